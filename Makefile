@@ -1,0 +1,63 @@
+# A fresh machine needs Python 3.10+, git and make, and two commands:
+#   make demo    a shop with an MCP endpoint on http://127.0.0.1:8000/mcp
+#   make test    everything that is checked before a change goes in
+
+PORT ?= 8000
+# The interpreter that .venv is made with: the newest that runs, unless named here.
+PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
+NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12
+
+demo_extras := demo
+test_extras := demo,filter,lint,oauth,otel,spectacular,test
+
+run := .venv/bin/python
+
+.PHONY: demo test lint node clean
+
+demo: .venv/installed-demo
+	@$(run) manage.py demo --port "$(PORT)"
+
+test: lint
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
+	$(run) -m pytest -n auto
+	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
+
+lint: .venv/installed-test
+	$(run) -m ruff check .
+	$(run) -m ruff format --check .
+	$(run) -m mypy
+
+# Node.js and the official conformance suite, which tests find in .venv/node/node_modules/.bin.
+node: .venv/node/installed
+
+clean:
+	rm -rf .venv .tox .demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+define no_npm
+echo "*** npm is not installed: THE CONFORMANCE TESTS ARE LEFT OUT. To run them: sudo apt-get install npm" >&2
+endef
+
+.venv/node/installed: Makefile | .venv/bin/python
+	npm install --prefix .venv/node --no-audit --no-fund --loglevel=error $(NODE_PACKAGES)
+	@touch $@
+
+.venv/installed-%: pyproject.toml | .venv/bin/python
+	$(run) -m pip install --quiet --disable-pip-version-check -e ".[$($*_extras)]"
+	@touch $@
+
+# A name on the PATH may be a shim that fails, or a Python without venv: only running it tells.
+.venv/bin/python:
+	@ran=""; \
+	for name in $(PYTHON); do \
+	  "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1 || continue; \
+	  ran="$$name"; \
+	  "$$name" -c 'import ensurepip, venv' >/dev/null 2>&1 || continue; \
+	  echo "Making .venv with $$("$$name" --version)"; \
+	  "$$name" -m venv --clear .venv; exit $$?; \
+	done; \
+	if [ -n "$$ran" ]; then \
+	  echo "$$ran cannot make a virtual environment. Mend it with: sudo apt-get install python3-venv" >&2; \
+	else \
+	  echo "Python 3.10 or newer is needed. Get it with: sudo apt-get install python3 python3-venv" >&2; \
+	fi; \
+	exit 1
