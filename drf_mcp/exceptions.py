@@ -1,0 +1,128 @@
+"""Errors of the wire, and exceptions that views may raise.
+
+`ProtocolError` and its family become JSON-RPC errors (never tool results). The
+others are REST framework exceptions: over plain HTTP they give an ordinary error
+response, over MCP the code and category that their name says.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import APIException
+
+
+class ProtocolError(Exception):
+    """A message that cannot be served, answered by a JSON-RPC error object.
+
+    Args:
+        message: one sentence, safe to show to the caller.
+        data: the JSON value of the error's ``data`` member, left out when None.
+        http_status: overrides the class's HTTP status.
+
+    Attributes:
+        id: the id of the message it answers, where reading the message failed
+            and its id could still be read.
+    """
+
+    code: ClassVar[int] = -32603
+    http_status: int = 500
+    id: str | int | None = None
+
+    def __init__(self, message: str, *, data: Any = None, http_status: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+        if http_status is not None:
+            self.http_status = http_status
+
+
+class InternalError(ProtocolError):
+    """Something of ours failed (JSON-RPC -32603)."""
+
+
+class ParseError(ProtocolError):
+    """The body is not JSON (JSON-RPC -32700)."""
+
+    code = -32700
+    http_status = 400
+
+
+class InvalidRequest(ProtocolError):
+    """The JSON is not a JSON-RPC message (JSON-RPC -32600)."""
+
+    code = -32600
+    http_status = 400
+
+
+class MethodNotFound(ProtocolError):
+    """The method does not exist in the caller's revision (JSON-RPC -32601)."""
+
+    code = -32601
+    http_status = 200
+
+    def __init__(self, method: str, *, http_status: int | None = None) -> None:
+        super().__init__(f"Method not found: {method}", http_status=http_status)
+
+
+class InvalidParams(ProtocolError):
+    """The params do not fit the method (JSON-RPC -32602)."""
+
+    code = -32602
+    http_status = 400
+
+
+class UnknownTool(InvalidParams):
+    """``tools/call`` names no tool (JSON-RPC -32602, HTTP 200)."""
+
+    http_status = 200
+
+
+class HeaderMismatch(ProtocolError):
+    """HTTP headers are missing, malformed or differ from the body (MCP -32020)."""
+
+    code = -32020
+    http_status = 400
+
+
+class UnsupportedProtocolVersion(ProtocolError):
+    """The revision asked for is not served here (MCP -32022).
+
+    Args:
+        requested: the revision the caller named.
+        supported: the revisions served, newest first.
+    """
+
+    code = -32022
+    http_status = 400
+
+    def __init__(self, requested: str, supported: list[str]) -> None:
+        super().__init__(
+            "Unsupported protocol version",
+            data={"supported": supported, "requested": requested},
+        )
+
+
+class FeatureDisabled(APIException):
+    """Raise in a view when a feature is switched off for this caller (HTTP 403).
+
+    Args:
+        feature: the feature's name, told to the caller.
+        detail: the message; a sentence naming the feature by default.
+    """
+
+    status_code = 403
+    default_code = "feature_disabled"
+
+    def __init__(self, feature: str, detail: Any = None) -> None:
+        super().__init__(detail or _("Feature '%s' is not enabled") % feature)
+        self.feature = feature
+
+
+class Conflict(APIException):
+    """Raise in a view when the current state forbids the request (HTTP 409)."""
+
+    status_code = 409
+    default_detail = _("The request conflicts with the current state.")
+    default_code = "conflict"

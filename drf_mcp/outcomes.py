@@ -1,0 +1,199 @@
+"""What a tool call came to: plain frozen values between REST framework and MCP.
+
+Everything that produces an `Outcome` knows REST framework and nothing of MCP;
+everything that reads one knows MCP and nothing of REST framework. The vocabulary
+here (codes, categories, severities, pointers, remediation) is the only thing the
+envelopes share.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from drf_mcp.vocabulary import Category as Category
+from drf_mcp.vocabulary import Severity as Severity
+
+
+class Missing(enum.Enum):
+    """The type of `MISSING`."""
+
+    MISSING = "missing"
+
+
+MISSING = Missing.MISSING
+"""Stands for a value the caller did not send, where None is a value."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with what the caller sent.
+
+    Attributes:
+        code: REST framework's own code in its own case, such as ``required``.
+        message: the view's sentence.
+        pointer: RFC 6901 JSON pointer into the arguments; "" is all of them.
+        received: the value at the pointer, masked where secret, or `MISSING`.
+        accepted: what would be accepted, in words; None when that is not known.
+        remediation: one sentence that tells the caller what to do.
+    """
+
+    code: str
+    message: str
+    pointer: str = ""
+    received: Any = MISSING
+    accepted: str | None = None
+    remediation: str = ""
+
+    @property
+    def path(self) -> str:
+        """The pointer as people write it, ``a[0].b``; "" is all of the arguments."""
+        path = ""
+        for token in self.pointer.split("/")[1:]:
+            name = token.replace("~1", "/").replace("~0", "~")
+            if name.isdecimal():
+                path += f"[{name}]"
+            else:
+                path += f".{name}" if path else name
+        return path
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a call did not give what was asked.
+
+    Attributes:
+        code: the machine-readable code in SCREAMING_SNAKE_CASE.
+        category: what kind of failure it is.
+        message: one sentence for a person or a model.
+        remediation: one sentence that tells the caller what to do.
+        problems: what is wrong with the arguments, first things first.
+        context: further JSON members, such as ``retry_after_seconds``.
+        soft: True if the call itself worked and the answer is no.
+    """
+
+    code: str
+    category: Category
+    message: str
+    remediation: str
+    problems: tuple[Problem, ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+    soft: bool = False
+
+
+@dataclass(frozen=True)
+class Warning:
+    """Something the caller should know of a call that worked.
+
+    Attributes:
+        code: machine-readable, in SCREAMING_SNAKE_CASE, such as ``STALE_CACHE``.
+        message: one sentence.
+        severity: info, warning or error.
+        context: further JSON members.
+        remediation: one sentence that tells the caller what to do, when there
+            is something to do.
+    """
+
+    code: str
+    message: str
+    severity: Severity = Severity.WARNING
+    context: Mapping[str, Any] = field(default_factory=dict)
+    remediation: str = ""
+
+
+@dataclass(frozen=True)
+class Pagination:
+    """Where a page stands in its list.
+
+    Attributes:
+        has_more: True if another page follows.
+        total_count: rows in all, None if the paginator does not count.
+        page_size: rows of a full page, None if unknown.
+        page: the number of this page, for page-number pagination.
+        cursor: the value of the paginator's moving argument that gives the next
+            page, as a string; None on the last page.
+        next: the arguments that fetch the next page, ready to send; None on the
+            last page.
+    """
+
+    has_more: bool
+    total_count: int | None = None
+    page_size: int | None = None
+    page: int | None = None
+    cursor: str | None = None
+    next: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """What is left of the tightest quota that the view's throttles keep.
+
+    Attributes:
+        limit: calls allowed per period.
+        remaining: calls left.
+        reset_at: when the oldest counted call falls out, seconds since the epoch.
+        period: the length of the period in seconds.
+        retry_after: seconds to wait, when nothing is left.
+    """
+
+    limit: int | None = None
+    remaining: int | None = None
+    reset_at: int | None = None
+    period: int | None = None
+    retry_after: int | None = None
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How much of the view's answer is left after fitting it into a budget.
+
+    Attributes:
+        level: ``full``, ``partial``, ``summary`` or ``reference_only``.
+        dropped: identifiers of what was left out.
+        archives: archive id -> ``sha256:`` hash of what was stored under it.
+    """
+
+    level: str = "full"
+    dropped: tuple[str, ...] = ()
+    archives: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one call, before any envelope.
+
+    Attributes:
+        tool: the name of the tool.
+        status: the HTTP status that the view gave.
+        data: the view's own value, as its ``response.data``; whatever REST
+            framework's JSON encoder takes. None when there is no body.
+        failure: why it failed; None on success.
+        request_id: the id under which the log knows this call.
+        content: further content blocks of the MCP result (images, resources).
+        warnings: what the caller should know, in order.
+        suggestions: what the caller could do next, in order.
+        pagination: where this page stands; None when the answer is no page.
+        rate_limit: what is left of the quota, when known.
+        telemetry: measurements, such as ``duration_ms``.
+        fidelity: what was left out to fit a budget; None when nothing was.
+    """
+
+    tool: str
+    status: int
+    data: Any = None
+    failure: Failure | None = None
+    request_id: str = ""
+    content: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    pagination: Pagination | None = None
+    rate_limit: RateLimit | None = None
+    telemetry: Mapping[str, Any] = field(default_factory=dict)
+    fidelity: Fidelity | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """True if the MCP result carries ``isError``: it failed, and not softly."""
+        return self.failure is not None and not self.failure.soft

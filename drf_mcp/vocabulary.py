@@ -1,0 +1,123 @@
+"""The words of failures and warnings: codes, categories, severities, what to do.
+
+Tables and nothing else. Everything that produces or renders an `Outcome` takes its
+words from here, so that the same failure reads the same in every envelope.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+class Category(str, enum.Enum):
+    """What kind of failure it is, which decides what the caller can do about it."""
+
+    VALIDATION = "validation"
+    AUTHENTICATION = "authentication"
+    AUTHORIZATION = "authorization"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    RATE_LIMIT = "rate_limit"
+    FEATURE_FLAG = "feature_flag"
+    INTERNAL = "internal"
+    UNAVAILABLE = "unavailable"
+
+
+class Severity(str, enum.Enum):
+    """How serious a warning or an error is."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True)
+class Handling:
+    """What a caller can do about a category of failure.
+
+    Attributes:
+        severity: how serious a failure of this category is.
+        recoverable: True if the caller can get past it, by a corrected, a later
+            or a newly authenticated call.
+        remediation: the sentence to say when nothing more precise is known.
+    """
+
+    severity: Severity
+    recoverable: bool
+    remediation: str
+
+
+HANDLING: Mapping[Category, Handling] = {
+    Category.VALIDATION: Handling(Severity.ERROR, True, "Correct the arguments, then call again."),
+    Category.AUTHENTICATION: Handling(
+        Severity.ERROR, True, "Send valid credentials, then call again."
+    ),
+    Category.AUTHORIZATION: Handling(
+        Severity.ERROR, False, "Do not repeat the call; ask for the permission it needs."
+    ),
+    Category.NOT_FOUND: Handling(
+        Severity.ERROR, True, "Look up which identifiers exist, then call again with one of them."
+    ),
+    Category.CONFLICT: Handling(
+        Severity.ERROR, True, "Read the current state before deciding whether to call again."
+    ),
+    Category.RATE_LIMIT: Handling(Severity.ERROR, True, "Wait, then call again."),
+    Category.FEATURE_FLAG: Handling(
+        Severity.ERROR, False, "Do not repeat the call; ask for the feature to be enabled."
+    ),
+    Category.INTERNAL: Handling(
+        Severity.CRITICAL, True, "Try again later; if it fails again, report the request id."
+    ),
+    Category.UNAVAILABLE: Handling(Severity.ERROR, True, "Try again later."),
+}
+"""The one place that knows how each category is to be taken."""
+
+CODES: Mapping[str, Category] = {
+    "VALIDATION_ERROR": Category.VALIDATION,
+    "INVALID_FORMAT": Category.VALIDATION,
+    "MISSING_REQUIRED": Category.VALIDATION,
+    "METHOD_NOT_ALLOWED": Category.VALIDATION,
+    "UNAUTHORIZED": Category.AUTHENTICATION,
+    "FORBIDDEN": Category.AUTHORIZATION,
+    "NOT_FOUND": Category.NOT_FOUND,
+    "DUPLICATE_ENTRY": Category.CONFLICT,
+    "CONFLICT": Category.CONFLICT,
+    "RATE_LIMIT_EXCEEDED": Category.RATE_LIMIT,
+    "FEATURE_DISABLED": Category.FEATURE_FLAG,
+    "INTERNAL_ERROR": Category.INTERNAL,
+    "UNAVAILABLE": Category.UNAVAILABLE,
+}
+"""The standard codes of a failure; a project's own codes stand beside them."""
+
+STATUS_CODES: Mapping[int, str] = {
+    400: "VALIDATION_ERROR",
+    401: "UNAUTHORIZED",
+    403: "FORBIDDEN",
+    404: "NOT_FOUND",
+    405: "METHOD_NOT_ALLOWED",
+    406: "INVALID_FORMAT",
+    409: "CONFLICT",
+    410: "NOT_FOUND",
+    415: "INVALID_FORMAT",
+    429: "RATE_LIMIT_EXCEEDED",
+    503: "UNAVAILABLE",
+}
+"""The standard code of an HTTP status, where nothing more precise is known."""
+
+WARNING_SEVERITIES: Mapping[str, Severity] = {
+    "CONTENT_TRUNCATED": Severity.INFO,
+    "STALE_CACHE": Severity.WARNING,
+    "PARTIAL_FAILURE": Severity.WARNING,
+    "DEPRECATED_FIELD": Severity.INFO,
+    "RATE_LIMIT_APPROACHING": Severity.WARNING,
+    "FALLBACK_USED": Severity.INFO,
+}
+"""The standard codes of a warning, each with its severity."""
+
+
+def standard_code(status: int) -> str:
+    """Return the standard code of a failed HTTP status."""
+    return STATUS_CODES.get(status, "VALIDATION_ERROR" if status < 500 else "INTERNAL_ERROR")
