@@ -1,0 +1,23 @@
+"""The wire: bytes to messages and back, in every served revision of MCP.
+
+`jsonrpc` reads and writes, `eras` knows what the revisions ask and allow, `headers`
+holds HTTP headers against the body. Nothing here knows REST framework or tools.
+"""
+
+from __future__ import annotations
+
+from drf_mcp.protocol.constants import REVISIONS
+from drf_mcp.protocol.eras import Era, HandshakeEra, StatelessEra, select, select_by_headers
+from drf_mcp.protocol.jsonrpc import ClientResponse, Encoded, Message
+
+__all__ = [
+    "REVISIONS",
+    "ClientResponse",
+    "Encoded",
+    "Era",
+    "HandshakeEra",
+    "Message",
+    "StatelessEra",
+    "select",
+    "select_by_headers",
+]

@@ -1,0 +1,92 @@
+"""The revisions of the protocol that are served, and what each of them defines.
+
+Members are those of the official ``schema.ts`` of each revision. Its objects are open,
+so a newer member would be legal in an older revision, but nothing is sent that the
+revision does not define.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+STATELESS_REVISION = "2026-07-28"
+LATEST_HANDSHAKE_REVISION = "2025-11-25"
+
+# The revision of a request that names none (2025-11-25, basic/transports, "Protocol
+# Version Header").
+DEFAULT_REVISION = "2025-03-26"
+
+# Newest first, as they are advertised.
+HANDSHAKE_REVISIONS = (LATEST_HANDSHAKE_REVISION, "2025-06-18", DEFAULT_REVISION)
+REVISIONS = (STATELESS_REVISION, *HANDSHAKE_REVISIONS)
+
+PROTOCOL_VERSION_HEADER = "MCP-Protocol-Version"
+METHOD_HEADER = "Mcp-Method"
+NAME_HEADER = "Mcp-Name"
+
+PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
+CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
+
+# How long a client may keep a list or what discovery said, in milliseconds.
+CACHE_TTL = 60_000
+CACHEABLE_METHODS = frozenset({"server/discover", "tools/list"})
+
+_TOOL = frozenset({"name", "description", "inputSchema", "annotations"})
+_STRUCTURED_TOOL = _TOOL | {"title", "outputSchema", "_meta"}
+
+# Revision -> members of a Tool object.
+TOOL_MEMBERS: Mapping[str, frozenset[str]] = {
+    "2025-03-26": _TOOL,
+    "2025-06-18": _STRUCTURED_TOOL,
+    "2025-11-25": _STRUCTURED_TOOL | {"icons", "execution"},
+    "2026-07-28": _STRUCTURED_TOOL | {"icons"},
+}
+
+_IMPLEMENTATION = frozenset({"name", "version"})
+_DESCRIBED_IMPLEMENTATION = _IMPLEMENTATION | {"title", "description", "icons", "websiteUrl"}
+
+# Revision -> members of an Implementation object (serverInfo).
+IMPLEMENTATION_MEMBERS: Mapping[str, frozenset[str]] = {
+    "2025-03-26": _IMPLEMENTATION,
+    "2025-06-18": _IMPLEMENTATION | {"title"},
+    "2025-11-25": _DESCRIBED_IMPLEMENTATION,
+    "2026-07-28": _DESCRIBED_IMPLEMENTATION,
+}
+
+_CONTENT = frozenset({"text", "image", "audio", "resource"})
+
+# Revision -> types of the content blocks of a tool result.
+CONTENT_TYPES: Mapping[str, frozenset[str]] = {
+    "2025-03-26": _CONTENT,
+    "2025-06-18": _CONTENT | {"resource_link"},
+    "2025-11-25": _CONTENT | {"resource_link"},
+    "2026-07-28": _CONTENT | {"resource_link"},
+}
+
+_CALL = frozenset({"content", "isError", "_meta"})
+_STRUCTURED_CALL = _CALL | {"structuredContent"}
+_TOOLS = frozenset({"tools", "nextCursor", "_meta"})
+_CACHE = frozenset({"ttlMs", "cacheScope"})
+_HANDSHAKE = {
+    "initialize": frozenset(
+        {"protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"}
+    ),
+    "ping": frozenset({"_meta"}),
+    "tools/list": _TOOLS,
+    "tools/call": _STRUCTURED_CALL,
+}
+
+# Revision -> method -> members of its result.
+RESULT_MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "2025-03-26": {**_HANDSHAKE, "tools/call": _CALL},
+    "2025-06-18": _HANDSHAKE,
+    "2025-11-25": _HANDSHAKE,
+    "2026-07-28": {
+        "server/discover": _CACHE
+        | {"resultType", "supportedVersions", "capabilities", "instructions", "_meta"},
+        "tools/list": _TOOLS | _CACHE | {"resultType"},
+        "tools/call": _STRUCTURED_CALL | {"resultType"},
+    },
+}

@@ -1,0 +1,128 @@
+"""The HTTP headers that repeat parts of the body (2026-07-28, streamable-http,
+"Request Metadata").
+
+Headers are any case-insensitive mapping, such as Django's ``request.headers``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import reprlib
+from collections.abc import Mapping
+from typing import Any
+
+from drf_mcp.exceptions import HeaderMismatch
+from drf_mcp.protocol.constants import (
+    METHOD_HEADER,
+    NAME_HEADER,
+    PROTOCOL_VERSION_HEADER,
+    PROTOCOL_VERSION_KEY,
+)
+from drf_mcp.protocol.jsonrpc import Message
+
+# Method -> the parameter that the Mcp-Name header repeats.
+NAME_SOURCES: Mapping[str, str] = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+}
+
+_FORBIDDEN = re.compile(r"[^\t\x20-\x7e]")
+_ENCODED = re.compile(r"=\?base64\?(.*)\?=")
+_short = reprlib.Repr()
+_short.maxstring = 100
+
+
+def header_value(headers: Mapping[str, str], name: str) -> str | None:
+    """Return a header's value without the whitespace around it, None if it is absent.
+
+    Raises:
+        HeaderMismatch: on a character that a header must not hold.
+    """
+    value = headers.get(name)
+    return None if value is None else _stripped(value)
+
+
+def decode_value(value: str) -> str:
+    """Return what a header's value stands for ("Value Encoding").
+
+    Raises:
+        HeaderMismatch: on a character that a header must not hold, or a value in the
+            form ``=?base64?...?=`` that is not the Base64 of UTF-8 text.
+    """
+    stripped = _stripped(value)
+    encoded = _ENCODED.fullmatch(stripped)
+    return stripped if encoded is None else _decode_base64(encoded[1])
+
+
+def check(headers: Mapping[str, str], message: Message, revision: str) -> None:
+    """Hold the headers against the body ("Server Validation").
+
+    Of a notification only the revision is compared: the specification leaves its other
+    headers undefined.
+
+    Args:
+        headers: the request's headers.
+        message: the message of the body.
+        revision: the revision expected where the body names none.
+
+    Raises:
+        HeaderMismatch: a header is missing, malformed or differs from the body.
+    """
+    declared = message.meta.get(PROTOCOL_VERSION_KEY)
+    expected = declared if isinstance(declared, str) else revision
+    _compare(PROTOCOL_VERSION_HEADER, header_value(headers, PROTOCOL_VERSION_HEADER), expected)
+    if message.is_notification:
+        return
+    _compare(METHOD_HEADER, header_value(headers, METHOD_HEADER), message.method)
+    if message.method in NAME_SOURCES:
+        _check_name(headers, message.params.get(NAME_SOURCES[message.method]))
+
+
+def _check_name(headers: Mapping[str, str], expected: Any) -> None:
+    value = headers.get(NAME_HEADER)
+    # Without a name in the body there is nothing to repeat; the method refuses it.
+    if value is not None or isinstance(expected, str):
+        _compare(NAME_HEADER, None if value is None else decode_value(value), expected)
+
+
+def _compare(name: str, value: str | None, expected: Any) -> None:
+    if value is None:
+        raise HeaderMismatch(
+            f"Header mismatch: the {name} header is missing, body value {_short.repr(expected)}"
+        )
+    if value != expected:
+        raise HeaderMismatch(
+            f"Header mismatch: {name} header value {_short.repr(value)} "
+            f"does not match body value {_short.repr(expected)}"
+        )
+
+
+def _stripped(value: str) -> str:
+    stripped = value.strip(" \t")
+    if _FORBIDDEN.search(stripped):
+        raise HeaderMismatch(
+            f"Header mismatch: header value {_short.repr(stripped)} holds characters "
+            "other than visible ASCII, space and tab"
+        )
+    return stripped
+
+
+def _decode_base64(payload: str) -> str:
+    try:
+        decoded = base64.b64decode(payload, validate=True)
+        text = decoded.decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise _not_base64(payload) from None
+    # The decoder lets stray bits and surplus padding pass.
+    if base64.b64encode(decoded).decode() != payload:
+        raise _not_base64(payload)
+    return text
+
+
+def _not_base64(payload: str) -> HeaderMismatch:
+    return HeaderMismatch(
+        f"Header mismatch: header value {_short.repr(payload)} is not the Base64 of UTF-8 text"
+    )

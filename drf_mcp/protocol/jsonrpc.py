@@ -1,0 +1,266 @@
+"""JSON-RPC 2.0 as MCP narrows it: bytes to messages, results and errors to bytes.
+
+What is read is held to strict JSON (RFC 8259, and RFC 7493 where implementations
+differ: UTF-8, unique keys, no lone surrogates, finite numbers), so that no two parties
+can understand one body differently. Messages follow the specification's basic/index,
+"Messages".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from json.encoder import encode_basestring
+from typing import Any, NoReturn, TypeGuard
+
+from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
+
+# Objects and arrays inside one another; REST framework and JSON Schema need far fewer.
+MAX_DEPTH = 100
+
+# Messages in one batch; a body has room for a million, each with an answer to write.
+MAX_BATCH = 100
+
+RequestId = str | int
+
+
+@dataclass(frozen=True)
+class Message:
+    """A request or a notification.
+
+    Attributes:
+        id: what the answer repeats; None for a notification, which gets no answer.
+        method: the method's name, any string.
+        params: the parameters, empty if there are none.
+    """
+
+    id: RequestId | None
+    method: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_notification(self) -> bool:
+        """True if the message has no id, so nobody waits for an answer."""
+        return self.id is None
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The ``_meta`` member of the parameters, empty if there is none."""
+        meta = self.params.get("_meta")
+        return meta if isinstance(meta, dict) else {}
+
+
+@dataclass(frozen=True)
+class ClientResponse:
+    """An answer from the client. The server never asks, so there is nothing to do with it.
+
+    Attributes:
+        id: the id it claims to answer, None if it has none that is valid.
+    """
+
+    id: RequestId | None = None
+
+
+class Encoded(bytes):
+    """JSON that is encoded already; `result` copies it as it is."""
+
+    __slots__ = ()
+
+
+def decode(
+    body: bytes,
+) -> Message | ClientResponse | list[Message | ClientResponse | ProtocolError]:
+    """Read one message, or a batch.
+
+    In a batch each malformed item is the error that answers it; an error that is raised
+    or listed carries the message's id where that could be read.
+
+    Raises:
+        ParseError: the body is not strict JSON, or nested deeper than `MAX_DEPTH`.
+        InvalidRequest: the JSON is no JSON-RPC message, or an array that is empty or
+            holds more than `MAX_BATCH` messages.
+        InvalidParams: ``params`` or ``_meta`` is not an object.
+    """
+    value = _parse(body)
+    try:
+        _check_depth(body)
+        _check_surrogates(body, value)
+        if isinstance(value, list):
+            return _batch(value)
+        return _message(value)
+    except ProtocolError as exc:
+        exc.id = _readable_id(value)
+        raise
+
+
+def encode(value: Any) -> bytes:
+    """Encode a JSON value compactly as UTF-8.
+
+    Raises:
+        ValueError: on NaN, an infinity or a circular value.
+        TypeError: on what is no JSON value.
+    """
+    try:
+        return _ENCODER.encode(value).encode()
+    except UnicodeEncodeError:
+        # A lone surrogate has no UTF-8 form, only an escaped one.
+        return _ASCII_ENCODER.encode(value).encode()
+
+
+def result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
+    """Encode the response that carries a result.
+
+    Args:
+        id: the request's id.
+        members: the result's members, each a JSON value or `Encoded`.
+    """
+    plain: dict[str, Any] = {}
+    spliced: list[bytes] = []
+    for name, value in members.items():
+        if isinstance(value, Encoded):
+            spliced.append(b"%b:%b" % (encode_basestring(name).encode(), value))
+        else:
+            plain[name] = value
+    response = encode({"jsonrpc": "2.0", "id": id, "result": plain})
+    if not spliced:
+        return response
+    # Reopens the two objects that the response ends with.
+    return b"%b%b%b}}" % (response[:-2], b"," if plain else b"", b",".join(spliced))
+
+
+def error(id: RequestId | None, exc: ProtocolError) -> bytes:
+    """Encode the response that carries an error; its id is null where none is known."""
+    members: dict[str, Any] = {"code": exc.code, "message": exc.message}
+    if exc.data is not None:
+        members["data"] = exc.data
+    return encode({"jsonrpc": "2.0", "id": id, "error": members})
+
+
+def batch(responses: Iterable[bytes]) -> bytes:
+    """Join encoded responses into the answer to a batch."""
+    return b"[%b]" % b",".join(responses)
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return _DECODER.decode(body.decode())
+    except UnicodeDecodeError as exc:
+        raise ParseError(f"The body is not UTF-8: invalid byte at {exc.start}.") from None
+    except json.JSONDecodeError as exc:
+        raise ParseError(
+            f"The body is not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})."
+        ) from None
+    except ValueError:
+        # Python refuses to convert an integer of more than some thousand digits.
+        raise ParseError("An integer of the body has too many digits.") from None
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise ParseError(f"The key {json.dumps(name[:100])} stands twice in one object.")
+        members[name] = value
+    return members
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if math.isinf(number):
+        raise ParseError("A number of the body is too large.")
+    return number
+
+
+def _refuse_constant(literal: str) -> NoReturn:
+    raise ParseError(f"The body is not JSON: {literal} is no JSON number.")
+
+
+def _check_depth(body: bytes) -> None:
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
+        return
+    brackets = _STRING.sub(b"", body).translate(None, delete=_NOT_BRACKETS)
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
+        raise _too_deep()
+
+
+def _too_deep() -> ParseError:
+    return ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
+
+
+def _check_surrogates(body: bytes, value: Any) -> None:
+    # UTF-8 cannot hold a surrogate, so only an escape can have made one.
+    if (b"\\ud" in body or b"\\uD" in body) and _SURROGATE.search(_ENCODER.encode(value)):
+        raise ParseError("A string of the body holds half of a surrogate pair.")
+
+
+def _batch(values: list[Any]) -> list[Message | ClientResponse | ProtocolError]:
+    if not values:
+        raise InvalidRequest("A batch must hold at least one message.")
+    if len(values) > MAX_BATCH:
+        raise InvalidRequest(f"A batch must hold at most {MAX_BATCH} messages.")
+    return [_item(value) for value in values]
+
+
+def _item(value: Any) -> Message | ClientResponse | ProtocolError:
+    try:
+        return _message(value)
+    except ProtocolError as exc:
+        exc.id = _readable_id(value)
+        return exc
+
+
+def _message(value: Any) -> Message | ClientResponse:
+    if not isinstance(value, dict):
+        raise InvalidRequest("A message must be a JSON object.")
+    if value.get("jsonrpc") != "2.0":
+        raise InvalidRequest('The member "jsonrpc" must be "2.0".')
+    if "method" not in value and ("result" in value or "error" in value):
+        return ClientResponse(_readable_id(value))
+    if "id" in value and not _is_id(value["id"]):
+        raise InvalidRequest('The member "id" must be a string or an integer.')
+    method = value.get("method")
+    if not isinstance(method, str):
+        raise InvalidRequest('The member "method" must be a string.')
+    return Message(value.get("id"), method, _params(value))
+
+
+def _params(value: dict[str, Any]) -> dict[str, Any]:
+    params = value.get("params", {})
+    if not isinstance(params, dict):
+        raise InvalidParams('The member "params" must be an object.')
+    if "_meta" in params and not isinstance(params["_meta"], dict):
+        raise InvalidParams('The member "_meta" of the params must be an object.')
+    return params
+
+
+def _is_id(value: Any) -> TypeGuard[RequestId]:
+    # A bool is an int to Python only.
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _readable_id(value: Any) -> RequestId | None:
+    """Return the id of a message that may be malformed, if an answer can repeat it."""
+    id: Any = value.get("id") if isinstance(value, dict) else None
+    if not _is_id(id) or (isinstance(id, str) and _SURROGATE.search(id)):
+        return None
+    return id
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse_constant
+)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ASCII_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Applied to valid JSON only, where every string ends; otherwise it would be quadratic.
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}

@@ -1,0 +1,61 @@
+"""The official types judge what is sent and what is taken for valid."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.utils.datastructures import CaseInsensitiveMapping
+from mcp_types import methods
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
+
+from drf_mcp.protocol.constants import (
+    CLIENT_CAPABILITIES_KEY,
+    PROTOCOL_VERSION_KEY,
+    STATELESS_REVISION,
+)
+from drf_mcp.protocol.jsonrpc import Message
+
+
+@pytest.fixture
+def read_result():
+    """Return the result that an encoded response carries, valid in a revision."""
+
+    def read(response: bytes, method: str, revision: str) -> dict[str, Any]:
+        result = JSONRPCResponse.model_validate_json(response).result
+        methods.validate_server_result(method, revision, result)
+        return result
+
+    return read
+
+
+@pytest.fixture
+def read_error():
+    """Return the error that an encoded response carries, and the response's id."""
+
+    def read(response: bytes) -> tuple[Any, dict[str, Any]]:
+        JSONRPCError.model_validate_json(response)
+        message = json.loads(response)
+        return message["id"], message["error"]
+
+    return read
+
+
+@pytest.fixture
+def stateless_request():
+    """Return a valid 2026-07-28 request and its headers, as a client sends them."""
+
+    def build(method: str, meta: dict[str, Any] | None = None, **params: Any):
+        meta = {
+            PROTOCOL_VERSION_KEY: STATELESS_REVISION,
+            CLIENT_CAPABILITIES_KEY: {},
+            **(meta or {}),
+        }
+        message = Message(1, method, {**params, "_meta": meta})
+        headers = {"MCP-Protocol-Version": STATELESS_REVISION, "Mcp-Method": method}
+        if "name" in params:
+            headers["Mcp-Name"] = params["name"]
+        return message, CaseInsensitiveMapping(headers)
+
+    return build

@@ -1,0 +1,429 @@
+"""Which era a message belongs to, and what the era makes of it."""
+
+from __future__ import annotations
+
+import mcp_types._v2025_11_25 as v2025
+import mcp_types._v2026_07_28 as v2026
+import pytest
+from django.utils.datastructures import CaseInsensitiveMapping
+from mcp_types import methods
+
+from drf_mcp.exceptions import (
+    HeaderMismatch,
+    InvalidParams,
+    MethodNotFound,
+    UnsupportedProtocolVersion,
+)
+from drf_mcp.protocol import HandshakeEra, Message, StatelessEra, jsonrpc, select, select_by_headers
+from drf_mcp.protocol.constants import (
+    CLIENT_CAPABILITIES_KEY,
+    DEFAULT_REVISION,
+    HANDSHAKE_REVISIONS,
+    LATEST_HANDSHAKE_REVISION,
+    PROTOCOL_VERSION_KEY,
+    RESULT_MEMBERS,
+    REVISIONS,
+    SERVER_INFO_KEY,
+    STATELESS_REVISION,
+)
+
+SERVER = {"name": "shop", "version": "1"}
+TOOL = {
+    "name": "orders_list",
+    "title": "List orders",
+    "description": "All orders.",
+    "inputSchema": {"type": "object"},
+    "outputSchema": {"type": "object"},
+    "annotations": {"readOnlyHint": True},
+    "icons": [{"src": "https://example.com/a.png"}],
+    "execution": {"taskSupport": "forbidden"},
+    "_meta": {"a": 1},
+}
+RESULTS = {
+    "initialize": {
+        "protocolVersion": LATEST_HANDSHAKE_REVISION,
+        "capabilities": {"tools": {}},
+        "serverInfo": SERVER,
+        "instructions": "Ask.",
+    },
+    "ping": {},
+    "server/discover": {
+        "supportedVersions": list(REVISIONS),
+        "capabilities": {"tools": {}},
+        "instructions": "Ask.",
+    },
+    "tools/list": {"tools": [TOOL], "nextCursor": "2", "cacheScope": "public"},
+    "tools/call": {
+        "content": [{"type": "text", "text": "{}"}],
+        "structuredContent": {},
+        "isError": True,
+    },
+}
+VERSION_META = {PROTOCOL_VERSION_KEY: STATELESS_REVISION}
+
+
+def era_of(revision):
+    return select_by_headers({"MCP-Protocol-Version": revision})
+
+
+def named(revision, **others):
+    return CaseInsensitiveMapping({"MCP-Protocol-Version": revision, **others})
+
+
+def members(model):
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+NO_HEADERS = CaseInsensitiveMapping({})
+
+
+class TestSelect:
+    @pytest.mark.parametrize("method", ["tools/list", "notifications/initialized", "nonsense"])
+    @pytest.mark.parametrize("revision", REVISIONS)
+    def test_by_header(self, revision, method):
+        assert select(Message(1, method), named(revision)).revision == revision
+
+    def test_whitespace_around_the_header(self):
+        assert select(Message(1, "ping"), named(" 2025-06-18 ")).revision == "2025-06-18"
+
+    def test_without_a_header(self):
+        era = select(Message(1, "tools/list"), NO_HEADERS)
+        assert (type(era), era.revision) == (HandshakeEra, DEFAULT_REVISION)
+
+    @pytest.mark.parametrize("headers", [None, NO_HEADERS, named("2025-11-25"), named("v999")])
+    @pytest.mark.parametrize("id", [1, None])
+    @pytest.mark.parametrize("method", ["initialize", "tools/list"])
+    def test_revision_in_the_body(self, method, id, headers):
+        """A body that names a revision is stateless, whatever its headers say."""
+        message = Message(id, method, {"_meta": VERSION_META})
+        assert isinstance(select(message, headers), StatelessEra)
+
+    @pytest.mark.parametrize("revision", ["v999", "2025-06-18", None, 1])
+    def test_any_revision_in_the_body(self, revision):
+        """The stateless era then says what is wrong with it."""
+        message = Message(1, "tools/list", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
+        assert isinstance(select(message, NO_HEADERS), StatelessEra)
+
+    @pytest.mark.parametrize("method", ["tools/list", "initialize", "notifications/initialized"])
+    @pytest.mark.parametrize("revision", ["2024-11-05", "v999", "", "2025-06-18,2025-06-18"])
+    def test_unknown_header(self, revision, method):
+        with pytest.raises(UnsupportedProtocolVersion) as caught:
+            select(Message(1, method, {"protocolVersion": "2025-06-18"}), named(revision))
+        assert (caught.value.code, caught.value.http_status) == (-32022, 400)
+        assert caught.value.data == {"supported": list(REVISIONS), "requested": revision}
+
+    def test_endless_header_is_not_repeated_whole(self):
+        with pytest.raises(UnsupportedProtocolVersion) as caught:
+            select(Message(1, "ping"), named("v" * 5000))
+        assert caught.value.data["requested"] == "v" * 100
+
+    def test_malformed_header(self):
+        with pytest.raises(HeaderMismatch):
+            select(Message(1, "ping"), named("2025-06-18é"))
+
+    def test_at_a_door_without_headers(self):
+        era = select(Message(1, "tools/list"), None)
+        assert (type(era), era.revision) == (HandshakeEra, LATEST_HANDSHAKE_REVISION)
+
+    @pytest.mark.parametrize("headers", [None, NO_HEADERS, named("2025-03-26")])
+    def test_initialize_is_answered_in_the_revision_it_settles_on(self, headers):
+        message = Message(1, "initialize", {"protocolVersion": "2025-06-18"})
+        assert select(message, headers).revision == "2025-06-18"
+
+    @pytest.mark.parametrize("requested", ["2026-07-28", "2024-11-05", "x", None, 5, []])
+    def test_initialize_at_no_served_revision_gets_the_latest(self, requested):
+        message = Message(1, "initialize", {"protocolVersion": requested})
+        assert select(message, NO_HEADERS).revision == LATEST_HANDSHAKE_REVISION
+
+    def test_initialize_under_the_stateless_header(self):
+        message = Message(1, "initialize", {"protocolVersion": "2025-06-18"})
+        assert isinstance(select(message, named(STATELESS_REVISION)), StatelessEra)
+
+    @pytest.mark.parametrize(
+        ("headers", "revision"),
+        [(None, LATEST_HANDSHAKE_REVISION), (NO_HEADERS, DEFAULT_REVISION)]
+        + [(named(revision), revision) for revision in REVISIONS],
+    )
+    def test_by_headers_alone(self, headers, revision):
+        assert select_by_headers(headers).revision == revision
+
+
+class TestRevisions:
+    def test_batches_exist_in_one_revision(self):
+        serving = [revision for revision in REVISIONS if era_of(revision).serves_batches]
+        assert serving == ["2025-03-26"]
+
+    def test_responses_exist_in_the_handshake_era(self):
+        serving = [revision for revision in REVISIONS if era_of(revision).serves_responses]
+        assert serving == list(HANDSHAKE_REVISIONS)
+
+    @pytest.mark.parametrize("revision", REVISIONS)
+    def test_methods_are_official(self, revision):
+        for method in era_of(revision).methods:
+            assert (method, revision) in methods.CLIENT_REQUESTS
+
+    @pytest.mark.parametrize("revision", REVISIONS)
+    def test_every_method_has_a_result(self, revision):
+        assert RESULT_MEMBERS[revision].keys() == era_of(revision).methods
+
+    @pytest.mark.parametrize(
+        ("revision", "method", "model"),
+        [
+            ("2025-11-25", "initialize", v2025.InitializeResult),
+            ("2025-11-25", "tools/list", v2025.ListToolsResult),
+            ("2025-11-25", "tools/call", v2025.CallToolResult),
+            ("2026-07-28", "server/discover", v2026.DiscoverResult),
+            ("2026-07-28", "tools/list", v2026.ListToolsResult),
+            ("2026-07-28", "tools/call", v2026.CallToolResult),
+        ],
+    )
+    def test_result_members_are_the_official_ones(self, revision, method, model):
+        assert RESULT_MEMBERS[revision][method] == members(model)
+
+    @pytest.mark.parametrize("requested", HANDSHAKE_REVISIONS)
+    def test_negotiation_echoes_a_served_revision(self, requested):
+        assert HandshakeEra.negotiate(requested) == requested
+
+    @pytest.mark.parametrize("requested", ["2024-11-05", STATELESS_REVISION, "", None, {}])
+    def test_negotiation_offers_the_latest_otherwise(self, requested):
+        assert HandshakeEra.negotiate(requested) == LATEST_HANDSHAKE_REVISION
+
+
+class TestRequire:
+    @pytest.mark.parametrize("revision", REVISIONS)
+    def test_own_methods(self, revision):
+        era = era_of(revision)
+        for method in era.methods:
+            era.require(method)
+
+    @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
+    @pytest.mark.parametrize("method", ["server/discover", "prompts/list", "", "TOOLS/LIST"])
+    def test_unknown_in_the_handshake_era(self, revision, method):
+        with pytest.raises(MethodNotFound) as caught:
+            era_of(revision).require(method)
+        assert (caught.value.code, caught.value.http_status) == (-32601, 200)
+
+    @pytest.mark.parametrize(
+        "method",
+        ["initialize", "ping", "logging/setLevel", "resources/subscribe", "unknown/method"],
+    )
+    def test_unknown_in_the_stateless_era(self, method):
+        with pytest.raises(MethodNotFound) as caught:
+            era_of(STATELESS_REVISION).require(method)
+        assert (caught.value.code, caught.value.http_status) == (-32601, 404)
+        assert method in caught.value.message
+
+    @pytest.mark.parametrize("revision", REVISIONS)
+    def test_endless_method_is_not_repeated_whole(self, revision):
+        with pytest.raises(MethodNotFound) as caught:
+            era_of(revision).require("x" * 100_000)
+        assert len(caught.value.message) < 200
+
+
+class TestHandshakeValidation:
+    @pytest.mark.parametrize("params", [{}, {"protocolVersion": None}, {"protocolVersion": 2025}])
+    def test_initialize_must_name_a_revision(self, params):
+        with pytest.raises(InvalidParams) as caught:
+            era_of("2025-11-25").validate(Message(1, "initialize", params), NO_HEADERS)
+        assert caught.value.http_status == 400
+
+    def test_initialize_may_leave_out_the_rest(self):
+        message = Message(1, "initialize", {"protocolVersion": "x"})
+        era_of("2025-11-25").validate(message, NO_HEADERS)
+
+    @pytest.mark.parametrize("id", [1, None])
+    @pytest.mark.parametrize("method", ["tools/call", "ping", "notifications/initialized"])
+    def test_nothing_else_is_asked(self, method, id):
+        era_of("2025-03-26").validate(Message(id, method), None)
+
+
+class TestStatelessValidation:
+    """The order of the checks is that of the official conformance suite."""
+
+    era = era_of(STATELESS_REVISION)
+
+    def refusal(self, exception, message, headers):
+        with pytest.raises(exception) as caught:
+            self.era.validate(message, headers)
+        assert caught.value.http_status == 400
+        return caught.value
+
+    @pytest.mark.parametrize("method", ["server/discover", "tools/list", "unknown/method"])
+    def test_valid(self, stateless_request, method):
+        """The method need not exist; `require` asks that."""
+        message, headers = stateless_request(method)
+        self.era.validate(message, headers)
+
+    def test_valid_call(self, stateless_request):
+        message, headers = stateless_request("tools/call", name="orders_list", arguments={})
+        methods.validate_client_request("tools/call", STATELESS_REVISION, message.params)
+        self.era.validate(message, headers)
+
+    def test_client_info_is_optional_and_not_judged(self, stateless_request):
+        meta = {"io.modelcontextprotocol/clientInfo": None}
+        self.era.validate(*stateless_request("tools/list", meta))
+
+    @pytest.mark.parametrize(
+        "params", [{}, {"_meta": {}}, {"_meta": {CLIENT_CAPABILITIES_KEY: {}}}]
+    )
+    def test_missing_revision(self, params):
+        """The header alone does not do."""
+        message = Message(1, "server/discover", params)
+        headers = named(STATELESS_REVISION, **{"Mcp-Method": "server/discover"})
+        exc = self.refusal(InvalidParams, message, headers)
+        assert exc.code == -32602
+        assert PROTOCOL_VERSION_KEY in exc.message
+
+    def test_missing_capabilities(self):
+        message = Message(1, "tools/list", {"_meta": VERSION_META})
+        headers = named(STATELESS_REVISION, **{"Mcp-Method": "tools/list"})
+        assert CLIENT_CAPABILITIES_KEY in self.refusal(InvalidParams, message, headers).message
+
+    @pytest.mark.parametrize("capabilities", [None, [], "x", True])
+    def test_capabilities_not_an_object(self, stateless_request, capabilities):
+        meta = {CLIENT_CAPABILITIES_KEY: capabilities}
+        exc = self.refusal(InvalidParams, *stateless_request("tools/list", meta))
+        assert CLIENT_CAPABILITIES_KEY in exc.message
+
+    @pytest.mark.parametrize("revision", [None, 1, {}, []])
+    def test_revision_not_a_string(self, stateless_request, revision):
+        meta = {PROTOCOL_VERSION_KEY: revision}
+        exc = self.refusal(InvalidParams, *stateless_request("tools/list", meta))
+        assert PROTOCOL_VERSION_KEY in exc.message
+
+    @pytest.mark.parametrize("revision", ["v999.0.0", "2025-11-25"])
+    def test_revision_differs_from_the_header(self, stateless_request, revision):
+        """This comes before the revision itself is judged."""
+        meta = {PROTOCOL_VERSION_KEY: revision}
+        self.refusal(HeaderMismatch, *stateless_request("server/discover", meta))
+
+    @pytest.mark.parametrize("revision", ["v999.0.0", "2025-11-25"])
+    def test_other_revision_in_both(self, revision):
+        """This comes before the rest of the _meta is judged."""
+        message = Message(1, "server/discover", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
+        headers = named(revision, **{"Mcp-Method": "server/discover"})
+        exc = self.refusal(UnsupportedProtocolVersion, message, headers)
+        assert exc.data == {"supported": list(REVISIONS), "requested": revision}
+
+    def test_missing_version_header(self):
+        message = Message(1, "tools/list", {"_meta": VERSION_META})
+        headers = CaseInsensitiveMapping({"Mcp-Method": "tools/list"})
+        self.refusal(HeaderMismatch, message, headers)
+
+    def test_missing_method_header(self):
+        """This comes before the _meta is judged."""
+        self.refusal(HeaderMismatch, Message(1, "tools/list"), named(STATELESS_REVISION))
+
+    def test_no_headers_to_compare(self, stateless_request):
+        message, _ = stateless_request("tools/call", name="orders_list")
+        self.era.validate(message, None)
+
+    def test_meta_at_a_door_without_headers(self):
+        self.refusal(InvalidParams, Message(1, "tools/list", {"_meta": VERSION_META}), None)
+
+    def test_revision_at_a_door_without_headers(self):
+        message = Message(1, "tools/list", {"_meta": {PROTOCOL_VERSION_KEY: "v999"}})
+        self.refusal(UnsupportedProtocolVersion, message, None)
+
+    def test_notification_owes_no_meta(self):
+        message = Message(None, "notifications/cancelled")
+        self.era.validate(message, named(STATELESS_REVISION))
+
+    def test_notification_of_another_revision(self):
+        meta = {PROTOCOL_VERSION_KEY: "v999"}
+        message = Message(None, "notifications/cancelled", {"_meta": meta})
+        self.refusal(UnsupportedProtocolVersion, message, named("v999"))
+
+
+class TestFinish:
+    @pytest.mark.parametrize(
+        ("revision", "method"),
+        [(revision, method) for revision in REVISIONS for method in RESULT_MEMBERS[revision]],
+    )
+    def test_is_an_official_result(self, read_result, revision, method):
+        """Valid in its revision, and without members that the revision does not define."""
+        finished = era_of(revision).finish(method, RESULTS[method], SERVER)
+        result = read_result(jsonrpc.result(1, finished), method, revision)
+        assert result.keys() <= RESULT_MEMBERS[revision][method]
+
+    @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
+    @pytest.mark.parametrize("method", ["initialize", "ping", "tools/list"])
+    def test_the_handshake_era_adds_nothing(self, revision, method):
+        """Nor does it say anything of caching, even when asked to."""
+        given = {name: value for name, value in RESULTS[method].items() if name != "cacheScope"}
+        assert era_of(revision).finish(method, RESULTS[method], SERVER) == given
+
+    def test_structured_content_is_unknown_to_the_oldest_revision(self):
+        having = [
+            revision
+            for revision in REVISIONS
+            if "structuredContent"
+            in era_of(revision).finish("tools/call", RESULTS["tools/call"], SERVER)
+        ]
+        assert having == ["2026-07-28", "2025-11-25", "2025-06-18"]
+
+    @pytest.mark.parametrize("method", ["server/discover", "tools/list", "tools/call"])
+    def test_the_stateless_era_names_type_and_server(self, method):
+        finished = era_of(STATELESS_REVISION).finish(method, RESULTS[method], SERVER)
+        assert finished["resultType"] == "complete"
+        assert finished["_meta"] == {SERVER_INFO_KEY: SERVER}
+
+    @pytest.mark.parametrize("revision", REVISIONS)
+    def test_meta_is_kept(self, revision):
+        given = {**RESULTS["tools/call"], "_meta": {"a": 1}}
+        finished = era_of(revision).finish("tools/call", given, SERVER)
+        assert finished["_meta"]["a"] == 1
+        assert given["_meta"] == {"a": 1}
+
+    @pytest.mark.parametrize("method", ["server/discover", "tools/list"])
+    def test_cacheable_results(self, method):
+        """Private, unless the caller says otherwise."""
+        finished = era_of(STATELESS_REVISION).finish(method, RESULTS[method], SERVER)
+        expected = RESULTS[method].get("cacheScope", "private")
+        assert (finished["ttlMs"], finished["cacheScope"]) == (60_000, expected)
+
+    def test_a_call_is_not_cacheable(self):
+        given = {**RESULTS["tools/call"], "cacheScope": "public"}
+        finished = era_of(STATELESS_REVISION).finish("tools/call", given, SERVER)
+        assert not finished.keys() & {"ttlMs", "cacheScope"}
+
+
+class TestObjects:
+    @pytest.mark.parametrize(
+        ("revision", "absent"),
+        [
+            ("2025-03-26", {"title", "outputSchema", "icons", "execution", "_meta"}),
+            ("2025-06-18", {"icons", "execution"}),
+            ("2025-11-25", set()),
+            ("2026-07-28", {"execution"}),
+        ],
+    )
+    def test_tool(self, revision, absent):
+        assert TOOL.keys() - era_of(revision).tool_members(TOOL).keys() == absent
+
+    def test_tool_values_are_untouched(self):
+        assert era_of("2025-11-25").tool_members(TOOL) == TOOL
+
+    @pytest.mark.parametrize(
+        ("revision", "present"),
+        [
+            ("2025-03-26", {"name", "version"}),
+            ("2025-06-18", {"name", "version", "title"}),
+            ("2025-11-25", members(v2025.Implementation)),
+            ("2026-07-28", members(v2026.Implementation)),
+        ],
+    )
+    def test_implementation(self, revision, present):
+        given = dict.fromkeys(members(v2026.Implementation) | {"homepage"}, "x")
+        assert era_of(revision).implementation_members(given).keys() == present
+
+    @pytest.mark.parametrize(
+        ("revision", "model"), [("2025-11-25", v2025.Tool), ("2026-07-28", v2026.Tool)]
+    )
+    def test_tool_members_are_the_official_ones(self, revision, model):
+        given = dict.fromkeys(members(model), "x")
+        assert era_of(revision).tool_members(given) == given
+
+    def test_resource_links_are_unknown_to_the_oldest_revision(self):
+        having = [r for r in REVISIONS if "resource_link" in era_of(r).content_types]
+        assert having == ["2026-07-28", "2025-11-25", "2025-06-18"]

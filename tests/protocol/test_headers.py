@@ -1,0 +1,224 @@
+"""HTTP headers against the body."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from django.http.request import HttpHeaders
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.shared.inbound import encode_header_value
+
+from drf_mcp.exceptions import HeaderMismatch
+from drf_mcp.protocol.headers import check, decode_value, header_value
+from drf_mcp.protocol.jsonrpc import Message
+
+REVISION = "2026-07-28"
+
+
+def http_headers(**values):
+    """Django's own headers: Mcp_Name="x" is the header Mcp-Name."""
+    return HttpHeaders({f"HTTP_{name.upper()}": value for name, value in values.items()})
+
+
+def mismatch(message, **values):
+    with pytest.raises(HeaderMismatch) as caught:
+        check(http_headers(**values), message, REVISION)
+    assert (caught.value.code, caught.value.http_status) == (-32020, 400)
+    return caught.value.message
+
+
+class TestHeaderValue:
+    def test_name_in_any_case(self):
+        headers = http_headers(Mcp_Method="ping")
+        assert header_value(headers, "MCP-METHOD") == header_value(headers, "mcp-method") == "ping"
+
+    def test_absent(self):
+        assert header_value(http_headers(), "Mcp-Method") is None
+
+    def test_whitespace_around_it_is_stripped(self):
+        assert header_value(http_headers(Mcp_Method=" \tping\t "), "Mcp-Method") == "ping"
+
+    @pytest.mark.parametrize("value", ["é", "a\x00", "a\x7fb", "a\nb", "\xa0a"])
+    def test_forbidden_character(self, value):
+        with pytest.raises(HeaderMismatch):
+            header_value(http_headers(Mcp_Method=value), "Mcp-Method")
+
+
+class TestDecodeValue:
+    @pytest.mark.parametrize(
+        ("value", "decoded"),
+        [
+            ("us-west1", "us-west1"),
+            ("=?base64?SGVsbG8sIOS4lueVjA==?=", "Hello, 世界"),
+            ("=?base64?IHBhZGRlZCA=?=", " padded "),
+            ("=?base64?bGluZTEKbGluZTI=?=", "line1\nline2"),
+            ("=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", "=?base64?literal?="),
+            ("  =?base64?SGVsbG8=?=\t", "Hello"),
+            ("=?base64??=", ""),
+        ],
+    )
+    def test_specified_examples(self, value, decoded):
+        assert decode_value(value) == decoded
+
+    @pytest.mark.parametrize(
+        "value",
+        ["SGVsbG8=", "=?base64?SGVsbG8=", "SGVsbG8=?=", "=?BASE64?SGVsbG8=?=", "=?base64?="],
+    )
+    def test_without_the_exact_markers_it_is_literal(self, value):
+        assert decode_value(value) == value
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            "SGVsbG8",
+            "SGVs!!!bG8=",
+            "SGVsbG8==",
+            "SGVsbG9=",
+            "SGVs bG8=",
+            "_-8=",
+            "/w==",
+            "7aCA",
+            "=",
+        ],
+    )
+    def test_not_base64_of_utf8(self, payload):
+        """Wrong padding, wrong alphabet, stray bits and other encodings are refused."""
+        with pytest.raises(HeaderMismatch):
+            decode_value(f"=?base64?{payload}?=")
+
+    @given(st.text())
+    def test_undoes_the_official_encoder(self, text):
+        assert decode_value(encode_header_value(text)) == text
+
+    @given(st.binary())
+    def test_any_payload(self, payload):
+        """Any Base64 either gives text that encodes to itself or is refused."""
+        value = f"=?base64?{base64.b64encode(payload).decode()}?="
+        try:
+            assert decode_value(value).encode() == payload
+        except HeaderMismatch:
+            with pytest.raises(UnicodeDecodeError):
+                payload.decode()
+
+    @given(st.text())
+    def test_any_value(self, value):
+        """A value is refused, or stands for itself, or is in the encoded form."""
+        try:
+            decoded = decode_value(value)
+        except HeaderMismatch:
+            return
+        assert decoded == value.strip(" \t") or value.strip(" \t").startswith("=?base64?")
+
+
+class TestCheck:
+    call = Message(1, "tools/call", {"name": "orders_list"})
+
+    def test_equal(self):
+        check(
+            http_headers(
+                Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name=" orders_list "
+            ),
+            self.call,
+            REVISION,
+        )
+
+    def test_encoded_name(self):
+        headers = http_headers(
+            Mcp_Protocol_Version=REVISION,
+            Mcp_Method="tools/call",
+            Mcp_Name="=?base64?b3JkZXJzX2xpc3Q=?=",
+        )
+        check(headers, self.call, REVISION)
+
+    def test_missing_version(self):
+        assert "MCP-Protocol-Version" in mismatch(
+            self.call, Mcp_Method="tools/call", Mcp_Name="orders_list"
+        )
+
+    def test_missing_method(self):
+        assert "Mcp-Method" in mismatch(
+            self.call, Mcp_Protocol_Version=REVISION, Mcp_Name="orders_list"
+        )
+
+    def test_missing_name(self):
+        assert "Mcp-Name" in mismatch(
+            self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call"
+        )
+
+    def test_values_are_case_sensitive(self):
+        """The message names the header and both values."""
+        assert mismatch(self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="TOOLS/CALL") == (
+            "Header mismatch: Mcp-Method header value 'TOOLS/CALL' "
+            "does not match body value 'tools/call'"
+        )
+
+    def test_other_name(self):
+        message = mismatch(
+            self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name="x"
+        )
+        assert "'x'" in message
+        assert "'orders_list'" in message
+
+    def test_method_is_not_decoded(self):
+        """Only names may come in the encoded form."""
+        mismatch(
+            Message(1, "ping"), Mcp_Protocol_Version=REVISION, Mcp_Method="=?base64?cGluZw==?="
+        )
+
+    def test_resource_is_named_by_its_uri(self):
+        message = Message(1, "resources/read", {"uri": "file:///a", "name": "b"})
+        check(
+            http_headers(
+                Mcp_Protocol_Version=REVISION, Mcp_Method="resources/read", Mcp_Name="file:///a"
+            ),
+            message,
+            REVISION,
+        )
+
+    def test_prompt_is_named(self):
+        mismatch(
+            Message(1, "prompts/get", {"name": "a"}),
+            Mcp_Protocol_Version=REVISION,
+            Mcp_Method="prompts/get",
+            Mcp_Name="b",
+        )
+
+    def test_other_methods_need_no_name(self):
+        check(
+            http_headers(Mcp_Protocol_Version=REVISION, Mcp_Method="tools/list"),
+            Message(1, "tools/list"),
+            REVISION,
+        )
+
+    @pytest.mark.parametrize("params", [{}, {"name": 1}])
+    def test_name_without_a_name_in_the_body(self, params):
+        mismatch(
+            Message(1, "tools/call", params),
+            Mcp_Protocol_Version=REVISION,
+            Mcp_Method="tools/call",
+            Mcp_Name="1",
+        )
+
+    def test_no_name_anywhere(self):
+        """The method refuses a call without a name, in its own words."""
+        check(
+            http_headers(Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call"),
+            Message(1, "tools/call"),
+            REVISION,
+        )
+
+    def test_a_notification_needs_no_method(self):
+        check(
+            http_headers(Mcp_Protocol_Version=REVISION),
+            Message(None, "notifications/cancelled"),
+            REVISION,
+        )
+
+    def test_long_values_are_shortened(self):
+        message = Message(1, "tools/call", {"name": "a" * 100_000})
+        text = mismatch(
+            message, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name="b" * 5000
+        )
+        assert len(text) < 400

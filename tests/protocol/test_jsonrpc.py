@@ -1,0 +1,406 @@
+"""Bytes to messages and back."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+
+from drf_mcp.exceptions import (
+    HeaderMismatch,
+    InvalidParams,
+    InvalidRequest,
+    ParseError,
+    ProtocolError,
+    UnsupportedProtocolVersion,
+)
+from drf_mcp.protocol import jsonrpc
+from drf_mcp.protocol.jsonrpc import (
+    MAX_BATCH,
+    MAX_DEPTH,
+    ClientResponse,
+    Encoded,
+    Message,
+    decode,
+    encode,
+)
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
+json_values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=15,
+)
+ids = st.integers() | st.text()
+
+
+def request(**members):
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", **members}).encode()
+
+
+def refusal(body, exception):
+    with pytest.raises(exception) as caught:
+        decode(body)
+    return caught.value
+
+
+def decode_any(body):
+    """Decode, holding that nothing but a ProtocolError is raised or listed."""
+    try:
+        decoded = decode(body)
+    except ProtocolError as exc:
+        decoded = exc
+    for item in decoded if isinstance(decoded, list) else [decoded]:
+        assert isinstance(item, (Message, ClientResponse, ProtocolError))
+        if isinstance(item, ProtocolError):
+            JSONRPCError.model_validate_json(jsonrpc.error(item.id, item))
+
+
+class TestMessages:
+    def test_request(self):
+        """A request has id, method and params."""
+        body = request(method="tools/call", params={"name": "x"})
+        assert JSONRPCRequest.model_validate_json(body)
+        assert decode(body) == Message(1, "tools/call", {"name": "x"})
+
+    def test_absent_params_are_empty(self):
+        assert decode(request()).params == {}
+
+    def test_a_request_is_no_notification(self):
+        assert not decode(request(id=0)).is_notification
+
+    def test_without_id_it_is_a_notification(self):
+        message = decode(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        assert message.is_notification
+
+    @pytest.mark.parametrize("id", [0, -1, 2**70, "", "a", "ü"])
+    def test_ids(self, id):
+        """Any string and any integer is an id."""
+        assert decode(request(id=id)).id == id
+
+    def test_meta(self):
+        assert decode(request(params={"_meta": {"progressToken": 1}})).meta == {"progressToken": 1}
+
+    def test_absent_meta_is_empty(self):
+        assert decode(request(params={})).meta == {}
+
+    @pytest.mark.parametrize("answer", [{"result": {}}, {"error": {"code": 1, "message": ""}}])
+    def test_client_response(self, answer):
+        """A result or an error without a method is an answer of the client."""
+        body = json.dumps({"jsonrpc": "2.0", "id": 7, **answer}).encode()
+        assert decode(body) == ClientResponse(7)
+
+    def test_client_response_without_a_valid_id(self):
+        assert decode(b'{"jsonrpc":"2.0","id":null,"error":{}}') == ClientResponse(None)
+
+    def test_unknown_members_are_ignored(self):
+        assert decode(request(extra=1)) == Message(1, "ping", {})
+
+
+class TestInvalidMessages:
+    @pytest.mark.parametrize("body", [b"1", b"null", b'"ping"', b"true"])
+    def test_not_an_object(self, body):
+        assert refusal(body, InvalidRequest).id is None
+
+    @pytest.mark.parametrize("version", ["1.0", 2.0, None, "2"])
+    def test_other_jsonrpc_version(self, version):
+        """The message's id is known although it is refused."""
+        assert refusal(request(jsonrpc=version), InvalidRequest).id == 1
+
+    def test_absent_jsonrpc_version(self):
+        refusal(b'{"id":1,"method":"ping"}', InvalidRequest)
+
+    @pytest.mark.parametrize("method", [None, 1, [], {}])
+    def test_method_not_a_string(self, method):
+        assert refusal(request(method=method), InvalidRequest).id == 1
+
+    def test_absent_method(self):
+        assert refusal(b'{"jsonrpc":"2.0","id":"a"}', InvalidRequest).id == "a"
+
+    @pytest.mark.parametrize("id", [None, True, False, 1.0, [], {}])
+    def test_id_neither_string_nor_integer(self, id):
+        """MCP forbids the null ids of plain JSON-RPC too."""
+        assert refusal(request(id=id), InvalidRequest).id is None
+
+    @pytest.mark.parametrize("params", [None, [], [1], "a", 1])
+    def test_params_not_an_object(self, params):
+        exc = refusal(request(params=params), InvalidParams)
+        assert (exc.code, exc.http_status, exc.id) == (-32602, 400, 1)
+
+    @pytest.mark.parametrize("meta", [None, [], "a"])
+    def test_meta_not_an_object(self, meta):
+        exc = refusal(request(params={"_meta": meta}), InvalidParams)
+        assert (exc.code, exc.http_status, exc.id) == (-32602, 400, 1)
+
+
+class TestInvalidJSON:
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b"{",
+            b"{}x",
+            b"\xff",
+            b'{"a":"\xed\xa0\x80"}',
+            '{"a":1}'.encode("utf-16"),
+            b"\xef\xbb\xbf{}",
+            b"{'a':1}",
+            b"[1,]",
+            b"[01]",
+            b"[NaN]",
+            b"[Infinity]",
+            b"[-Infinity]",
+            b"[1e999]",
+            b"[-1e999]",
+            b'["\n"]',
+            b'["\x00"]',
+            b'{"a":1,"a":1}',
+            b'["\\ud800"]',
+            b'["\\uDC00\\uD800"]',
+            b'{"\\uDfff":1}',
+        ],
+    )
+    def test_refused(self, body):
+        exc = refusal(body, ParseError)
+        assert (exc.code, exc.http_status, exc.id) == (-32700, 400, None)
+
+    def test_integer_of_too_many_digits(self):
+        """Python's limit on integer conversion is no crash."""
+        refusal(b"[" + b"9" * 10_000 + b"]", ParseError)
+
+    def test_number_too_large_only_by_its_digits(self):
+        refusal(b"[" + b"9" * 400 + b".0]", ParseError)
+
+    def test_duplicate_key_is_named(self):
+        body = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"colour":1,"colour":2}}'
+        assert '"colour"' in refusal(body, ParseError).message
+
+    def test_same_key_in_different_objects_is_no_duplicate(self):
+        assert decode(request(params={"id": {"id": 1}})).params == {"id": {"id": 1}}
+
+    def test_lone_surrogate_keeps_the_id(self):
+        """A client that truncated an emoji is told which of its calls failed."""
+        body = b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"a":"\\ud83d"}}'
+        assert refusal(body, ParseError).id == 9
+
+    def test_lone_surrogate_in_the_id_is_not_repeated(self):
+        body = b'{"jsonrpc":"2.0","id":"\\ud83d","method":"ping"}'
+        assert refusal(body, ParseError).id is None
+
+    def test_surrogate_pair(self):
+        assert decode(request(id="\U0001f600")).id == "\U0001f600"
+
+    def test_escaped_backslash_before_u(self):
+        """A backslash in the text does not make an escape."""
+        assert decode(request(id="\\ud800")).id == "\\ud800"
+
+    def test_nul_character(self):
+        assert decode(request(params={"a": "\0"})).params == {"a": "\0"}
+
+
+class TestDepth:
+    def test_deepest(self):
+        """The message and its params are two levels of the allowed."""
+        inner = "[" * (MAX_DEPTH - 2) + "]" * (MAX_DEPTH - 2)
+        body = f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}'
+        assert isinstance(decode(body.encode()), Message)
+
+    def test_one_too_deep(self):
+        inner = "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)
+        body = f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{inner}}}}}'
+        assert refusal(body.encode(), ParseError).id == 1
+
+    @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
+    def test_far_too_deep(self, bracket):
+        """Deeper than Python's own recursion goes."""
+        refusal(bracket * 200_000, ParseError)
+
+    def test_far_too_deep_and_complete(self):
+        refusal(b"[" * 200_000 + b"]" * 200_000, ParseError)
+
+    def test_many_brackets_side_by_side(self):
+        assert decode(request(params={"a": [[]] * 1000})).params == {"a": [[]] * 1000}
+
+    def test_brackets_in_strings(self):
+        """Text is not nesting, whatever quotes and backslashes it holds."""
+        text = '"[\\' * 1000
+        assert decode(request(params={"a": text})).params == {"a": text}
+
+
+class TestBatch:
+    def test_items(self):
+        """Each malformed item is its own error, with its own id."""
+        body = b"""[{"jsonrpc":"2.0","id":1,"method":"ping"},
+                    {"jsonrpc":"2.0","method":"notifications/cancelled"},
+                    {"jsonrpc":"2.0","id":2,"result":{}},
+                    {"jsonrpc":"2.0","id":3,"method":1},
+                    {"jsonrpc":"2.0","id":4,"method":"ping","params":[]},
+                    [],
+                    5]"""
+        ping, notification, response, *errors = decode(body)
+        assert ping == Message(1, "ping", {})
+        assert notification.is_notification
+        assert response == ClientResponse(2)
+        assert [(type(exc), exc.id) for exc in errors] == [
+            (InvalidRequest, 3),
+            (InvalidParams, 4),
+            (InvalidRequest, None),
+            (InvalidRequest, None),
+        ]
+
+    def test_empty(self):
+        refusal(b"[]", InvalidRequest)
+
+    def test_largest(self):
+        assert len(decode(b"[" + b",".join([request()] * MAX_BATCH) + b"]")) == MAX_BATCH
+
+    def test_too_large(self):
+        refusal(b"[" + b",".join([request()] * (MAX_BATCH + 1)) + b"]", InvalidRequest)
+
+    def test_duplicate_key_refuses_the_whole_batch(self):
+        refusal(b'[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}]', ParseError)
+
+    def test_joined_responses(self):
+        responses = [jsonrpc.result(1, {}), jsonrpc.result(2, {})]
+        assert [item["id"] for item in json.loads(jsonrpc.batch(responses))] == [1, 2]
+
+
+class TestEncode:
+    def test_compact_utf8(self):
+        assert encode({"a": [1, "ü"]}) == '{"a":[1,"ü"]}'.encode()
+
+    def test_no_line_breaks(self):
+        """Over stdio a message is one line."""
+        assert b"\n" not in encode({"a": "\n\r"})
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    def test_no_infinity(self, value):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            encode([value])
+
+    def test_lone_surrogate_is_escaped(self):
+        """Text that has no UTF-8 form is no crash."""
+        assert json.loads(encode({"ü": "\ud800"})) == {"ü": "\ud800"}
+
+
+class TestResult:
+    def test_values(self, read_result):
+        content = [{"type": "text", "text": "ü"}]
+        response = jsonrpc.result("a", {"content": content, "isError": True})
+        result = read_result(response, "tools/call", "2025-11-25")
+        assert result == {"content": content, "isError": True}
+        assert json.loads(response)["id"] == "a"
+
+    def test_empty(self, read_result):
+        assert read_result(jsonrpc.result(1, {}), "ping", "2025-11-25") == {}
+
+    def test_encoded_is_copied_as_it_is(self):
+        """Not even its spaces change."""
+        assert b'"structuredContent":{"a" :  1}' in jsonrpc.result(
+            1, {"structuredContent": Encoded(b'{"a" :  1}')}
+        )
+
+    def test_encoded_beside_values(self, read_result):
+        members = {
+            "content": Encoded(b'[{"type":"text","text":"{}"}]'),
+            "isError": False,
+            "structuredContent": Encoded(b'{"a":{}}'),
+        }
+        assert read_result(jsonrpc.result(1, members), "tools/call", "2025-11-25") == {
+            "content": [{"type": "text", "text": "{}"}],
+            "isError": False,
+            "structuredContent": {"a": {}},
+        }
+
+    @given(ids, st.dictionaries(st.text(), st.tuples(json_values, st.booleans()), max_size=5))
+    def test_any_mixture_of_values_and_encoded(self, id, members):
+        """What is spliced reads the same as what is encoded."""
+        given = {
+            name: Encoded(encode(value)) if splice else value
+            for name, (value, splice) in members.items()
+        }
+        response = json.loads(jsonrpc.result(id, given))
+        assert response == {
+            "jsonrpc": "2.0",
+            "id": id,
+            "result": {name: value for name, (value, _) in members.items()},
+        }
+
+    @given(ids, st.dictionaries(st.text(), json_values, max_size=5))
+    def test_is_an_official_response(self, id, members):
+        response = JSONRPCResponse.model_validate_json(jsonrpc.result(id, members))
+        assert response.id == id
+
+
+class TestError:
+    def test_members(self, read_error):
+        exc = UnsupportedProtocolVersion("1900-01-01", ["2026-07-28"])
+        assert read_error(jsonrpc.error(5, exc)) == (
+            5,
+            {
+                "code": -32022,
+                "message": "Unsupported protocol version",
+                "data": {"supported": ["2026-07-28"], "requested": "1900-01-01"},
+            },
+        )
+
+    def test_absent_data_is_left_out(self, read_error):
+        _, error = read_error(jsonrpc.error(1, HeaderMismatch("no")))
+        assert error == {"code": -32020, "message": "no"}
+
+    @pytest.mark.parametrize("data", [0, False, "", [], {}])
+    def test_empty_data_is_sent(self, read_error, data):
+        """Only None means no data."""
+        _, error = read_error(jsonrpc.error(1, InvalidParams("no", data=data)))
+        assert error["data"] == data
+
+    def test_unreadable_id_is_null(self, read_error):
+        id, _ = read_error(jsonrpc.error(None, ParseError("no")))
+        assert id is None
+
+
+class TestArbitraryInput:
+    @given(st.binary())
+    def test_any_bytes(self, body):
+        decode_any(body)
+
+    @given(st.text(alphabet='{}[]":,\\ud8019eE.-NaIftrnl jsorpcmthi2.0'))
+    def test_any_near_json(self, text):
+        decode_any(text.encode())
+
+    @given(json_values)
+    def test_any_value(self, value):
+        decode_any(encode(value))
+
+    @given(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "jsonrpc": st.just("2.0") | json_values,
+                "id": json_values,
+                "method": st.text() | json_values,
+                "params": st.dictionaries(st.just("_meta") | st.text(), json_values) | json_values,
+                "result": json_values,
+                "error": json_values,
+            },
+        )
+    )
+    def test_any_message(self, value):
+        decode_any(encode(value))
+        decode_any(encode([value]))
+
+    @given(ids, st.text(), st.dictionaries(st.text().filter("_meta".__ne__), json_values))
+    def test_round_trip(self, id, method, params):
+        """What is encoded decodes to itself."""
+        body = encode({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+        assert decode(body) == Message(id, method, params)
