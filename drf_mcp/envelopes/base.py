@@ -1,0 +1,53 @@
+"""What an envelope is: `render` and `schema`, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from drf_mcp.outcomes import Outcome
+
+
+class Envelope:
+    """The shape in which outcomes reach the model.
+
+    A subclass gives `render`, and `schema` if its shape can be stated. An envelope
+    keeps nothing between calls: one instance serves every tool and thread.
+
+    Attributes:
+        structured_content: True if results carry ``structuredContent`` beside the
+            text block, both of the same value.
+    """
+
+    structured_content: ClassVar[bool] = True
+
+    def render(self, outcome: Outcome) -> Any:
+        """Return the JSON value for an outcome.
+
+        The view's own values are placed as they are; the caller encodes the result
+        with REST framework's JSON encoder.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define render().")
+
+    def schema(self, data_schema: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the JSON Schema (2020-12) of everything that `render` gives.
+
+        It holds for success, failure, soft failure and trimmed results alike, and
+        its root is ``type: object`` (MCP, server/tools, Output Schema).
+
+        Args:
+            data_schema: what is known of the view's own value; ``{}`` if nothing.
+
+        Returns:
+            The tool's ``outputSchema``, or None to have none.
+        """
+        return None
+
+    def text(self, outcome: Outcome, rendered: Any, encode: Callable[[Any], str]) -> str:
+        """Return the result's one text block.
+
+        Args:
+            rendered: what `render` gave for the outcome.
+            encode: turns a JSON value into compact JSON text.
+        """
+        return encode(rendered)

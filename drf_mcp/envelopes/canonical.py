@@ -1,0 +1,30 @@
+"""JSON text and hashes of whatever REST framework's JSON encoder takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON text with Python's own separators."""
+    # Imported here: an envelope can be chosen before REST framework is loaded.
+    from rest_framework.utils.encoders import JSONEncoder
+
+    return json.dumps(value, cls=JSONEncoder, ensure_ascii=False)
+
+
+def json_value(value: Any) -> Any:
+    """Return a value as a JSON reader gets it: plain dicts, lists, strings and numbers."""
+    return json.loads(json_text(value))
+
+
+def content_hash(value: Any) -> str:
+    """Return ``sha256-`` and the hex hash of a value's canonical JSON.
+
+    Canonical JSON is compact, in UTF-8, with sorted names. It is made of the value
+    as a reader gets it, so that a client can compute the same hash.
+    """
+    text = json.dumps(json_value(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,120 @@
+"""The "ok" contract: ``{ok, data | errors, meta}``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_mcp.envelopes import facts
+from drf_mcp.envelopes.base import Envelope
+from drf_mcp.envelopes.canonical import content_hash
+from drf_mcp.envelopes.payload import payload, payload_schema
+from drf_mcp.outcomes import Failure, Outcome
+
+META: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "version": {"type": "string"},
+        "content_hash": {"type": "string"},
+        "next_cursor": {"type": ["string", "null"]},
+        "request_id": {"type": "string"},
+        **facts.FIDELITY,
+        "warnings": facts.STRINGS,
+        "pagination": facts.PAGINATION,
+        "rate_limit": facts.RATE_LIMIT,
+    },
+    "required": ["version"],
+}
+
+ERRORS: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "code": {"type": "string"},
+            "message": {"type": "string"},
+            "path": {"type": "string"},
+            "fix_hint": {"type": "string"},
+        },
+        "required": ["code", "message"],
+    },
+}
+
+
+class OkEnvelope(Envelope):
+    """``ok`` and ``meta`` with ``data``, with ``errors``, or, softly failed, with both.
+
+    A page's ``data`` is the list of its rows, unless the view put more beside them.
+    """
+
+    def render(self, outcome: Outcome) -> dict[str, Any]:
+        """Return the envelope, its short members first."""
+        failure = outcome.failure
+        data = self.data(outcome)
+        if failure is None:
+            return {"ok": True, "meta": self.meta(outcome, data), "data": data}
+        errors = self.errors(failure)
+        if not failure.soft or data is None:
+            return {"ok": False, "errors": errors, "meta": self.meta(outcome, errors)}
+        return {"ok": False, "errors": errors, "meta": self.meta(outcome, data), "data": data}
+
+    def data(self, outcome: Outcome) -> Any:
+        """Return the view's own value, of a page the rows alone."""
+        value = payload(outcome)
+        if outcome.pagination is not None and isinstance(value, dict) and set(value) == {"results"}:
+            return value["results"]
+        return value
+
+    def errors(self, failure: Failure) -> list[dict[str, Any]]:
+        """Return one entry per problem, or one for the failure itself."""
+        entries = [
+            (problem.code, problem.message, problem.path, problem.remediation)
+            for problem in failure.problems
+        ] or [(failure.code, failure.message, "", facts.remediation(failure))]
+        return [
+            {
+                "code": code.lower(),
+                "message": message,
+                **facts.present({"path": path, "fix_hint": fix_hint}),
+            }
+            for code, message, path, fix_hint in entries
+        ]
+
+    def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
+        """Return ``meta``; ``content`` is what the content hash vouches for."""
+        meta: dict[str, Any] = {"version": facts.server_version()}
+        if not outcome.is_error:
+            meta["content_hash"] = content_hash(content)
+        if outcome.pagination is not None:
+            meta["next_cursor"] = outcome.pagination.cursor
+        if outcome.failure is not None and outcome.failure.soft:
+            meta["warnings"] = facts.messages(outcome)
+        return meta | facts.present(
+            {
+                "request_id": outcome.request_id,
+                **facts.fidelity(outcome),
+                "warnings": facts.messages(outcome),
+                "pagination": facts.pagination(outcome),
+                "rate_limit": facts.rate_limit(outcome),
+            }
+        )
+
+    def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema: one of two shapes, told apart by ``ok``."""
+        success = {"ok": {"enum": [True]}, "data": self.data_schema(data_schema)}
+        return {
+            "type": "object",
+            "properties": {"ok": {"type": "boolean"}, "errors": ERRORS, "meta": META},
+            "required": ["ok", "meta"],
+            "anyOf": [
+                {"properties": success, "required": ["data"]},
+                {"properties": {"ok": {"enum": [False]}}, "required": ["errors"]},
+            ],
+        }
+
+    def data_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema of ``data``: the view's value, the rows of a page, or null."""
+        if not data_schema:
+            return {}
+        value = payload_schema(data_schema)
+        rows = value.get("properties", {}).get("results")
+        return {"anyOf": [value, *([rows] if rows else []), {"type": "null"}]}

@@ -1,0 +1,46 @@
+"""The "ok" contract as pydantic models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing_extensions import Self
+
+
+class OkError(BaseModel):
+    """One entry of ``errors``."""
+
+    code: str = Field(description="Stable machine-readable code")
+    message: str = Field(description="Human-readable diagnostic")
+    path: str | None = Field(default=None, description="JSON path into the caller's arguments")
+    fix_hint: str | None = Field(default=None, description="Short instruction for a human or agent")
+
+
+class OkMeta(BaseModel):
+    """``meta``: facts about the answer."""
+
+    model_config = ConfigDict(extra="allow")
+
+    content_hash: str | None = Field(
+        default=None, description="Hash of the answer", pattern="^sha256-"
+    )
+    version: str | None = Field(default=None, description="Version of what answered")
+    next_cursor: str | None = Field(default=None, description="Null on the final page")
+    warnings: list[str] | None = Field(default=None, description="Non-blocking issues")
+
+
+class OkResponse(BaseModel):
+    """The whole envelope; dump it with ``exclude_unset=True``."""
+
+    ok: bool
+    data: Any = None
+    errors: list[OkError] | None = None
+    meta: OkMeta
+
+    @model_validator(mode="after")
+    def errors_only_on_failure(self) -> Self:
+        """Refuse a success with errors and a failure without any."""
+        if self.ok is bool(self.errors):
+            raise ValueError("errors are given on failure and only then")
+        return self

@@ -1,0 +1,173 @@
+"""The "response-v2" contract as pydantic models, and the functions that build it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import Any, Literal
+
+from pydantic import ConfigDict, model_validator
+from pydantic.dataclasses import dataclass
+from typing_extensions import Required, Self, TypedDict, Unpack
+
+from drf_mcp.envelopes.response_v2 import VERSION
+from drf_mcp.outcomes import Category
+from drf_mcp.vocabulary import CODES, HANDLING, WARNING_SEVERITIES
+
+OPEN = ConfigDict(extra="allow")
+
+
+class WarningDetail(TypedDict, total=False):
+    """One entry of ``meta.warning_details``."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    code: str
+    severity: Literal["info", "warning", "error"]
+    message: Required[str]
+    context: dict[str, Any]
+
+
+class ReservedMeta(TypedDict, total=False):
+    """The reserved members of ``meta``, all optional."""
+
+    request_id: str
+    warnings: list[str]
+    warning_details: list[WarningDetail]
+    pagination: dict[str, Any]
+    rate_limit: dict[str, Any]
+    telemetry: dict[str, Any]
+    content_fidelity: Literal["full", "partial", "summary", "reference_only"]
+    content_fidelity_schema_version: str
+    dropped_content_ids: list[str]
+    content_archive_hashes: dict[str, str]
+
+
+class ResponseMeta(ReservedMeta, total=False):
+    """``meta``: the version, the reserved members, and any others."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    version: Required[Literal["response-v2"]]
+
+
+class MetaArguments(ReservedMeta, total=False):
+    """What `success_response` and `error_response` take for ``meta``.
+
+    ``meta`` itself holds further members to merge into it.
+    """
+
+    meta: Mapping[str, Any]
+
+
+class ErrorData(TypedDict, total=False):
+    """``data`` of a failure: the standard members, and any context beside them."""
+
+    __pydantic_config__ = OPEN  # type: ignore[misc]
+
+    error_code: Required[str]
+    error_type: Required[str]
+    remediation: Required[str]
+    details: dict[str, Any]
+
+
+@dataclass
+class ToolResponse:
+    """One response; ``dataclasses.asdict`` gives the JSON value.
+
+    Raises:
+        pydantic.ValidationError: if ``error`` is set on a success or missing on a
+            failure, or a reserved member of ``meta`` has the wrong shape.
+    """
+
+    success: bool
+    data: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    meta: ResponseMeta = field(default_factory=lambda: ResponseMeta(version="response-v2"))
+
+    @model_validator(mode="after")
+    def error_only_on_failure(self) -> Self:
+        """Refuse a success with an error and a failure without one."""
+        if self.success is not (self.error is None):
+            raise ValueError("error is a sentence on failure and null on success")
+        return self
+
+
+def success_response(
+    data: Mapping[str, Any] | None = None, **meta: Unpack[MetaArguments]
+) -> ToolResponse:
+    """Return the response of a call that worked.
+
+    Args:
+        data: the payload; ``{}`` when there is none.
+        meta: ``request_id``, ``warnings``, ``warning_details``, ``pagination``,
+            ``rate_limit``, ``telemetry``, the content fidelity members, and ``meta``
+            with further members. None stands for nothing.
+    """
+    return ToolResponse(success=True, data=dict(data or {}), meta=response_meta(meta))
+
+
+def error_response(
+    message: str,
+    *,
+    error_code: str | None = None,
+    error_type: str | None = None,
+    remediation: str | None = None,
+    data: Mapping[str, Any] | None = None,
+    details: Mapping[str, Any] | None = None,
+    **meta: Unpack[MetaArguments],
+) -> ToolResponse:
+    """Return the response of a call that failed, its standard members always filled.
+
+    Args:
+        message: what went wrong, for people.
+        error_code: the machine-readable code; ``INTERNAL_ERROR`` by default.
+        error_type: the category; by default that of a standard code, else ``internal``.
+        remediation: what to do about it; by default the advice of the category.
+        data: further context, merged into ``data``.
+        details: ``field``, ``constraint``, ``received`` and the like.
+        meta: as for `success_response`.
+    """
+    code = error_code or "INTERNAL_ERROR"
+    category = error_type or CODES.get(code, Category.INTERNAL).value
+    standard = {
+        "error_code": code,
+        "error_type": category,
+        "remediation": remediation or default_remediation(category),
+        **({"details": dict(details)} if details else {}),
+    }
+    # Written twice: the standard members stand first and cannot be overwritten.
+    merged = {**standard, **(data or {}), **standard}
+    return ToolResponse(success=False, data=merged, error=message, meta=response_meta(meta))
+
+
+def default_remediation(error_type: str) -> str:
+    """Return the advice of a category; that of an internal error for one of your own."""
+    known = error_type in {category.value for category in Category}
+    return HANDLING[Category(error_type) if known else Category.INTERNAL].remediation
+
+
+def response_meta(arguments: MetaArguments) -> ResponseMeta:
+    """Return ``meta`` of the given members, those with nothing to say left out.
+
+    Raises:
+        TypeError: on an argument that is not a member of `MetaArguments`.
+    """
+    members: dict[str, Any] = dict(arguments)
+    unknown = members.keys() - MetaArguments.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
+    extra = members.pop("meta", None) or {}
+    members["warning_details"] = with_severities(members.get("warning_details") or ())
+    told = {name: value for name, value in members.items() if value not in (None, [], {}, ())}
+    return {**extra, **told, "version": VERSION}  # type: ignore[typeddict-item]
+
+
+def with_severities(details: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return warning details, a standard code without a severity given its own."""
+    return [
+        {"severity": WARNING_SEVERITIES[detail["code"]].value, **detail}
+        if detail.get("code") in WARNING_SEVERITIES
+        else dict(detail)
+        for detail in details
+    ]

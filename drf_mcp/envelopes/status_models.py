@@ -1,0 +1,100 @@
+"""The "standard response" contract as pydantic models."""
+
+from __future__ import annotations
+
+import enum
+from datetime import datetime, timezone
+from typing import Any
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
+
+from drf_mcp.outcomes import Severity
+
+# The contract's name for the severities that every envelope uses.
+ResponseSeverity = Severity
+
+
+class ResponseStatus(str, enum.Enum):
+    """Standard response status values."""
+
+    SUCCESS = "success"
+    PARTIAL_SUCCESS = "partial_success"
+    FAILURE = "failure"
+
+
+class ResponseError(BaseModel):
+    """One error, or one thing that went less than well."""
+
+    message: str = Field(description="Human-readable error message")
+    suggestion: str | None = Field(default=None, description="Actionable suggestion")
+    severity: ResponseSeverity = Field(description="Error severity level")
+    code: str = Field(description="Machine-readable error code")
+    recoverable: bool = Field(default=True, description="Whether this error can be recovered from")
+    context: dict[str, Any] | None = Field(
+        default=None, description="Additional context information"
+    )
+
+
+class ResponseMetadata(BaseModel):
+    """Who answered, when, and how long it took."""
+
+    model_config = ConfigDict(extra="allow")
+
+    request_id: str = Field(default_factory=lambda: str(uuid4())[:8])
+    timestamp: datetime = Field(default_factory=lambda: datetime.now(timezone.utc))
+    tool_name: str = Field(description="Name of the tool that generated this response")
+    tool_version: str = Field(default="1.0.0", description="Version of the tool")
+    execution_time: float | None = Field(default=None, description="Execution time in seconds")
+
+    @field_serializer("timestamp")
+    def timestamp_in_utc(self, value: datetime) -> str:
+        """Write the time as ISO 8601 in UTC, so that any JSON encoder takes the dump."""
+        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+class StandardMCPResponse(BaseModel):
+    """Base response model; subclass it per tool if you like.
+
+    ``status`` is decided by `finalize`.
+    """
+
+    status: ResponseStatus = Field(
+        default=ResponseStatus.SUCCESS, description="Overall operation status"
+    )
+    success: bool = Field(default=True, description="Whether the primary operation succeeded")
+    errors: list[ResponseError] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
+    suggestions: list[str] = Field(default_factory=list)
+    metadata: ResponseMetadata = Field(default_factory=lambda: ResponseMetadata(tool_name=""))
+    data: dict[str, Any] | None = Field(default=None, description="Tool-specific response data")
+
+    @property
+    def partial_success(self) -> bool:
+        """True if it succeeded, but with errors or warnings."""
+        return self.success and bool(self.errors or self.warnings)
+
+    def add_error(self, error: ResponseError) -> None:
+        """Add an error; one of severity error or critical makes the response a failure."""
+        self.errors.append(error)
+        if error.severity in (ResponseSeverity.ERROR, ResponseSeverity.CRITICAL):
+            self.success = False
+
+    def add_warning(self, message: str) -> None:
+        """Add a warning message."""
+        self.warnings.append(message)
+
+    def add_suggestion(self, suggestion: str) -> None:
+        """Add an actionable suggestion, unless it is there already."""
+        if suggestion and suggestion not in self.suggestions:
+            self.suggestions.append(suggestion)
+
+    def finalize(self) -> dict[str, Any]:
+        """Decide the status and return the JSON value, absent members left out."""
+        if not self.success:
+            self.status = ResponseStatus.FAILURE
+        elif self.partial_success:
+            self.status = ResponseStatus.PARTIAL_SUCCESS
+        else:
+            self.status = ResponseStatus.SUCCESS
+        return self.model_dump(exclude_none=True)

@@ -1,0 +1,145 @@
+"""Arbitrary outcomes: rendered, encoded, read back, validated."""
+
+from __future__ import annotations
+
+import json
+import string
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from drf_mcp.envelopes import (
+    Envelope,
+    OkEnvelope,
+    OkResponse,
+    ResponseV2Envelope,
+    StandardMCPResponse,
+    StatusEnvelope,
+    ToolResponse,
+)
+from drf_mcp.envelopes.canonical import content_hash
+from drf_mcp.outcomes import (
+    MISSING,
+    Category,
+    Failure,
+    Fidelity,
+    Outcome,
+    Pagination,
+    Problem,
+    RateLimit,
+    Severity,
+    Warning,
+)
+from tests.envelopes.samples import STRUCTURED, encode, parsed
+
+words = st.text(max_size=8)
+codes = st.text(string.ascii_letters + "_", min_size=1, max_size=8)
+numbers = st.integers(0, 10_000)
+scalars = st.none() | st.booleans() | numbers | st.floats(allow_nan=False) | words
+values: st.SearchStrategy[Any] = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=8,
+)
+contexts = st.dictionaries(words, values, max_size=2)
+pages = st.fixed_dictionaries(
+    {"results": st.lists(values, max_size=3)},
+    optional={"count": numbers, "next": words, "previous": st.none(), "facets": values},
+)
+problems = st.builds(
+    Problem,
+    code=codes,
+    message=words,
+    pointer=st.lists(words.map(lambda name: name.replace("~", "~0").replace("/", "~1"))).map(
+        lambda tokens: "".join(f"/{token}" for token in tokens)
+    ),
+    received=st.just(MISSING) | values,
+    accepted=st.none() | words,
+    remediation=words,
+)
+failures = st.builds(
+    Failure,
+    code=codes,
+    category=st.sampled_from(Category),
+    message=words,
+    remediation=words,
+    problems=st.lists(problems, max_size=3).map(tuple),
+    context=contexts,
+    soft=st.booleans(),
+)
+warnings = st.builds(
+    Warning,
+    code=codes,
+    message=words,
+    severity=st.sampled_from([Severity.INFO, Severity.WARNING, Severity.ERROR]),
+    context=contexts,
+    remediation=words,
+)
+outcomes = st.builds(
+    Outcome,
+    tool=codes,
+    status=st.just(200),
+    data=values | pages,
+    failure=st.none() | failures,
+    request_id=words,
+    warnings=st.lists(warnings, max_size=2).map(tuple),
+    suggestions=st.lists(words, max_size=2).map(tuple),
+    pagination=st.none()
+    | st.builds(
+        Pagination,
+        has_more=st.booleans(),
+        total_count=st.none() | numbers,
+        page=st.none() | numbers,
+        cursor=st.none() | words,
+        next=st.none() | contexts,
+    ),
+    rate_limit=st.none() | st.builds(RateLimit, limit=st.none() | numbers, remaining=numbers),
+    telemetry=st.just({}) | st.fixed_dictionaries({"duration_ms": st.floats(0, 1e6)}),
+    fidelity=st.none()
+    | st.builds(
+        Fidelity,
+        level=st.sampled_from(["full", "partial", "summary", "reference_only"]),
+        dropped=st.lists(words, max_size=2).map(tuple),
+        archives=st.dictionaries(words, words, max_size=2),
+    ),
+)
+
+SCHEMAS = {
+    envelope_class: Draft202012Validator(envelope_class().schema({}))
+    for envelope_class in STRUCTURED
+}
+
+
+@pytest.mark.parametrize("envelope_class", STRUCTURED)
+@given(outcome=outcomes)
+def test_every_outcome_validates_and_says_whether_it_failed(
+    envelope_class: type[Envelope], outcome: Outcome
+) -> None:
+    answer = parsed(envelope_class(), outcome)
+    SCHEMAS[envelope_class].validate(answer)
+    assert answer.get("success", answer.get("ok")) is (outcome.failure is None)
+
+
+@given(outcome=outcomes)
+def test_the_response_v2_model_takes_every_outcome(outcome: Outcome) -> None:
+    ToolResponse(**parsed(ResponseV2Envelope(), outcome))
+
+
+@given(outcome=outcomes)
+def test_the_ok_model_takes_every_outcome(outcome: Outcome) -> None:
+    OkResponse.model_validate(parsed(OkEnvelope(), outcome))
+
+
+@given(outcome=outcomes)
+def test_the_status_model_takes_every_outcome_and_agrees_on_success(outcome: Outcome) -> None:
+    answer = parsed(StatusEnvelope(), outcome)
+    response = StandardMCPResponse.model_validate(answer)
+    assert response.finalize()["status"] == answer["status"]
+
+
+@given(value=values)
+def test_the_hash_is_of_the_json_and_not_of_the_python_value(value: Any) -> None:
+    assert content_hash(value) == content_hash(json.loads(encode(value)))

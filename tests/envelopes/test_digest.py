@@ -1,0 +1,185 @@
+"""The digest payload: fields, limits, helpers, and evidence that can be checked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from drf_mcp.envelopes import (
+    DigestPayload,
+    EvidenceSnippet,
+    Locator,
+    deserialize_payload,
+    serialize_payload,
+    validate_payload_dict,
+    verify_evidence,
+    verify_payload,
+)
+
+EXAMPLE: dict[str, Any] = {
+    "version": "1.0",
+    "content_type": "digest/v1",
+    "query_hash": "ab12cd34",
+    "summary": "Condensed summary of the source content...",
+    "key_points": [
+        "First key insight extracted from the document",
+        "Second key insight with supporting detail",
+    ],
+    "evidence_snippets": [
+        {
+            "text": "Exact quote from the source document...",
+            "locator": "char:1500-1650",
+            "relevance_score": 0.85,
+        }
+    ],
+    "original_chars": 25000,
+    "digest_chars": 2500,
+    "compression_ratio": 0.10,
+    "source_text_hash": "sha256:" + "ab" * 32,
+}
+
+
+def snippet(text: str, locator: str) -> EvidenceSnippet:
+    """Return a piece of evidence."""
+    return EvidenceSnippet(text=text, locator=locator, relevance_score=1)
+
+
+def test_the_example_goes_through_every_helper() -> None:
+    payload = validate_payload_dict(EXAMPLE)
+    assert json.loads(serialize_payload(payload)) == EXAMPLE
+    assert deserialize_payload(serialize_payload(payload)) == payload
+    assert DigestPayload.from_json(payload.to_json()) == payload
+
+
+def test_version_and_content_type_have_defaults() -> None:
+    members = {name: EXAMPLE[name] for name in EXAMPLE if name not in {"version", "content_type"}}
+    payload = validate_payload_dict(members)
+    assert (payload.version, payload.content_type) == ("1.0", "digest/v1")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in EXAMPLE if name not in {"version", "content_type"}]
+)
+def test_every_other_field_is_required(name: str) -> None:
+    members = {key: value for key, value in EXAMPLE.items() if key != name}
+    with pytest.raises(ValidationError, match="Field required"):
+        validate_payload_dict(members)
+
+
+EVIDENCE = EXAMPLE["evidence_snippets"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"query_hash": "AB12CD34"}, r"String should match pattern '^[a-f0-9]{8}$'"),
+        ({"query_hash": "ab12cd345"}, r"String should match pattern '^[a-f0-9]{8}$'"),
+        ({"summary": "x" * 2001}, "String should have at most 2000 characters"),
+        ({"key_points": ["x", "x" * 501]}, "key_points[1]: exceeds maximum length of 500"),
+        ({"key_points": ["x"] * 11}, "at most 10 items"),
+        ({"evidence_snippets": [EVIDENCE] * 11}, "at most 10 items"),
+        ({"original_chars": -1}, "greater than or equal to 0"),
+        ({"digest_chars": -1}, "greater than or equal to 0"),
+        ({"compression_ratio": 1.1}, "Input should be less than or equal to 1"),
+        ({"source_text_hash": "sha256:ab"}, "match pattern '^sha256:[a-f0-9]{64}$'"),
+        ({"content_type": "text/plain"}, "digest/v1"),
+        (
+            {"evidence_snippets": [{**EVIDENCE, "relevance_score": 1.5}]},
+            "Input should be less than or equal to 1",
+        ),
+        (
+            {"evidence_snippets": [{**EVIDENCE, "text": "x" * 501}]},
+            "String should have at most 500 characters",
+        ),
+        ({"evidence_snippets": [{**EVIDENCE, "locator": "line 3"}]}, "char:START-END"),
+    ],
+)
+def test_what_breaks_a_limit_is_refused_in_the_words_of_the_contract(
+    change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        validate_payload_dict({**EXAMPLE, **change})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "locator"),
+    [
+        ("char:1500-1800", Locator(1500, 1800)),
+        ("page:3:char:200-450", Locator(200, 450, page=3)),
+        ("char:0-0", Locator(0, 0)),
+    ],
+)
+def test_both_locator_formats_are_read_and_written(text: str, locator: Locator) -> None:
+    assert Locator.parse(text) == locator
+    assert str(locator) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "char:5-4",
+        "char:-1-4",
+        "page:0:char:1-2",
+        "page:3",
+        "char:1-2\n",
+        "char:\N{ARABIC-INDIC DIGIT ONE}-2",
+    ],
+)
+def test_anything_else_is_no_locator(text: str) -> None:
+    with pytest.raises(ValueError, match=r"char:|ends before"):
+        Locator.parse(text)
+
+
+@given(text=st.text(min_size=1), data=st.data())
+def test_an_exact_excerpt_verifies(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start, min(len(text), start + 500)))
+    assert verify_evidence(snippet(text[start:end], str(Locator(start, end))), text)
+
+
+def test_a_shifted_excerpt_does_not_verify() -> None:
+    assert not verify_evidence(snippet("bcd", "char:0-3"), "abcdef")
+
+
+def test_offsets_of_a_page_count_within_the_page() -> None:
+    pages = ["first page", "second page"]
+    assert verify_evidence(snippet("second", "page:2:char:0-6"), pages)
+    assert verify_evidence(snippet("pagesecond", "char:6-16"), pages)
+    assert not verify_evidence(snippet("second", "page:3:char:0-6"), pages)
+
+
+def test_offsets_of_a_page_count_in_the_text_where_there_are_no_pages() -> None:
+    assert verify_evidence(snippet("cd", "page:3:char:2-4"), "abcdef")
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"), [("abcdef", True), ("abcdeX", False), ("Xabcdef", False)]
+)
+def test_a_payload_verifies_against_its_source_only(text: str, verdict: bool) -> None:
+    payload = validate_payload_dict(
+        {
+            **EXAMPLE,
+            "evidence_snippets": [snippet("bc", "char:1-3").model_dump()],
+            "source_text_hash": "sha256:" + hashlib.sha256(b"abcdef").hexdigest(),
+        }
+    )
+    assert verify_payload(payload, text) is verdict
+
+
+def test_evidence_that_is_not_in_the_source_spoils_the_payload() -> None:
+    payload = validate_payload_dict(
+        {
+            **EXAMPLE,
+            "evidence_snippets": [snippet("XX", "char:1-3").model_dump()],
+            "source_text_hash": "sha256:" + hashlib.sha256(b"abcdef").hexdigest(),
+        }
+    )
+    assert not verify_payload(payload, "abcdef")

@@ -1,0 +1,164 @@
+"""`success_response` and `error_response`, used as the contract shows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from drf_mcp.envelopes import (
+    ErrorData,
+    ResponseV2Envelope,
+    ToolResponse,
+    error_response,
+    success_response,
+)
+from drf_mcp.outcomes import Outcome
+from drf_mcp.vocabulary import CODES, HANDLING, WARNING_SEVERITIES
+from tests.envelopes.samples import TABLE, parsed
+
+
+def test_example_of_a_success() -> None:
+    response = success_response(
+        data={"result": {"a": 1}},
+        warnings=["Old."],
+        pagination={"cursor": "c", "has_more": True, "total_count": 9},
+        request_id="req_abc123",
+    )
+    assert asdict(response) == {
+        "success": True,
+        "data": {"result": {"a": 1}},
+        "error": None,
+        "meta": {
+            "version": "response-v2",
+            "request_id": "req_abc123",
+            "warnings": ["Old."],
+            "pagination": {"cursor": "c", "has_more": True, "total_count": 9},
+        },
+    }
+
+
+def test_a_success_of_nothing() -> None:
+    assert asdict(success_response()) == {
+        "success": True,
+        "data": {},
+        "error": None,
+        "meta": {"version": "response-v2"},
+    }
+
+
+def test_example_of_a_missing_argument() -> None:
+    response = error_response(
+        message="Validation failed: spec_id is required",
+        error_code="MISSING_REQUIRED",
+        error_type="validation",
+        remediation="Provide a non-empty spec_id parameter",
+        details={"field": "spec_id", "constraint": "required"},
+        request_id="req_abc123",
+    )
+    assert asdict(response) == {
+        "success": False,
+        "data": {
+            "error_code": "MISSING_REQUIRED",
+            "error_type": "validation",
+            "remediation": "Provide a non-empty spec_id parameter",
+            "details": {"field": "spec_id", "constraint": "required"},
+        },
+        "error": "Validation failed: spec_id is required",
+        "meta": {"version": "response-v2", "request_id": "req_abc123"},
+    }
+
+
+def test_example_of_a_rate_limit() -> None:
+    rate_limit = {"limit": 100, "remaining": 0, "reset_at": 1_790_000_000}
+    response = error_response(
+        message="Rate limit exceeded: 100 requests per minute",
+        error_code="RATE_LIMIT_EXCEEDED",
+        error_type="rate_limit",
+        data={"retry_after_seconds": 45},
+        remediation="Wait 45 seconds before retrying. Consider batching requests.",
+        rate_limit=rate_limit,
+    )
+    assert asdict(response)["data"]["retry_after_seconds"] == 45
+    assert asdict(response)["meta"] == {"version": "response-v2", "rate_limit": rate_limit}
+
+
+def test_every_documented_parameter_of_an_error_is_taken() -> None:
+    response = error_response(
+        message="m",
+        error_code="CONFLICT",
+        error_type="conflict",
+        remediation="r",
+        data={"state": "closed"},
+        details={"field": "state"},
+        request_id="req_1",
+        rate_limit={"limit": 1},
+        telemetry={"duration_ms": 3},
+        meta={"trace": "t"},
+    )
+    assert asdict(response)["meta"] == {
+        "version": "response-v2",
+        "request_id": "req_1",
+        "rate_limit": {"limit": 1},
+        "telemetry": {"duration_ms": 3},
+        "trace": "t",
+    }
+
+
+def test_only_the_message_of_an_error_is_required() -> None:
+    assert asdict(error_response("Broken."))["data"] == {
+        "error_code": "INTERNAL_ERROR",
+        "error_type": "internal",
+        "remediation": HANDLING[CODES["INTERNAL_ERROR"]].remediation,
+    }
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_standard_code_brings_its_category_and_advice(code: str) -> None:
+    data = error_response("m", error_code=code).data
+    assert data["error_type"] == CODES[code].value
+    assert data["remediation"] == HANDLING[CODES[code]].remediation
+
+
+def test_a_category_of_ones_own_is_kept() -> None:
+    assert error_response("m", error_type="billing").data["error_type"] == "billing"
+
+
+def test_data_of_an_error_cannot_pose_as_the_standard_members() -> None:
+    assert error_response("m", data={"error_code": "X"}).data["error_code"] == "INTERNAL_ERROR"
+
+
+@pytest.mark.parametrize(("code", "severity"), WARNING_SEVERITIES.items())
+def test_a_standard_warning_brings_its_severity(code: str, severity: Any) -> None:
+    response = success_response(warning_details=[{"code": code, "message": "m"}])
+    assert response.meta["warning_details"][0]["severity"] == severity.value
+
+
+def test_the_version_cannot_be_overwritten() -> None:
+    assert success_response(meta={"version": "x"}).meta["version"] == "response-v2"
+
+
+def test_an_unknown_argument_is_refused() -> None:
+    with pytest.raises(TypeError, match="requestid"):
+        success_response(requestid="x")  # type: ignore[call-arg]
+
+
+def test_a_reserved_member_of_the_wrong_shape_is_refused() -> None:
+    with pytest.raises(ValidationError, match="content_fidelity"):
+        success_response(content_fidelity="most")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("success", "error"), [(True, "No."), (False, None)])
+def test_error_and_success_must_agree(success: bool, error: str | None) -> None:
+    with pytest.raises(ValidationError, match="null on success"):
+        ToolResponse(success=success, error=error)
+
+
+@pytest.mark.parametrize("outcome", [outcome for outcome, _ in TABLE.values()], ids=list(TABLE))
+def test_the_model_gives_back_what_is_rendered(outcome: Outcome) -> None:
+    answer = parsed(ResponseV2Envelope(), outcome)
+    assert asdict(ToolResponse(**answer)) == answer
+    if outcome.failure is not None:
+        assert TypeAdapter(ErrorData).validate_python(answer["data"]) == answer["data"]

@@ -1,0 +1,323 @@
+"""The standard response model, its builder and its decorator."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.response import Response
+from rest_framework.test import APIRequestFactory
+
+from drf_mcp.envelopes import (
+    ResponseBuilder,
+    ResponseError,
+    ResponseMetadata,
+    ResponseSeverity,
+    ResponseStatus,
+    StandardMCPResponse,
+    format_exception,
+    standardized_response,
+)
+from drf_mcp.exceptions import Conflict, FeatureDisabled
+
+
+class ScanResponse(StandardMCPResponse):
+    """A response model of a project's own, as the contract shows them."""
+
+    def __init__(self, **data: Any) -> None:
+        super().__init__(**data)
+        self.metadata.tool_name = "scan_dependencies"
+
+
+def response(**members: Any) -> StandardMCPResponse:
+    """Return a response of a tool named t."""
+    return StandardMCPResponse(metadata=ResponseMetadata(tool_name="t"), **members)
+
+
+def error(severity: str, suggestion: str | None = None) -> ResponseError:
+    """Return an error of a severity."""
+    return ResponseError(
+        message="m", severity=ResponseSeverity(severity), code="c", suggestion=suggestion
+    )
+
+
+def test_example_of_a_response() -> None:
+    scan = StandardMCPResponse.model_validate(
+        {
+            "success": True,
+            "metadata": {
+                "request_id": "abc12345",
+                "timestamp": "2025-08-07T10:30:00Z",
+                "tool_name": "scan_dependencies",
+                "execution_time": 0.245,
+            },
+            "data": {"project_name": "my-project", "dependency_count": 15, "note": None},
+        }
+    )
+    suggestion = "Use valid version operators: package>=1.0.0"
+    scan.add_error(
+        ResponseError(
+            message="Invalid version specifier in 'package==' from project section",
+            suggestion=suggestion,
+            severity=ResponseSeverity.WARNING,
+            code="invalid_version",
+        )
+    )
+    scan.add_suggestion(suggestion)
+    scan.add_suggestion(suggestion)
+    assert json.loads(json.dumps(scan.finalize())) == {
+        "status": "partial_success",
+        "success": True,
+        "errors": [
+            {
+                "message": "Invalid version specifier in 'package==' from project section",
+                "suggestion": suggestion,
+                "severity": "warning",
+                "code": "invalid_version",
+                "recoverable": True,
+            }
+        ],
+        "warnings": [],
+        "suggestions": [suggestion],
+        "metadata": {
+            "request_id": "abc12345",
+            "timestamp": "2025-08-07T10:30:00Z",
+            "tool_name": "scan_dependencies",
+            "tool_version": "1.0.0",
+            "execution_time": 0.245,
+        },
+        "data": {"project_name": "my-project", "dependency_count": 15, "note": None},
+    }
+
+
+def test_a_plain_success() -> None:
+    assert response(data={}).finalize()["status"] == ResponseStatus.SUCCESS
+
+
+def test_a_warning_makes_a_success_partial() -> None:
+    partial = response()
+    partial.add_warning("Some warning")
+    assert partial.partial_success
+    assert partial.finalize()["status"] == "partial_success"
+
+
+@pytest.mark.parametrize(
+    ("severity", "status"),
+    [
+        ("info", "partial_success"),
+        ("warning", "partial_success"),
+        ("error", "failure"),
+        ("critical", "failure"),
+    ],
+)
+def test_a_serious_error_is_a_failure(severity: str, status: str) -> None:
+    answer = response()
+    answer.add_error(error(severity))
+    assert answer.finalize()["status"] == status
+
+
+def test_an_empty_suggestion_is_no_suggestion() -> None:
+    answer = response()
+    answer.add_suggestion("")
+    assert answer.suggestions == []
+
+
+def test_metadata_is_filled() -> None:
+    metadata = response().finalize()["metadata"]
+    assert len(metadata["request_id"]) == 8
+    assert metadata["timestamp"].endswith("Z")
+    assert metadata["tool_version"] == "1.0.0"
+
+
+class SpecNotFound(exceptions.APIException):
+    """A project's own exception with its own code."""
+
+    status_code = 404
+    default_detail = "No such spec."
+    default_code = "spec_not_found"
+
+
+@pytest.mark.parametrize(
+    ("exc", "code", "message", "recoverable"),
+    [
+        (exceptions.NotFound(), "not_found", "Not found.", True),
+        (Http404("/secret"), "not_found", "Not found.", True),
+        (
+            PermissionDenied("secret"),
+            "forbidden",
+            "You do not have permission to perform this action.",
+            False,
+        ),
+        (
+            exceptions.ValidationError({"items": [{"name": ["Too long."]}]}),
+            "validation_error",
+            "items: name: Too long.",
+            True,
+        ),
+        (SpecNotFound(), "spec_not_found", "No such spec.", True),
+        (Conflict("Closed."), "conflict", "Closed.", True),
+        (
+            FeatureDisabled("export"),
+            "feature_disabled",
+            "Feature 'export' is not enabled",
+            False,
+        ),
+        (ValueError("password=hunter2"), "internal_error", "An internal error occurred.", True),
+    ],
+)
+def test_an_exception_tells_what_the_caller_may_know(
+    exc: Exception, code: str, message: str, recoverable: bool
+) -> None:
+    told = format_exception(exc)
+    assert (told.code, told.message, told.recoverable) == (code, message, recoverable)
+    assert told.suggestion
+
+
+def test_build_error_response() -> None:
+    failed = ResponseBuilder.build_error_response(
+        ScanResponse, exceptions.NotFound(), {"path": "a"}, execution_time=0.5
+    )
+    assert isinstance(failed, ScanResponse)
+    answer = failed.finalize()
+    assert answer["status"] == "failure"
+    assert answer["errors"][0]["context"] == {"path": "a"}
+    assert answer["suggestions"] == [answer["errors"][0]["suggestion"]]
+    assert answer["metadata"]["tool_name"] == "scan_dependencies"
+    assert answer["metadata"]["execution_time"] == 0.5
+
+
+class TheirSeverity(enum.Enum):
+    """A severity of another library."""
+
+    WARNING = "warning"
+
+
+@dataclass
+class TheirError:
+    """An error formatted by another library."""
+
+    message: str = "Bad version"
+    suggestion: str | None = "Mend it"
+    severity: TheirSeverity = TheirSeverity.WARNING
+    error_code: str = "invalid_version"
+    recoverable: bool = True
+    context: dict[str, Any] | None = None
+
+
+def test_build_from_formatted_errors() -> None:
+    built = ResponseBuilder.build_from_formatted_errors(
+        ScanResponse, [TheirError()], success=True, data={"a": 1}
+    ).finalize()
+    assert built["status"] == "partial_success"
+    assert built["errors"][0]["code"] == "invalid_version"
+    assert built["suggestions"] == ["Mend it"]
+    assert built["data"] == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "data", "success"),
+    [
+        ({"a": 1}, {"a": 1}, True),
+        ({"success": False}, {"success": False}, False),
+        (None, {}, True),
+        ([1], {"result": [1]}, True),
+    ],
+)
+def test_the_decorator_wraps_any_value(value: Any, data: Any, success: bool) -> None:
+    @standardized_response(StandardMCPResponse)
+    async def measure() -> Any:
+        return value
+
+    answer = asyncio.run(measure())
+    assert answer["data"] == data
+    assert answer["success"] is success
+    assert answer["metadata"]["tool_name"] == "measure"
+    assert answer["metadata"]["execution_time"] >= 0
+
+
+def test_the_decorator_finalizes_a_standard_response() -> None:
+    @standardized_response(ScanResponse)
+    async def scan() -> StandardMCPResponse:
+        return ScanResponse(data={"a": 1})
+
+    answer = asyncio.run(scan())
+    assert answer["data"] == {"a": 1}
+    assert answer["metadata"]["tool_name"] == "scan_dependencies"
+    assert answer["metadata"]["execution_time"] >= 0
+
+
+def test_the_decorator_takes_functions_that_are_no_coroutines() -> None:
+    @standardized_response(StandardMCPResponse)
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    assert add(1, b=2)["data"] == {"result": 3}  # type: ignore[index]
+    assert add.__doc__ == "Add."
+
+
+def test_the_decorator_makes_exceptions_failures_and_logs_the_unexpected(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    @standardized_response(StandardMCPResponse)
+    async def crash() -> None:
+        raise ValueError("password=hunter2")
+
+    with caplog.at_level(logging.ERROR, "drf_mcp"):
+        answer = asyncio.run(crash())
+    assert answer["status"] == "failure"
+    assert answer["errors"][0]["severity"] == "critical"
+    assert "hunter2" not in json.dumps(answer)
+    assert "hunter2" in caplog.text
+
+
+def test_the_decorator_lets_an_interrupt_pass() -> None:
+    @standardized_response(StandardMCPResponse)
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "success"),
+    [
+        ({"a": 1}, 200, True),
+        (Response({"a": 1}, status=201), 201, True),
+        (Response({"a": 1}, status=400), 400, False),
+    ],
+)
+def test_a_decorated_view_answers_with_a_response(answer: Any, status: int, success: bool) -> None:
+    @api_view(["GET"])
+    @permission_classes([])
+    @standardized_response(StandardMCPResponse)
+    def view(request: Any) -> Any:
+        return answer
+
+    given = view(APIRequestFactory().get("/"))
+    assert given.status_code == status
+    assert given.data["success"] is success
+    assert given.data["data"] == {"a": 1}
+
+
+@pytest.mark.parametrize(("exc", "status"), [(exceptions.NotFound(), 404), (KeyError("x"), 500)])
+def test_a_decorated_view_keeps_the_status_of_a_failure(exc: Exception, status: int) -> None:
+    @api_view(["GET"])
+    @permission_classes([])
+    @standardized_response(StandardMCPResponse)
+    def view(request: Any) -> Any:
+        raise exc
+
+    given = view(APIRequestFactory().get("/"))
+    assert given.status_code == status
+    assert given.data["status"] == "failure"
