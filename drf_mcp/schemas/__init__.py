@@ -1,0 +1,15 @@
+"""DRF endpoints as JSON Schema 2020-12, and the portable subset every client accepts.
+
+`describe` is the way in: a view instance goes in, plain frozen values with plain dict
+schemas come out.
+"""
+
+from __future__ import annotations
+
+from drf_mcp.schemas.accepted import in_words
+from drf_mcp.schemas.endpoint import describe
+from drf_mcp.schemas.inspection import attempt, model_of
+from drf_mcp.schemas.names import portable_name
+from drf_mcp.schemas.portable import portable
+
+__all__ = ["attempt", "describe", "in_words", "model_of", "portable", "portable_name"]

@@ -1,0 +1,166 @@
+"""Request bodies: the serializer that takes them, and its fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.serializers import ListSerializer, Serializer
+
+from drf_mcp.schemas.fields import input_schema
+from drf_mcp.schemas.handlers import SerializerCall, read
+from drf_mcp.schemas.inspection import GUARD, Inspection, attempt
+from drf_mcp.schemas.portable import portable
+from drf_mcp.schemas.serializers import is_required, together, writable
+from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.values import AnyField, Body, Finding, Parameter, Parameters, Schema
+from drf_mcp.schemas.words import explain
+
+NONE = Body("none")
+OPEN = Body("open", schema={})
+
+DECLARE = (
+    "Give the view a serializer_class, or construct a serializer with data=request.data in"
+    " the handler itself."
+)
+
+
+def request_body(inspection: Inspection) -> Body:
+    """Return the body that the handler takes."""
+    if inspection.method not in ("POST", "PUT", "PATCH", "DELETE") or takes_nothing(inspection):
+        return NONE
+    serializer = input_serializer(inspection)
+    if serializer is None:
+        return OPEN
+    if inspection.method == "PATCH":
+        make_partial(serializer)
+    return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)
+
+
+def takes_nothing(inspection: Inspection) -> bool:
+    """Return True if the handler takes no body.
+
+    A DELETE takes one only if it is seen to read it. An extra action takes none if
+    nothing in its source can read it: it must not ask for the fields of a serializer
+    that it merely inherits, or uses only to answer.
+    """
+    reading = inspection.reading
+    if inspection.method == "DELETE":
+        return reading is None or not reading.reads_body
+    return inspection.is_extra_action and reading is not None and reading.ignores_body
+
+
+def input_serializer(inspection: Inspection) -> Any:
+    """Return the serializer that reads the body, None (and a finding) if none is known."""
+    call = constructed(inspection)
+    if call is not None and call.serializer_class is not None:
+        return inspection.attempt(lambda: instantiated(inspection.view, call), GUARD, None)
+    if call is not None and call.many:
+        return inspection.attempt(lambda: inspection.view.get_serializer(many=True), GUARD, None)
+    if call is not None or inherits_serializer(inspection):
+        return view_serializer(inspection)
+    if inspection.reading is None or not inspection.reading.ignores_body:
+        inspection.find("The handler reads its body without a known serializer", DECLARE)
+    return None
+
+
+def constructed(inspection: Inspection) -> SerializerCall | None:
+    """Return the one serializer the handler constructs from ``request.data``."""
+    calls = inspection.reading.serializer_calls if inspection.reading is not None else ()
+    return next(iter(calls)) if len(calls) == 1 else None
+
+
+def inherits_serializer(inspection: Inspection) -> bool:
+    """Return True if the view's serializer stands for the body without being seen to read it.
+
+    It does for the standard actions and methods of a view that has one, and for an extra
+    action that names one itself. Any other use of the body by an extra action, or by a
+    DELETE, has its own shape.
+    """
+    view = inspection.view
+    if inspection.is_extra_action:
+        return "serializer_class" in vars(view)
+    has_serializer = hasattr(view, "get_serializer") or hasattr(view, "serializer_class")
+    return inspection.method != "DELETE" and has_serializer
+
+
+def instantiated(view: Any, call: SerializerCall) -> Any:
+    """Return the serializer a handler constructs, in the view's own context."""
+    context = view.get_serializer_context() if hasattr(view, "get_serializer_context") else {}
+    options = {"many": True} if call.many else {}
+    serializer_class: Any = call.serializer_class
+    return serializer_class(context={"view": view, **context}, **options)
+
+
+def view_serializer(inspection: Inspection) -> Any:
+    """Return the view's serializer by the first way that works.
+
+    The ways from best to worst: what the view makes itself, with its context; the class it
+    would choose; the class it declares. Failures are reported only if none works.
+    """
+    view = inspection.view
+    ways = (
+        lambda: view.get_serializer(),
+        lambda: view.get_serializer_class()(),
+        lambda: view.serializer_class(),
+    )
+    failures: list[Finding] = []
+    for way in ways:
+        serializer = attempt(inspection.place, way, f"{GUARD} Or: {DECLARE}", failures, None)
+        if serializer is not None:
+            return serializer
+    inspection.findings += failures[:1]
+    return None
+
+
+def make_partial(serializer: Any) -> None:
+    """Turn a serializer, and the one inside a list, into those of a partial update."""
+    serializer.partial = True
+    if isinstance(serializer, ListSerializer):
+        make_partial(serializer.child)
+
+
+def described(inspection: Inspection, serializer: Any) -> Body:
+    """Return the body that a serializer reads."""
+    if isinstance(serializer, ListSerializer):
+        return Body("list", schema=portable({"type": "array", **input_schema(serializer)}))
+    if not isinstance(serializer, Serializer):
+        inspection.find("The serializer declares no fields", "Derive it from Serializer.")
+        return OPEN
+    name = type(serializer).__name__
+    if is_stock(type(serializer), "to_internal_value", "run_validation"):
+        return Body("object", fields=members(inspection, serializer))
+    if keeps_names(type(serializer)):
+        return Body("object", fields=names(serializer))
+    inspection.find(f"{name} reads its input itself", "Call super() in to_internal_value().")
+    return OPEN
+
+
+def keeps_names(serializer_class: type) -> bool:
+    """Return True if a serializer with its own way to read input still reads its fields."""
+    for method in ("to_internal_value", "run_validation"):
+        if not is_stock(serializer_class, method):
+            reading = read(serializer_class, method)
+            if reading is None or method not in reading.calls:
+                return False
+    return True
+
+
+def names(serializer: Any) -> Parameters:
+    """Return the fields of a serializer by name alone: it may take more than they say."""
+    return tuple(Parameter(name, {}) for name in writable(serializer))
+
+
+def members(inspection: Inspection, serializer: Any) -> Parameters:
+    """Return the fields of a serializer, each described on its own guard."""
+    remarks: dict[str, str] = {}
+    remarks = inspection.attempt(lambda: together(serializer), GUARD, remarks)
+    return tuple(
+        Parameter(name, member(inspection, field, remarks.get(name, "")), is_required(field))
+        for name, field in writable(serializer).items()
+    )
+
+
+def member(inspection: Inspection, field: AnyField, remark: str) -> Schema:
+    """Return the schema of one field of the body, open if the field cannot be described."""
+    remedy = f"Let the field {field.field_name!r} be built without a caller. {GUARD}"
+    return inspection.attempt(lambda: portable(explain(input_schema(field), remark)), remedy, {})

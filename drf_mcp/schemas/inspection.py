@@ -1,0 +1,117 @@
+"""One endpoint under inspection: the view, its handler, and what was found on the way."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from rest_framework.viewsets import ViewSetMixin
+
+from drf_mcp.schemas.handlers import Reading, read
+from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.values import Finding
+
+Value = TypeVar("Value")
+
+GUARD = (
+    "Return early from what needs a caller or a URL when"
+    " getattr(self, 'swagger_fake_view', False) is true."
+)
+PLAINLY = "Write the handler as a plain method."
+STANDARD = ("list", "retrieve", "create", "partial_update", "update", "destroy")
+"""The actions of REST framework's mixins; a partial update is an update as well."""
+
+
+def attempt(
+    place: str,
+    step: Callable[[], Value],
+    remedy: str,
+    findings: list[Finding],
+    default: Value,
+) -> Value:
+    """Return what a step returns, or the default and a finding if it fails."""
+    try:
+        return step()
+    # Views written for a live request fail in any way when inspected without one, and
+    # no endpoint may take the list of tools down with it.
+    except Exception as exc:  # noqa: BLE001
+        findings.append(Finding(place, failure(exc), remedy))
+        return default
+
+
+def failure(exc: Exception) -> str:
+    """Return an exception and where it was raised on one line."""
+    lines = str(exc).strip().splitlines() or [""]
+    frame = traceback.extract_tb(exc.__traceback__)[-1]
+    return f"{type(exc).__name__}: {lines[0]} ({frame.filename}:{frame.lineno} in {frame.name})"
+
+
+class Inspection:
+    """A view instance set up for one action and method, and the findings about it."""
+
+    def __init__(self, view: Any, method: str) -> None:
+        self.view = view
+        self.method = method.upper()
+        self.findings: list[Finding] = []
+        self.place = f"{type(view).__module__}.{type(view).__qualname__}"
+        self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
+        self.place = f"{self.place}.{self.handler_name}"
+
+    def find_handler(self) -> str:
+        """Return the name of the method that answers: the action, or the HTTP method."""
+        method = self.method.lower()
+        action_map = getattr(self.view, "action_map", None) or {}
+        return str(getattr(self.view, "action", None) or action_map.get(method, method))
+
+    @cached_property
+    def reading(self) -> Reading | None:
+        """What the handler's source shows; None if it has none."""
+        return self.attempt(lambda: read(type(self.view), self.handler_name), PLAINLY, None)
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """The names of the methods that the handler calls on the view."""
+        return self.reading.calls if self.reading is not None else frozenset()
+
+    @property
+    def is_extra_action(self) -> bool:
+        """True for an action of the project's own, beside the standard ones of a viewset."""
+        return self.is_viewset and self.handler_name not in STANDARD
+
+    @property
+    def is_viewset(self) -> bool:
+        """True if the handlers of the view are actions."""
+        return isinstance(self.view, ViewSetMixin)
+
+    @cached_property
+    def queryset(self) -> Any:
+        """The view's queryset, None if it has none or needs a caller to give it."""
+        if not hasattr(self.view, "get_queryset"):
+            return None
+        fallback = getattr(self.view, "queryset", None)
+        if fallback is None and is_stock(type(self.view), "get_queryset"):
+            return None
+        return self.attempt(self.view.get_queryset, GUARD, fallback)
+
+    @cached_property
+    def model(self) -> Any:
+        """The model of the view's queryset, None if there is none."""
+        declared = getattr(self.view, "queryset", None)
+        return getattr(self.queryset if declared is None else declared, "model", None)
+
+    def attempt(self, step: Callable[[], Value], remedy: str, default: Value) -> Value:
+        """Run one guarded step of the inspection."""
+        return attempt(self.place, step, remedy, self.findings, default)
+
+    def find(self, message: str, remedy: str) -> None:
+        """Add a finding of our own."""
+        self.findings.append(Finding(self.place, message, remedy))
+
+
+def model_of(view: Any) -> Any:
+    """Return the model that a view is about: its queryset's or its serializer's."""
+    model = Inspection(view, str(view.request.method)).model
+    serializer_class = getattr(view, "serializer_class", None)
+    return model or getattr(getattr(serializer_class, "Meta", None), "model", None)

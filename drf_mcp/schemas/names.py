@@ -1,0 +1,37 @@
+"""Argument names that every client and model provider accepts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+LONGEST = 64
+PORTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+def is_portable(name: str) -> bool:
+    """Return True if the name can be used as it is."""
+    return PORTABLE.fullmatch(name) is not None
+
+
+def portable_name(name: str) -> str:
+    """Return the name an agent uses for a view's own name.
+
+    It matches ``^[A-Za-z_][A-Za-z0-9_]{0,63}$`` and is always the same for the same
+    name. Different names may meet in one portable name; telling them apart is the
+    caller's business.
+    """
+    if is_portable(name):
+        return name
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    if not name.endswith("_"):
+        plain = plain.rstrip("_")
+    if not plain or plain[0].isdigit():
+        plain = f"_{plain}"
+    return plain if len(plain) <= LONGEST else shortened(plain, name)
+
+
+def shortened(plain: str, name: str) -> str:
+    """Cut a portable name to length, keeping it apart from others that start alike."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{plain[: LONGEST - 9]}_{digest}"

@@ -1,0 +1,62 @@
+"""Query parameters: of filters, of the paginator, of the versioning class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rest_framework.generics import GenericAPIView
+from rest_framework.mixins import ListModelMixin
+
+from drf_mcp.schemas.filters import filter_parameters
+from drf_mcp.schemas.inspection import GUARD, Inspection
+from drf_mcp.schemas.pagination import page_parameters
+from drf_mcp.schemas.portable import portable
+from drf_mcp.schemas.values import Parameter, Parameters
+from drf_mcp.schemas.versions import version_parameters
+
+
+def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
+    """Return every query parameter the handler makes use of, each in the portable subset.
+
+    The first of several under one name counts.
+
+    Args:
+        inspection: the endpoint.
+        pages: the parameters of its paginator.
+    """
+    filtering = filter_parameters(inspection) if uses(inspection, "filter_queryset") else ()
+    none: Parameters = ()
+    versions = inspection.attempt(lambda: version_parameters(inspection.view), GUARD, none)
+    found: dict[str, Parameter] = {}
+    for parameter in (*filtering, *pages, *versions):
+        found.setdefault(parameter.name, replace(parameter, schema=portable(parameter.schema)))
+    return tuple(found.values())
+
+
+def paging_parameters(inspection: Inspection) -> Parameters:
+    """Return the parameters of the view's paginator, none where it makes no pages."""
+    if not uses(inspection, "paginate_queryset"):
+        return ()
+    none: Parameters = ()
+    return inspection.attempt(lambda: paginator_parameters(inspection.view), GUARD, none)
+
+
+def paginator_parameters(view: Any) -> Parameters:
+    """Return the parameters of the paginator, none without one."""
+    return page_parameters(view.paginator, view) if view.paginator is not None else ()
+
+
+def uses(inspection: Inspection, hook: str) -> bool:
+    """Return True if the handler filters, or pages, a list.
+
+    An extra action inherits the viewset's filters and paginator whether it uses them or
+    not, and so does a standard one that a project wrote anew. Only its source tells;
+    looking up a single object, which filters as well, does not count.
+    """
+    if not isinstance(inspection.view, GenericAPIView):
+        return False
+    if inspection.reading is not None:
+        return hook in inspection.calls
+    lists = inspection.handler_name == "list" or not inspection.is_viewset
+    return inspection.method == "GET" and lists and isinstance(inspection.view, ListModelMixin)

@@ -1,0 +1,166 @@
+"""The table of serializer fields: what each class takes, and what it gives.
+
+Every entry describes the class as REST framework wrote it. A project's subclass is
+described by the nearest entry of its MRO as long as it converts values the stock way;
+one that converts them itself may take and give anything, so it is left open.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from enum import Enum
+from typing import Any, TypeVar
+
+from rest_framework.fields import empty
+
+from drf_mcp.schemas.constraints import constrain
+from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.values import AnyField, Schema
+from drf_mcp.schemas.words import explain, says_more, sentences, text
+
+Rule = Callable[[Any], Schema]
+RuleType = TypeVar("RuleType", bound=Rule)
+
+INPUT: dict[type, Rule] = {}
+OUTPUT: dict[type, Rule] = {}
+
+JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def accepts(*field_classes: type) -> Callable[[RuleType], RuleType]:
+    """Register how field classes are described as input."""
+    return registering(INPUT, field_classes)
+
+
+def represents(*field_classes: type) -> Callable[[RuleType], RuleType]:
+    """Register how field classes are described as output, when the value is not null."""
+    return registering(OUTPUT, field_classes)
+
+
+def registering(
+    table: dict[type, Rule], field_classes: tuple[type, ...]
+) -> Callable[[RuleType], RuleType]:
+    """Return the decorator that enters a rule into a table."""
+
+    def register(rule: RuleType) -> RuleType:
+        table.update(dict.fromkeys(field_classes, rule))
+        return rule
+
+    return register
+
+
+def rule_for(table: dict[type, Rule], field: AnyField) -> Rule:
+    """Return the rule of the nearest class in the field's MRO."""
+    return next((table[base] for base in type(field).__mro__ if base in table), unknown)
+
+
+def unknown(field: Any) -> Schema:
+    """Describe a field of which nothing is known: any JSON."""
+    return {}
+
+
+def input_schema(field: AnyField) -> Schema:
+    """Return the schema of the values a field takes.
+
+    None is not part of it: clients refuse type lists, and a field that may be null
+    says so in its description.
+    """
+    null = "May be null" if field.allow_null else ""
+    return with_default(field, introduced(field, explain(accepted(field), null)))
+
+
+def accepted(field: AnyField) -> Schema:
+    """Return what a field takes by its class and validators alone."""
+    if not is_stock(type(field), "to_internal_value", "run_validation"):
+        return {}
+    return constrain(rule_for(INPUT, field)(field), field)
+
+
+def output_schema(field: AnyField) -> Schema:
+    """Return the schema of what a field gives, null included.
+
+    A serializer writes null for every attribute that is None, whatever the field's
+    ``allow_null`` says, so null is always possible.
+    """
+    return introduced(field, given(field))
+
+
+def given(field: AnyField) -> Schema:
+    """Return what a field gives by its class alone, null included."""
+    return nullable(represented(field))
+
+
+def represented(field: AnyField) -> Schema:
+    """Return what a field makes of a value that is not None."""
+    return rule_for(OUTPUT, field)(field) if is_stock(type(field), "to_representation") else {}
+
+
+def introduced(field: AnyField, schema: Schema) -> Schema:
+    """Return the schema with the field's own purpose at the head of its description."""
+    description = sentences(purpose(field), schema.get("description", ""))
+    return {**schema, "description": description} if description else schema
+
+
+def purpose(field: AnyField) -> str:
+    """Return what a field is for: its help text, or a label that says more than its name."""
+    label = text(getattr(field, "label", None))
+    named = label if says_more(label, field.field_name or "") else ""
+    return text(getattr(field, "help_text", None)) or named
+
+
+def nullable(schema: Schema) -> Schema:
+    """Return a schema that takes null as well as what it took."""
+    widened = dict(schema)
+    if "type" in schema:
+        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        widened["type"] = list(dict.fromkeys([*types, "null"]))
+    if "enum" in schema and None not in schema["enum"]:
+        widened["enum"] = [*schema["enum"], None]
+    if "anyOf" in schema:
+        widened["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    return widened
+
+
+def with_default(field: AnyField, schema: Schema) -> Schema:
+    """Add the value used when the field is left out, if it is a plain JSON value."""
+    if is_partial(field) or field.default is empty or callable(field.default):
+        return schema
+    default = plain_default(field.default, schema.get("type"))
+    return schema if default is None else {**schema, "default": default}
+
+
+def plain_default(value: Any, json_type: Any) -> Any:
+    """Return a default as a JSON value of the type; None if it is not one."""
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, Decimal):
+        value = str(value) if json_type == "string" else float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    expected = JSON_TYPES.get(json_type, (str, bool, int, float, list, dict))
+    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+        return None
+    return json_copy(value)
+
+
+def json_copy(value: Any) -> Any:
+    """Return a value as JSON carries it, None if JSON cannot."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        return None
+
+
+def is_partial(field: AnyField) -> bool:
+    """Return True if the field belongs to a partial update, where nothing is required."""
+    return bool(getattr(field.root, "partial", False))

@@ -1,0 +1,105 @@
+"""What is known of an endpoint: plain frozen values around plain dict schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from rest_framework.fields import Field
+
+Schema: TypeAlias = dict[str, Any]
+"""A JSON Schema (2020-12) as the dict that becomes JSON."""
+
+
+AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
+"""A serializer field of whatever values."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One thing a caller may send.
+
+    Attributes:
+        name: the view's own name: path kwarg, query key or body field.
+        schema: its JSON Schema, ``description`` included.
+        required: True if the view refuses to go on without it.
+        multiple: how a query array is written: ``repeat`` (``a=1&a=2``) or
+            ``comma`` (``a=1,2``); None for a single value.
+    """
+
+    name: str
+    schema: Schema
+    required: bool = False
+    multiple: str | None = None
+
+
+@dataclass(frozen=True)
+class Body:
+    """What the view takes as its request body.
+
+    Attributes:
+        kind: ``none``, ``object``, ``list`` or ``open`` (any JSON).
+        fields: the members, for an object.
+        schema: the schema of the whole array for a list, ``{}`` for open.
+    """
+
+    kind: str
+    fields: tuple[Parameter, ...] = ()
+    schema: Schema | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something of an endpoint that could not be described.
+
+    Attributes:
+        place: where, such as ``shop.api.OrderViewSet.create``.
+        message: what went wrong.
+        remedy: what the project can do about it.
+    """
+
+    place: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class EndpointSchema:
+    """Everything known of one endpoint and method.
+
+    Attributes:
+        path: the path kwargs, in the order given.
+        query: the query parameters.
+        body: the request body.
+        output: the schema of the success payload; ``{}`` when it is not known.
+        paginated: True if answers may come in pages.
+        findings: what could not be described, and how to mend it.
+    """
+
+    path: tuple[Parameter, ...]
+    query: tuple[Parameter, ...]
+    body: Body
+    output: Schema
+    paginated: bool
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class PathKwarg:
+    """One named part of a route.
+
+    Attributes:
+        name: the kwarg the view receives.
+        converter: Django's path converter, None for a regular expression route.
+        pattern: the regular expression of the kwarg, None when not known.
+    """
+
+    name: str
+    converter: Any = None
+    pattern: str | None = None
+
+
+Parameters: TypeAlias = tuple[Parameter, ...]
+PathKwargs: TypeAlias = Mapping[str, PathKwarg]

@@ -1,0 +1,43 @@
+"""Plain words for descriptions: lazy text resolved, markup removed, sentences joined."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.encoding import force_str
+
+from drf_mcp.schemas.values import Schema
+
+TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+
+
+def text(value: Any) -> str:
+    """Return a possibly lazy, possibly HTML text as one plain line."""
+    if not value:
+        return ""
+    return " ".join(html.unescape(TAG.sub(" ", force_str(value))).split())
+
+
+def sentences(*parts: str) -> str:
+    """Join texts, each closed like a sentence; empty and repeated ones are left out."""
+    closed = [part if part[-1] in ".!?" else f"{part}." for part in parts if part]
+    return " ".join(dict.fromkeys(closed))
+
+
+def explain(schema: Schema, *parts: str) -> Schema:
+    """Return the schema with sentences added to the end of its description."""
+    description = sentences(schema.get("description", ""), *parts)
+    return {**schema, "description": description} if description else schema
+
+
+def listing(values: Iterable[Any]) -> str:
+    """Return values as a comma-separated list."""
+    return ", ".join(str(value) for value in values)
+
+
+def says_more(label: str, name: str) -> bool:
+    """Return True if a label is more than its field's name written with spaces."""
+    return bool(label) and re.sub(r"\W+", "_", label).lower() != name.lower()

@@ -1,0 +1,94 @@
+"""What "portable" means, written independently of the code that makes schemas so."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+KEYWORDS = {
+    "type",
+    "description",
+    "enum",
+    "format",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "items",
+    "minItems",
+    "maxItems",
+    "properties",
+    "required",
+    "default",
+}
+TYPES = {"string", "integer", "number", "boolean", "array", "object"}
+NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
+NOT_ECMASCRIPT = re.compile(
+    # escapes JavaScript refuses, or reads otherwise
+    r"\\[AZzGKhHNQERXbBwW@\-_'\" :;,#%&=<>!~`](?![^\[]*\])"
+    r"|\(\?(?![:=!]|<=|<!)"  # named groups, comments, flags, conditions, atomic groups
+    r"|[*+?}]\+"  # possessive quantifiers
+    r"|\{,"
+)
+
+
+def assert_portable(schema: Any, place: str = "") -> None:
+    """Assert that a schema, and every schema in it, is one that all clients accept."""
+    if not place:
+        Draft202012Validator.check_schema(schema)
+        json.dumps(schema, allow_nan=False)
+    assert isinstance(schema, dict), f"{place}: {schema!r} is no object"
+    assert set(schema) <= KEYWORDS, f"{place}: {set(schema) - KEYWORDS}"
+    assert None not in schema.values(), f"{place}: null member"
+    assert schema.get("type", "string") in TYPES, f"{place}: type {schema['type']!r}"
+    assert_words(schema, place)
+    assert_values(schema, place)
+    if schema.get("type") == "array":
+        assert_portable(schema["items"], f"{place}/items")
+    else:
+        assert "items" not in schema, f"{place}: items of no array"
+    if schema.get("type") == "object":
+        assert_members(schema, place)
+    else:
+        assert not {"properties", "required"} & set(schema), f"{place}: members of no object"
+
+
+def assert_words(schema: dict[str, Any], place: str) -> None:
+    """Assert that a description is text of a bearable length."""
+    description = schema.get("description", "-")
+    assert isinstance(description, str), f"{place}: {description!r}"
+    assert 0 < len(description) <= 1024, f"{place}: {len(description)} characters"
+
+
+def assert_values(schema: dict[str, Any], place: str) -> None:
+    """Assert that enumerations, formats, patterns and bounds are plain."""
+    for value in schema.get("enum", ["-"]):
+        assert value is not None, f"{place}: null in enum"
+        assert value != "", f"{place}: blank in enum"
+    assert "enum" not in schema or schema["enum"], f"{place}: nothing in enum"
+    assert schema.get("format", "date-time") == "date-time", f"{place}: {schema['format']}"
+    if "pattern" in schema:
+        assert schema["type"] == "string", f"{place}: pattern of a {schema['type']}"
+        assert not NOT_ECMASCRIPT.search(schema["pattern"]), f"{place}: {schema['pattern']}"
+    for keyword in ("minimum", "maximum"):
+        assert not isinstance(schema.get(keyword, 0), bool)
+
+
+def assert_members(schema: dict[str, Any], place: str) -> None:
+    """Assert that an object's members have portable names and schemas."""
+    properties = schema.get("properties", {})
+    for name, member in properties.items():
+        assert NAME.match(name), f"{place}: {name!r}"
+        assert_portable(member, f"{place}/{name}")
+    assert set(schema.get("required", ())) <= set(properties), f"{place}: required"
+
+
+def assert_portable_arguments(schema: dict[str, Any]) -> None:
+    """Assert that a tool's input schema is portable: a closed object of portable members."""
+    assert schema["type"] == "object"
+    assert schema.get("additionalProperties", False) is False
+    assert_portable({key: schema[key] for key in schema if key != "additionalProperties"})
