@@ -1,0 +1,1 @@
+"""A small shop that shows drf_mcp at work: ``make demo``."""

@@ -1,0 +1,94 @@
+"""Settings of the example shop.
+
+Three environment variables change them: ``SHOP_DB`` (path of the SQLite file),
+``SHOP_DEBUG`` (1 or 0) and ``SHOP_SECRET_KEY``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+DATABASE_PATH = Path(os.environ.get("SHOP_DB", BASE_DIR / ".demo" / "shop.sqlite3"))
+DEBUG = os.environ.get("SHOP_DEBUG", "1") == "1"
+SECRET_KEY = os.environ.get("SHOP_SECRET_KEY", "for-the-demo-on-this-machine-only")
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", "testserver"]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "django_filters",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_mcp",
+    "example_project.shop",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+ROOT_URLCONF = "example_project.urls"
+WSGI_APPLICATION = "example_project.wsgi.application"
+ASGI_APPLICATION = "example_project.asgi.application"
+
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": DATABASE_PATH,
+        # Several workers may write at once: wait for the lock instead of failing.
+        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
+    },
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+
+DRF_MCP = {
+    "SERVER_NAME": "shop",
+    "SERVER_TITLE": "The example shop",
+    "INSTRUCTIONS": (
+        "A shop's back office: customers, their orders and tickets, and the product "
+        "catalogue. You see the rows of the person whose token you use. Lists are paged; "
+        "narrow them with the filters before fetching further pages. Ask before refunding, "
+        "cancelling or deleting."
+    ),
+}

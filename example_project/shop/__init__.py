@@ -1,0 +1,1 @@
+"""Customers, products, orders and support tickets."""

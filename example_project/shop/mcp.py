@@ -1,0 +1,13 @@
+"""What the shop offers to agents; drf_mcp imports this module when Django starts.
+
+``stats``, ``quote`` and ``status`` are decorated where they are written, in ``views``.
+"""
+
+from __future__ import annotations
+
+from drf_mcp import registry
+from example_project.shop.urls import router
+from example_project.shop.views import CustomerOrderViewSet, TicketDetail, TicketList
+
+registry.register(router)
+registry.register(CustomerOrderViewSet, TicketList, TicketDetail)

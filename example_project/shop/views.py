@@ -1,0 +1,279 @@
+"""The shop's API: viewsets, generic views, a plain APIView and a function."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db.models import Count, DecimalField, F, Max, Sum
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework import generics, mixins, viewsets
+from rest_framework.decorators import action, api_view, permission_classes
+from rest_framework.filters import OrderingFilter, SearchFilter
+from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.exceptions import Conflict
+from example_project.shop import filters, pagination, serializers
+from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
+from example_project.shop.permissions import IsOpenerOrStaff, IsOwnerOrPermitted
+from example_project.shop.throttling import ShopThrottle
+from example_project.shop.versioning import StatusVersioning
+
+DISCOUNTS = {"standard": Decimal("0.00"), "silver": Decimal("0.05"), "gold": Decimal("0.10")}
+ENDED = [Order.Status.CANCELLED, Order.Status.REFUNDED]
+CENT = Decimal("0.01")
+
+
+def revenue(orders) -> Decimal:
+    """What the orders that still stand came to."""
+    lines = OrderLine.objects.filter(order__in=orders.exclude(status__in=ENDED))
+    subtotal = F("quantity") * F("unit_price")
+    total = lines.aggregate(sum=Sum(subtotal, output_field=DecimalField()))["sum"]
+    return (total or Decimal(0)).quantize(CENT)
+
+
+def require_status(order: Order, *allowed: Order.Status) -> None:
+    """Raise `Conflict` unless the order has one of the statuses."""
+    if order.status not in allowed:
+        wanted = " or ".join(allowed)
+        raise Conflict(f"Order {order.number} is {order.status}; it would have to be {wanted}.")
+
+
+class CustomerViewSet(viewsets.ModelViewSet):
+    """Customers and how to reach them.
+
+    Users see the customers they look after; staff see all of them.
+    """
+
+    queryset = Customer.objects.select_related("owner")
+    serializer_class = serializers.CustomerSerializer
+    permission_classes = [IsAuthenticated]
+    pagination_class = pagination.NumberedPages
+    filter_backends = [DjangoFilterBackend, SearchFilter, OrderingFilter]
+    filterset_class = filters.CustomerFilter
+    search_fields = ["name", "email"]
+    ordering_fields = ["name", "joined", "country"]
+
+    def get_queryset(self):
+        return super().get_queryset().visible_to(self.request.user)
+
+    def perform_destroy(self, instance: Customer) -> None:
+        if instance.orders.exists():
+            raise Conflict(f"{instance.name} has orders. Deactivate the customer instead.")
+        instance.delete()
+
+    @mcp_tool(idempotent=True)
+    @action(detail=True, methods=["post"], permission_classes=[IsAdminUser])
+    def deactivate(self, request, pk=None) -> Response:
+        """Close a customer's account. Staff only; orders and tickets are kept."""
+        customer = self.get_object()
+        customer.is_active = False
+        customer.save(update_fields=["is_active"])
+        return Response(serializers.CustomerSerializer(customer).data)
+
+    @action(detail=True, serializer_class=serializers.CustomerSummarySerializer)
+    def summary(self, request, pk=None) -> Response:
+        """Show a customer in figures: orders, money spent, open tickets."""
+        customer = self.get_object()
+        orders = customer.orders.all()
+        figures = {
+            "orders": orders.count(),
+            "unfinished_orders": orders.filter(status__in=["pending", "paid"]).count(),
+            "spent": revenue(orders),
+            "last_order_at": orders.aggregate(last=Max("placed_at"))["last"],
+            "open_tickets": customer.tickets.filter(status=Ticket.Status.OPEN).count(),
+        }
+        return Response(self.get_serializer(figures).data)
+
+
+class ProductViewSet(viewsets.ReadOnlyModelViewSet):
+    """The catalogue. A product is named by its slug, such as ``cast-iron-pan``."""
+
+    queryset = Product.objects.all()
+    serializer_class = serializers.ProductSerializer
+    lookup_field = "slug"
+    permission_classes = [AllowAny]
+    pagination_class = pagination.ProductWindow
+    filter_backends = [DjangoFilterBackend, SearchFilter, OrderingFilter]
+    filterset_class = filters.ProductFilter
+    search_fields = ["name", "description"]
+    ordering_fields = ["name", "price", "released"]
+
+
+class OrderViewSet(viewsets.ModelViewSet):
+    """Orders with their lines.
+
+    The list holds the orders of your own customers. A single order of somebody else is
+    refused rather than hidden, so that a wrong account can be told from a wrong number.
+    """
+
+    queryset = Order.objects.detailed()
+    serializer_class = serializers.OrderSerializer
+    permission_classes = [IsOwnerOrPermitted]
+    pagination_class = pagination.OrderCursor
+    filter_backends = [DjangoFilterBackend]
+    filterset_class = filters.OrderFilter
+
+    def get_queryset(self):
+        orders = super().get_queryset()
+        return orders.visible_to(self.request.user) if self.action == "list" else orders
+
+    def perform_update(self, serializer) -> None:
+        require_status(serializer.instance, Order.Status.PENDING)
+        serializer.save()
+
+    def perform_destroy(self, instance: Order) -> None:
+        require_status(instance, Order.Status.PENDING, Order.Status.CANCELLED)
+        instance.delete()
+
+    def answer(self, order: Order) -> Response:
+        """The order as the other routes show it."""
+        context = self.get_serializer_context()
+        return Response(serializers.OrderSerializer(order, context=context).data)
+
+    @mcp_tool(title="Refund an order", destructive=True)
+    @action(detail=True, methods=["post"], serializer_class=serializers.RefundSerializer)
+    def refund(self, request, pk=None) -> Response:
+        """Give back the money of a paid or shipped order, or a part of it. Cannot be undone."""
+        order = self.get_object()
+        require_status(order, Order.Status.PAID, Order.Status.SHIPPED)
+        serializer = self.get_serializer(order, data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return self.answer(serializer.save())
+
+    @mcp_tool(title="Cancel an order", destructive=True)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request, pk=None) -> Response:
+        """Call off an order that has not been shipped."""
+        order = self.get_object()
+        require_status(order, Order.Status.PENDING, Order.Status.PAID)
+        order.status = Order.Status.CANCELLED
+        order.save(update_fields=["status"])
+        return self.answer(order)
+
+
+class CustomerOrderViewSet(
+    mixins.CreateModelMixin,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    viewsets.GenericViewSet,
+):
+    """The orders of one customer."""
+
+    queryset = Order.objects.detailed()
+    serializer_class = serializers.CustomerOrderSerializer
+    permission_classes = [IsAuthenticated]
+    pagination_class = pagination.OrderCursor
+
+    def get_customer(self) -> Customer:
+        """The customer whom the path names, if the user may see them."""
+        customers = Customer.objects.visible_to(self.request.user)
+        return get_object_or_404(customers, pk=self.kwargs["customer_pk"])
+
+    def get_queryset(self):
+        return super().get_queryset().filter(customer=self.get_customer())
+
+    def perform_create(self, serializer) -> None:
+        serializer.save(customer=self.get_customer())
+
+
+class TicketList(generics.ListCreateAPIView):
+    """Questions and complaints of customers. Opening one is limited to 20 an hour."""
+
+    serializer_class = serializers.TicketSerializer
+    permission_classes = [IsAuthenticated]
+    pagination_class = pagination.NumberedPages
+    filter_backends = [DjangoFilterBackend, SearchFilter]
+    filterset_class = filters.TicketFilter
+    search_fields = ["subject", "body"]
+    throttle_scope = "open-ticket"
+
+    def get_queryset(self):
+        tickets = Ticket.objects.select_related("opened_by")
+        user = self.request.user
+        return tickets if user.is_staff else tickets.filter(opened_by=user.pk)
+
+    def get_throttles(self):
+        return [ShopThrottle()] if self.request.method == "POST" else []
+
+    def perform_create(self, serializer) -> None:
+        serializer.save(opened_by=self.request.user)
+
+
+class TicketDetail(generics.RetrieveUpdateDestroyAPIView):
+    """One ticket, for the user who opened it and for staff."""
+
+    queryset = Ticket.objects.select_related("opened_by")
+    serializer_class = serializers.TicketSerializer
+    permission_classes = [IsAuthenticated, IsOpenerOrStaff]
+
+
+@mcp_tool(title="Shop figures", read_only=True)
+@api_view(["GET"])
+@permission_classes([IsAuthenticated])
+def stats(request) -> Response:
+    """Count what you can see: customers, orders by status, revenue, open tickets."""
+    orders = Order.objects.visible_to(request.user)
+    tickets = Ticket.objects.filter(customer__in=Customer.objects.visible_to(request.user))
+    by_status = orders.order_by().values_list("status").annotate(Count("id"))
+    return Response(
+        {
+            "customers": Customer.objects.visible_to(request.user).count(),
+            "orders": dict(by_status),
+            "revenue": str(revenue(orders)),
+            "open_tickets": tickets.filter(status=Ticket.Status.OPEN).count(),
+        }
+    )
+
+
+@mcp_tool(title="Quote a price", read_only=True)
+class QuoteView(APIView):
+    """Work out what a number of pieces would cost. Nothing is stored."""
+
+    # REST framework does not ask a plain APIView for it; what describes the API does.
+    serializer_class = serializers.QuoteSerializer
+    permission_classes = [IsAuthenticated]
+
+    def post(self, request) -> Response:
+        """Work out what a number of pieces would cost. Nothing is stored."""
+        serializer = self.serializer_class(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        asked = serializer.validated_data
+        product, quantity = asked["product"], asked["quantity"]
+        subtotal = product.price * quantity
+        discount = (subtotal * DISCOUNTS[asked["tier"]]).quantize(CENT)
+        return Response(
+            {
+                "product": product.slug,
+                "unit_price": str(product.price),
+                "quantity": quantity,
+                "discount": str(discount),
+                "total": str(subtotal - discount),
+                "in_stock": quantity <= product.stock,
+            }
+        )
+
+
+@mcp_tool(title="Status of the shop", read_only=True)
+class StatusView(APIView):
+    """Tell whether the shop is open. Version v2 also counts products and gives the time."""
+
+    permission_classes = [AllowAny]
+    versioning_class = StatusVersioning
+
+    def get(self, request, version: str) -> Response:
+        """Tell whether the shop is open. Version v2 also counts products and gives the time."""
+        if request.version == "v1":
+            return Response({"status": "open"})
+        return Response(
+            {
+                "status": "open",
+                "version": request.version,
+                "products": Product.objects.count(),
+                "time": timezone.now(),
+            }
+        )

@@ -1,0 +1,15 @@
+"""The shop's API under ``/api/``, its MCP endpoint at ``/mcp``, and the admin site."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="api-root")),
+    path("", include("drf_mcp.urls")),
+    path("admin/", admin.site.urls),
+    path("api/", include("example_project.shop.urls")),
+    path("api-auth/", include("rest_framework.urls")),
+]

@@ -1,0 +1,29 @@
+"""Plain HTTP clients of the shop's users."""
+
+from __future__ import annotations
+
+import pytest
+from rest_framework.test import APIClient
+
+
+@pytest.fixture(autouse=True)
+def shop(db) -> None:
+    """The seeded shop."""
+
+
+@pytest.fixture
+def alice(http_of) -> APIClient:
+    """Alice, who looks after 30 customers."""
+    return http_of("alice")
+
+
+@pytest.fixture
+def bob(http_of) -> APIClient:
+    """Bob, who looks after others."""
+    return http_of("bob")
+
+
+@pytest.fixture
+def carol(http_of) -> APIClient:
+    """Carol, who is staff."""
+    return http_of("carol")

@@ -1,0 +1,148 @@
+"""Customers: rows of the owner, filters, and an action for staff."""
+
+from __future__ import annotations
+
+import pytest
+from rest_framework.test import APIClient
+
+from example_project.shop.models import Customer, Product
+
+URL = "/api/customers/"
+
+
+@pytest.fixture
+def of_alice() -> Customer:
+    return Customer.objects.filter(owner__username="alice", orders__isnull=False).first()
+
+
+@pytest.fixture
+def of_bob() -> Customer:
+    return Customer.objects.filter(owner__username="bob").first()
+
+
+def new_customer(**fields) -> dict:
+    return {"name": "Ada", "email": "ada@mail.example", "country": "SE", **fields}
+
+
+def test_the_api_needs_a_token():
+    response = APIClient().get(URL)
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"].startswith("Token")
+
+
+def test_a_user_lists_only_their_own(alice):
+    response = alice.get(URL, {"page_size": 100})
+    assert {row["owned_by"] for row in response.data["results"]} == {"alice"}
+    assert response.data["count"] == Customer.objects.filter(owner__username="alice").count()
+
+
+def test_staff_list_everybody(carol):
+    assert carol.get(URL).data["count"] == Customer.objects.count()
+
+
+def test_somebody_elses_customer_is_not_found(alice, of_bob):
+    assert alice.get(f"{URL}{of_bob.pk}/").status_code == 404
+
+
+def test_a_new_customer_belongs_to_who_asks(alice):
+    response = alice.post(URL, new_customer(owner=1, owned_by="bob"))
+    assert response.status_code == 201
+    assert response.data["owned_by"] == "alice"
+
+
+def test_an_update_by_staff_leaves_the_owner(carol, of_alice):
+    response = carol.put(f"{URL}{of_alice.pk}/", new_customer())
+    assert response.status_code == 200
+    assert response.data["owned_by"] == "alice"
+
+
+def test_an_address_is_unique_among_the_owners_customers(alice, of_alice):
+    response = alice.post(URL, new_customer(email=of_alice.email))
+    assert response.status_code == 400
+    assert response.data["non_field_errors"][0].code == "unique"
+
+
+def test_two_owners_may_have_the_same_address(bob, of_alice):
+    assert bob.post(URL, new_customer(email=of_alice.email)).status_code == 201
+
+
+def test_a_country_is_two_capital_letters(alice):
+    assert set(alice.post(URL, new_customer(country="se")).data) == {"country"}
+
+
+@pytest.mark.parametrize(
+    ("query", "keeps"),
+    [
+        ({"tier": ["gold", "silver"]}, lambda row: row["tier"] in {"gold", "silver"}),
+        ({"country": "DE,FR"}, lambda row: row["country"] in {"DE", "FR"}),
+        ({"joined_after": "2025-06-01"}, lambda row: row["joined"] >= "2025-06-01"),
+        ({"is_active": "false"}, lambda row: not row["is_active"]),
+        ({"search": "er"}, lambda row: "er" in (row["name"] + row["email"]).lower()),
+    ],
+)
+def test_filters_keep_exactly_what_fits(carol, query, keeps):
+    everybody = carol.get(URL, {"page_size": 100}).data["results"]
+    found = carol.get(URL, {"page_size": 100, **query}).data["results"]
+    assert found == [row for row in everybody if keeps(row)]
+    assert 0 < len(found) < len(everybody)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_customers_can_be_told_by_whether_they_ordered(carol, wanted):
+    found = carol.get(URL, {"page_size": 100, "has_orders": wanted}).data["results"]
+    assert found
+    assert {Customer.objects.get(pk=row["id"]).orders.exists() for row in found} == {wanted}
+
+
+def test_ordering(alice):
+    rows = alice.get(URL, {"ordering": "-joined", "page_size": 100}).data["results"]
+    joined = [row["joined"] for row in rows]
+    assert joined == sorted(joined, reverse=True)
+
+
+def test_only_staff_deactivate(alice, carol, of_alice):
+    url = f"{URL}{of_alice.pk}/deactivate/"
+    assert alice.post(url).status_code == 403
+    assert carol.post(url).data["is_active"] is False
+
+
+def test_a_customer_with_orders_is_not_deleted(alice, of_alice):
+    assert alice.delete(f"{URL}{of_alice.pk}/").status_code == 409
+    assert Customer.objects.filter(pk=of_alice.pk).exists()
+
+
+def test_a_customer_without_orders_is_deleted(alice):
+    pk = alice.post(URL, new_customer()).data["id"]
+    assert alice.delete(f"{URL}{pk}/").status_code == 204
+
+
+def test_summary_counts_orders_and_money(alice, of_alice):
+    summary = alice.get(f"{URL}{of_alice.pk}/summary/").data
+    orders = of_alice.orders.all()
+    standing = orders.exclude(status__in=["cancelled", "refunded"])
+    assert summary["orders"] == len(orders)
+    assert summary["spent"] == f"{sum(order.total for order in standing):.2f}"
+
+
+def test_orders_of_a_customer(alice, of_alice):
+    rows = alice.get(f"{URL}{of_alice.pk}/orders/").data["results"]
+    assert {row["customer"] for row in rows} == {of_alice.pk}
+    assert len(rows) == of_alice.orders.count()
+
+
+def test_one_order_of_a_customer(alice, of_alice):
+    order = of_alice.orders.first()
+    assert alice.get(f"{URL}{of_alice.pk}/orders/{order.pk}/").data["number"] == order.number
+
+
+def test_orders_of_somebody_elses_customer_are_not_found(alice, of_bob):
+    assert alice.get(f"{URL}{of_bob.pk}/orders/").status_code == 404
+
+
+def test_the_path_names_the_customer_of_a_new_order(alice, of_alice):
+    Product.objects.update(stock=5)
+    other = Customer.objects.exclude(pk=of_alice.pk).first()
+    data = {"customer": other.pk, "lines": [{"product": "bread-knife", "quantity": 1}]}
+    response = alice.post(f"{URL}{of_alice.pk}/orders/", data)
+    assert response.status_code == 201
+    assert response.data["customer"] == of_alice.pk

@@ -1,0 +1,65 @@
+"""``manage.py demo`` tells a newcomer everything, or what stands in the way."""
+
+from __future__ import annotations
+
+import json
+import socket
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from rest_framework.authtoken.models import Token
+
+
+@pytest.fixture
+def printed() -> str:
+    out = StringIO()
+    call_command("demo", "--port", "8123", no_serve=True, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def taken_port():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server.getsockname()[1]
+
+
+def test_prints_the_endpoint(printed):
+    assert "http://127.0.0.1:8123/mcp" in printed
+
+
+def test_prints_a_working_token_for_every_user(printed):
+    for token in Token.objects.select_related("user"):
+        assert f"{token.user.username:<6} {token.key}" in printed
+
+
+def test_prints_a_configuration_that_is_json(printed):
+    start = printed.index("{\n")
+    configuration, _ = json.JSONDecoder().raw_decode(printed[start:])
+    token = Token.objects.get(user__username="alice").key
+    assert configuration["mcpServers"]["shop"] == {
+        "type": "http",
+        "url": "http://127.0.0.1:8123/mcp",
+        "headers": {"Authorization": f"Token {token}"},
+    }
+
+
+def test_prints_one_line_for_claude_code_and_one_for_curl(printed):
+    starts = [line.split(" ", 2)[:2] for line in printed.splitlines()]
+    assert ["claude", "mcp"] in starts
+    assert ["curl", "-s"] in starts
+
+
+def test_a_taken_port_is_one_line_that_names_the_way_out(taken_port):
+    with pytest.raises(CommandError) as raised:
+        call_command("demo", "--port", str(taken_port))
+    assert str(raised.value).startswith(f"Port {taken_port} is taken. Try: PORT=")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http", "-1"])
+def test_what_is_no_port_is_refused(port):
+    with pytest.raises(CommandError, match="PORT=8001 make demo"):
+        call_command("demo", f"--port={port}")

@@ -1,0 +1,77 @@
+"""``manage.py seed`` fills the shop the same way everywhere, once."""
+
+from __future__ import annotations
+
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.core import serializers
+from django.core.management import call_command
+from rest_framework.authtoken.models import Token
+
+from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
+
+TABLES = [Product, Customer, Order, OrderLine, Ticket]
+
+
+def rows() -> dict[str, str]:
+    return {model.__name__: serializers.serialize("json", model.objects.all()) for model in TABLES}
+
+
+def words() -> list[tuple]:
+    """What does not depend on the keys that the database gave out."""
+    lines = OrderLine.objects.order_by("order__number", "product__slug", "quantity")
+    return [
+        *Product.objects.order_by("sku").values_list("sku", "stock", "tags", "released"),
+        *Customer.objects.order_by("email").values_list("email", "owner__username", "joined"),
+        *lines.values_list("order__number", "order__customer__email", "product__slug", "quantity"),
+        *Ticket.objects.order_by("created").values_list("subject", "customer__email", "created"),
+    ]
+
+
+def test_a_second_run_changes_nothing():
+    before, tokens = rows(), set(Token.objects.values_list("key", flat=True))
+    call_command("seed", verbosity=0)
+    assert rows() == before
+    assert set(Token.objects.values_list("key", flat=True)) == tokens
+
+
+def test_a_second_run_keeps_what_people_changed():
+    Customer.objects.filter(owner__username="bob").first().tickets.all().delete()
+    Product.objects.update(stock=7)
+    before = rows()
+    call_command("seed", verbosity=0)
+    assert rows() == before
+
+
+def test_an_empty_shop_is_filled_with_the_same_rows_again():
+    before = words()
+    for model in reversed(TABLES):
+        model.objects.all().delete()
+    call_command("seed", verbosity=0)
+    assert words() == before
+
+
+def test_a_second_run_says_that_nothing_changed(capsys):
+    call_command("seed")
+    assert "nothing changed" in capsys.readouterr().out
+
+
+def test_every_user_has_a_token_and_the_name_as_password():
+    for username in ["alice", "bob", "carol", "admin"]:
+        assert authenticate(username=username, password=username) is not None
+        assert Token.objects.filter(user__username=username).exists()
+
+
+def test_alice_and_bob_are_plain_users_and_carol_is_staff():
+    staff = User.objects.filter(is_staff=True).values_list("username", flat=True)
+    assert set(staff) == {"carol", "admin"}
+
+
+def test_rows_are_valid():
+    for model in TABLES:
+        for row in model.objects.all():
+            row.full_clean()
+
+
+def test_there_are_a_few_hundred_rows():
+    assert 300 < sum(model.objects.count() for model in TABLES) < 700
