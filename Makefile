@@ -5,7 +5,8 @@
 PORT ?= 8000
 # The interpreter that .venv is made with: the newest that runs, unless named here.
 PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
-NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12
+NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
+  @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2
 
 demo_extras := demo
 test_extras := demo,filter,lint,oauth,otel,spectacular,test
@@ -27,17 +28,18 @@ lint: .venv/installed-test
 	$(run) -m ruff format --check .
 	$(run) -m mypy
 
-# Node.js and the official conformance suite, which tests find in .venv/node/node_modules/.bin.
+# Node.js, the official conformance suite and the TypeScript SDK, old and new, for tests/interop.
 node: .venv/node/installed
 
 clean:
 	rm -rf .venv .tox .demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 define no_npm
-echo "*** npm is not installed: THE CONFORMANCE TESTS ARE LEFT OUT. To run them: sudo apt-get install npm" >&2
+echo "*** npm is not installed: THE TESTS THAT NEED NODE.JS ARE LEFT OUT. To run them: sudo apt-get install npm" >&2
 endef
 
 .venv/node/installed: Makefile | .venv/bin/python
+	rm -rf .venv/node
 	npm install --prefix .venv/node --no-audit --no-fund --loglevel=error $(NODE_PACKAGES)
 	@touch $@
 

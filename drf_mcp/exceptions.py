@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, ErrorDetail
 
 
 class ProtocolError(Exception):
@@ -104,6 +104,22 @@ class UnsupportedProtocolVersion(ProtocolError):
         )
 
 
+class ContextDetail(ErrorDetail):
+    """An ErrorDetail with further facts for the caller.
+
+    Attributes:
+        context: JSON members, by name.
+    """
+
+    context: dict[str, Any]
+
+    def __new__(cls, text: str, code: str, context: dict[str, Any]) -> ContextDetail:
+        """Return the text, which carries its code and context."""
+        self = super().__new__(cls, text, code)
+        self.context = context
+        return self
+
+
 class FeatureDisabled(APIException):
     """Raise in a view when a feature is switched off for this caller (HTTP 403).
 
@@ -116,8 +132,49 @@ class FeatureDisabled(APIException):
     default_code = "feature_disabled"
 
     def __init__(self, feature: str, detail: Any = None) -> None:
-        super().__init__(detail or _("Feature '%s' is not enabled") % feature)
-        self.feature = feature
+        text = detail or _("Feature '%s' is not enabled") % feature
+        super().__init__(text)
+        self.detail = ContextDetail(str(text), self.default_code, {"feature": feature})
+
+
+class SoftDetail(dict[str, Any]):
+    """The body of a `SoftFailure`: what is wrong, and what the view answered all the same.
+
+    Attributes:
+        answer: the data that the failure carries, None if none.
+        remediation: what the caller can do about it, "" if unknown.
+    """
+
+    def __init__(self, errors: dict[str, Any], answer: Any, remediation: str) -> None:
+        super().__init__(errors if answer is None else {**errors, "data": answer})
+        self.errors = errors
+        self.answer = answer
+        self.remediation = remediation
+
+
+class SoftFailure(APIException):
+    """Raise in a view whose call worked but whose answer is "no" or "invalid" (HTTP 200).
+
+    The envelope says so (``ok`` or ``success`` is false) and the MCP result carries no
+    ``isError``. What the view wrote is rolled back where ATOMIC_REQUESTS applies.
+
+    Args:
+        detail: a message, or a dict of messages by argument as for ValidationError.
+        code: the machine-readable code; of every message that has none of its own.
+        data: what can be answered all the same, any JSON value.
+        remediation: one sentence that tells the caller what to do.
+    """
+
+    status_code = 200
+    default_detail = _("The answer is no.")
+    default_code = "soft_failure"
+
+    def __init__(
+        self, detail: Any = None, code: str | None = None, *, data: Any = None, remediation: str = ""
+    ) -> None:
+        super().__init__(detail, code)
+        errors = self.detail if isinstance(self.detail, dict) else {"detail": self.detail}
+        self.detail = SoftDetail(errors, data, remediation)
 
 
 class Conflict(APIException):

@@ -58,6 +58,8 @@ DEFAULTS: dict[str, Any] = {
     # What tools/list says of results: "envelope" (the envelope, its data open)
     # or None (nothing).
     "OUTPUT_SCHEMA": "envelope",
+    # True adds database_queries and database_ms to the telemetry of every result.
+    "TELEMETRY": False,
     # Largest non-JSON response put into a result, in bytes; a larger one is
     # reported as an error that names its size.
     "MAX_CONTENT_BYTES": 1024 * 1024,

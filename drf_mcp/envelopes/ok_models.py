@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import Self
@@ -32,6 +32,8 @@ class OkMeta(BaseModel):
 
 class OkResponse(BaseModel):
     """The whole envelope; dump it with ``exclude_unset=True``."""
+
+    mcp_contract: ClassVar[str] = "ok"
 
     ok: bool
     data: Any = None

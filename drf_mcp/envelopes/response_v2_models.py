@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, model_validator
 from pydantic.dataclasses import dataclass
@@ -79,6 +79,8 @@ class ToolResponse:
         pydantic.ValidationError: if ``error`` is set on a success or missing on a
             failure, or a reserved member of ``meta`` has the wrong shape.
     """
+
+    mcp_contract: ClassVar[str] = VERSION
 
     success: bool
     data: dict[str, Any] = field(default_factory=dict)

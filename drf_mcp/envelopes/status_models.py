@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
@@ -58,6 +58,8 @@ class StandardMCPResponse(BaseModel):
 
     ``status`` is decided by `finalize`.
     """
+
+    mcp_contract: ClassVar[str] = "status"
 
     status: ResponseStatus = Field(
         default=ResponseStatus.SUCCESS, description="Overall operation status"

@@ -11,5 +11,14 @@ from drf_mcp.schemas.endpoint import describe
 from drf_mcp.schemas.inspection import attempt, model_of
 from drf_mcp.schemas.names import portable_name
 from drf_mcp.schemas.portable import portable
+from drf_mcp.schemas.write_only import write_only_names
 
-__all__ = ["attempt", "describe", "in_words", "model_of", "portable", "portable_name"]
+__all__ = [
+    "attempt",
+    "describe",
+    "in_words",
+    "model_of",
+    "portable",
+    "portable_name",
+    "write_only_names",
+]

@@ -9,6 +9,7 @@ from rest_framework import serializers, validators
 from rest_framework.fields import HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
+from drf_mcp.schemas.annotations import hidden_fields
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.table import (
     accepted,
@@ -31,10 +32,13 @@ represents(serializers.BaseSerializer)(unknown)
 
 def writable(serializer: Any) -> Mapping[str, AnyField]:
     """Return the fields a caller can send, by name."""
+    hidden = hidden_fields(serializer)
     return {
         name: field
         for name, field in serializer.fields.items()
-        if not field.read_only and not isinstance(field, HiddenField)
+        if not field.read_only
+        and not isinstance(field, HiddenField)
+        and (name not in hidden or field.required)
     }
 
 

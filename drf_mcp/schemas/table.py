@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from rest_framework.fields import empty
 
+from drf_mcp.schemas.annotations import declared_input
 from drf_mcp.schemas.constraints import constrain
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import AnyField, Schema
@@ -80,7 +81,10 @@ def input_schema(field: AnyField) -> Schema:
 
 
 def accepted(field: AnyField) -> Schema:
-    """Return what a field takes by its class and validators alone."""
+    """Return what a field takes by its class and validators alone, or by what was declared."""
+    declared = declared_input(field)
+    if declared is not None:
+        return declared
     if not is_stock(type(field), "to_internal_value", "run_validation"):
         return {}
     return constrain(rule_for(INPUT, field)(field), field)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -17,6 +17,59 @@ AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
 """A serializer field of whatever values."""
 
 
+Place: TypeAlias = tuple[str, ...]
+"""Where a value stands in an argument: names of members, ``*`` for any; () is the whole."""
+
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What a file has to be.
+
+    Attributes:
+        extensions: the file name extensions taken, lower-case; empty for any.
+        image: True if only images are taken.
+    """
+
+    extensions: tuple[str, ...] = ()
+    image: bool = False
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a value identifies.
+
+    Attributes:
+        model: the model of the object.
+        key: the model field that holds the value.
+    """
+
+    model: Any
+    key: str
+
+
+@dataclass(frozen=True)
+class Handling:
+    """What has to be known of an argument's values beside their schema, by place.
+
+    Attributes:
+        uploads: the values that are files.
+        forms: how forms write what is no text: ``parts`` (a key for each member) or
+            ``json``.
+        secrets: the values that no answer repeats.
+        relations: the values that identify other objects.
+    """
+
+    uploads: Mapping[Place, Upload] = field(default_factory=dict)
+    forms: Mapping[Place, str] = field(default_factory=dict)
+    secrets: frozenset[Place] = frozenset()
+    relations: Mapping[Place, Relation] = field(default_factory=dict)
+
+
+PLAIN = Handling()
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One thing a caller may send.
@@ -27,12 +80,19 @@ class Parameter:
         required: True if the view refuses to go on without it.
         multiple: how a query array is written: ``repeat`` (``a=1&a=2``) or
             ``comma`` (``a=1,2``); None for a single value.
+        handling: what has to be known of its values beside their schema.
     """
 
     name: str
     schema: Schema
     required: bool = False
     multiple: str | None = None
+    handling: Handling = PLAIN
+
+    @property
+    def write_only(self) -> bool:
+        """True if no answer repeats the value."""
+        return () in self.handling.secrets
 
 
 @dataclass(frozen=True)
@@ -43,11 +103,13 @@ class Body:
         kind: ``none``, ``object``, ``list`` or ``open`` (any JSON).
         fields: the members, for an object.
         schema: the schema of the whole array for a list, ``{}`` for open.
+        handling: what has to be known of a list's values beside their schema.
     """
 
     kind: str
     fields: tuple[Parameter, ...] = ()
     schema: Schema | None = None
+    handling: Handling = PLAIN
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,19 @@
+"""The Django app."""
+
+from django.apps import AppConfig
+from django.utils.module_loading import autodiscover_modules
+
+
+class DRFMCPConfig(AppConfig):
+    """Finds every app's ``mcp`` module, where tools are registered."""
+
+    name = "drf_mcp"
+    label = "drf_mcp"
+    verbose_name = "MCP tools"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Import the ``mcp`` modules and the system checks."""
+        from drf_mcp import checks  # noqa: F401
+
+        autodiscover_modules("mcp")

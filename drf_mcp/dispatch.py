@@ -1,0 +1,157 @@
+"""From a bound call to an outcome, through the view's own callback.
+
+Nothing of REST framework's lifecycle is copied: the router's callback gets the
+request that a client would have sent, and its response is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from asgiref.sync import async_to_sync, iscoroutinefunction
+from django.core.handlers.base import BaseHandler
+from django.core.signals import got_request_exception
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+
+from drf_mcp.callers import Caller
+from drf_mcp.content import Content, read_response
+from drf_mcp.inner_requests import InnerRequest
+from drf_mcp.outcomes import Outcome
+from drf_mcp.pages import pagination_of
+from drf_mcp.problems import exception_failure, not_found, refused_arguments, response_failure
+from drf_mcp.tools import ArgumentsRefused, Tool
+from drf_mcp.tools.calls import Call
+
+Result = TypeVar("Result")
+
+logger = logging.getLogger("drf_mcp")
+
+handler = BaseHandler()
+
+
+def new_request_id() -> str:
+    """Return an id under which the log and the caller know one call."""
+    return f"req_{secrets.token_hex(8)}"
+
+
+def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
+    """Run a step of somebody else's code; whatever it raises, the call goes on.
+
+    Args:
+        step: a view, a permission or an encoding, any of which may raise anything.
+        otherwise: gives the result for what was raised.
+    """
+    try:
+        return step()
+    except Exception as exc:  # noqa: BLE001 - no exception of a view may leave a tool call
+        return otherwise(exc)
+
+
+def dispatch(tool: Tool, arguments: Any, caller: Caller) -> Outcome:
+    """Call a tool and return what it came to; from here on failure is a value.
+
+    Args:
+        tool: the tool.
+        arguments: what the caller sent as arguments, any JSON value.
+        caller: who is calling.
+
+    Raises:
+        APIException: if the caller is not let into the endpoint at all.
+    """
+    request_id = new_request_id()
+    started = time.perf_counter()
+    try:
+        call = tool.bind(arguments)
+    except ArgumentsRefused as exc:
+        outcome = Outcome(tool.name, 400, failure=refused_arguments(exc.problems))
+    else:
+        outcome = run(tool, call, caller, request_id)
+    if caller.refusal is not None:
+        raise caller.refusal
+    caller.authenticate()
+    duration = round((time.perf_counter() - started) * 1000, 2)
+    return replace(outcome, request_id=request_id, telemetry={"duration_ms": duration})
+
+
+def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
+    """Send a bound call through the URL's own callback and read the response."""
+    route = tool.endpoint.route
+    if not caller.is_known_to(route.callback):
+        caller.authenticate()
+    path = route.build(call.kwargs)
+    match = None if path is None else route.match(path, call.kwargs, caller.request)
+    if path is None or match is None:
+        return Outcome(tool.name, 404, failure=not_found())
+    request = InnerRequest(
+        caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
+    )
+    request.resolver_match = match
+
+    def respond() -> Outcome:
+        response = as_http_would(match.func)(request, *match.args, **match.kwargs)
+        return read(tool, call, request, response)
+
+    return contain(respond, lambda exc: failed(tool, request, exc, request_id))
+
+
+def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
+    """Return the callback in the transactions that Django's handler would put it in."""
+    atomic = handler.make_view_atomic(callback)
+    if iscoroutinefunction(atomic):
+        return async_to_sync(atomic)
+    return atomic
+
+
+def read(tool: Tool, call: Call, request: InnerRequest, response: HttpResponseBase) -> Outcome:
+    """Return the outcome of a response."""
+    status = response.status_code
+    if has_plain_data(response):
+        content = Content(response.data)  # type: ignore[attr-defined]
+    else:
+        render = getattr(response, "render", None)
+        content = read_response(render() if render else response, request.build_absolute_uri())
+    data = content.data
+    if status >= 400:
+        failure = response_failure(status, data, response.headers, tool.pointers(call))
+        return Outcome(tool.name, status, failure=failure)
+    view = getattr(response, "renderer_context", {}).get("view")
+    return Outcome(
+        tool.name,
+        status,
+        data=data,
+        content=content.blocks,
+        pagination=pagination_of(view, data, call.query_string, partial(tool.moved, call)),
+    )
+
+
+def has_plain_data(response: HttpResponseBase) -> bool:
+    """Return whether ``response.data`` is, unrendered, what HTTP clients would get.
+
+    Another renderer may change the data, and a callback waiting for the rendering,
+    such as a cache's, has to be served.
+    """
+    return (
+        isinstance(response, Response)
+        and not response.is_rendered
+        and type(response.accepted_renderer) is JSONRenderer
+        and not response._post_render_callbacks  # type: ignore[attr-defined]
+    )
+
+
+def failed(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) -> Outcome:
+    """Return the outcome of an exception that left the view; log an unexpected one."""
+    status, failure = exception_failure(exc, request_id)
+    if status >= 500:
+        logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
+        got_request_exception.send(sender=type(handler), request=request)
+    return Outcome(tool.name, status, failure=failure, request_id=request_id)

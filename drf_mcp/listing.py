@@ -1,0 +1,70 @@
+"""Tools as ``tools/list`` shows them: definitions kept as bytes, one page of them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.utils import translation
+from rest_framework.permissions import AllowAny
+
+from drf_mcp.callers import Caller
+from drf_mcp.encoding import encode_data, to_bytes
+from drf_mcp.envelopes import Envelope
+from drf_mcp.exceptions import InvalidParams
+from drf_mcp.protocol import Era
+from drf_mcp.results import make_envelope
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import Tool
+from drf_mcp.visibility import is_open
+
+
+def definition(tool: Tool, envelope_class: type[Envelope], era: Era) -> bytes:
+    """Return a tool's definition as JSON, kept from one list to the next."""
+    key = (era.revision, envelope_class, mcp_settings.OUTPUT_SCHEMA)
+    encoded = tool.definitions.get(key)
+    if encoded is None:
+        # In the project's own language, whoever happens to ask first.
+        with translation.override(settings.LANGUAGE_CODE):
+            members = era.tool_members(tool.definition(output_schema(envelope_class)))
+            encoded = tool.definitions[key] = to_bytes(encode_data(members))
+    return encoded
+
+
+def output_schema(envelope_class: type[Envelope]) -> Mapping[str, Any] | None:
+    """Return the ``outputSchema`` of tools in this envelope, None to have none."""
+    if mcp_settings.OUTPUT_SCHEMA is None:
+        return None
+    return make_envelope(envelope_class).schema({})
+
+
+def is_public(caller: Caller, tools: Iterable[Tool]) -> bool:
+    """Return whether the list is the same for everybody, so that shared caches may keep it."""
+    endpoint_open = all(permission is AllowAny for permission in caller.permission_classes)
+    return endpoint_open and all(map(is_open, tools))
+
+
+def page_of(tools: list[Tool], cursor: Any) -> tuple[list[Tool], str | None]:
+    """Return a page of tools and the cursor of the next (server/utilities/pagination).
+
+    Raises:
+        InvalidParams: on a cursor that was not given out here.
+    """
+    start = 0 if cursor is None else position(cursor, tools)
+    size = mcp_settings.TOOLS_PAGE_SIZE
+    if size is None or start + size >= len(tools):
+        return tools[start:], None
+    page = tools[start : start + size]
+    return page, base64.urlsafe_b64encode(page[-1].name.encode()).decode()
+
+
+def position(cursor: Any, tools: list[Tool]) -> int:
+    """Return where the page after a cursor starts: behind the tool it names."""
+    try:
+        name = base64.urlsafe_b64decode(cursor).decode()
+        return [tool.name for tool in tools].index(name) + 1
+    except (TypeError, ValueError, binascii.Error):
+        raise InvalidParams("Invalid cursor.") from None

@@ -1,0 +1,245 @@
+"""What REST framework and Django say is wrong, as a `Failure` with `Problem`s.
+
+The cause is read from the codes of the response's ErrorDetails first and from the
+HTTP status second, so that a project's own exception handler is respected whatever
+its bodies look like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from http.client import responses
+from typing import Any, Protocol
+
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
+from rest_framework.exceptions import ErrorDetail
+
+from drf_mcp.error_bodies import Path, detail_code, is_detail, leaves, sentence, unwrapped
+from drf_mcp.outcomes import MISSING, Category, Failure, Problem
+from drf_mcp.remedies import problem_remedy, remedy
+from drf_mcp.vocabulary import CODES, STATUS_CODES
+
+# By the code of an exception's ErrorDetail: REST framework's own and this package's.
+CAUSES: dict[str, tuple[str, Category]] = {
+    "parse_error": ("INVALID_FORMAT", Category.VALIDATION),
+    "unsupported_media_type": ("INVALID_FORMAT", Category.VALIDATION),
+    "not_acceptable": ("INVALID_FORMAT", Category.VALIDATION),
+    "not_authenticated": ("UNAUTHORIZED", Category.AUTHENTICATION),
+    "authentication_failed": ("UNAUTHORIZED", Category.AUTHENTICATION),
+    "permission_denied": ("FORBIDDEN", Category.AUTHORIZATION),
+    "not_found": ("NOT_FOUND", Category.NOT_FOUND),
+    "method_not_allowed": ("METHOD_NOT_ALLOWED", Category.VALIDATION),
+    "throttled": ("RATE_LIMIT_EXCEEDED", Category.RATE_LIMIT),
+    "conflict": ("CONFLICT", Category.CONFLICT),
+    "feature_disabled": ("FEATURE_DISABLED", Category.FEATURE_FLAG),
+    "service_unavailable": ("UNAVAILABLE", Category.UNAVAILABLE),
+}
+# By the HTTP status, where nothing more precise is known.
+STATUSES = {status: (code, CODES[code]) for status, code in STATUS_CODES.items() if status != 400}
+INVALID = ("VALIDATION_ERROR", Category.VALIDATION)
+INTERNAL = ("INTERNAL_ERROR", Category.INTERNAL)
+# Codes that say nothing: they leave the cause to the status.
+GENERAL_CODES = frozenset({"invalid", "error"})
+RETRY_STATUSES = frozenset({429, 503})
+# Statuses whose texts speak of the arguments.
+VALIDATING = frozenset({400, 422})
+# What Django itself answers when these leave a view, by type.
+EXCEPTION_STATUSES: dict[type[BaseException], int] = {
+    Http404: 404,
+    PermissionDenied: 403,
+    MultiPartParserError: 400,
+    BadRequest: 400,
+    SuspiciousOperation: 400,
+}
+
+
+class ArgumentLocator(Protocol):
+    """Finds the argument that an error speaks of; see `drf_mcp.tools.pointers`."""
+
+    def knows(self, name: str | int) -> bool:
+        """Return whether an argument stands for this name of the view's."""
+
+    def pointer(self, path: Sequence[str | int]) -> str:
+        """Return the JSON pointer into the arguments."""
+
+    def received(self, pointer: str) -> Any:
+        """Return the value at a pointer, masked where secret."""
+
+    def accepted(self, pointer: str) -> str | None:
+        """Return in words what would be accepted at a pointer."""
+
+
+def response_failure(
+    status: int, data: Any, headers: Mapping[str, str], arguments: ArgumentLocator
+) -> Failure:
+    """Return why a response with an error status failed.
+
+    Args:
+        status: the HTTP status, 400 or more.
+        data: the body as the view gave it; None if it is no data.
+        headers: the response's headers.
+        arguments: finds the arguments that the body speaks of.
+    """
+    texts = list(leaves(data))
+    problems = problems_of(status, [located(*entry, arguments) for entry in texts], arguments)
+    code, category = cause(status, exception_code(status, data, texts), problems)
+    context = retry_context(status, headers)
+    return Failure(
+        code=code,
+        category=category,
+        message=message_of(status, data, problems),
+        remediation=remedy(code, category, problems, context),
+        problems=problems,
+        context=context,
+    )
+
+
+def refused_arguments(problems: Sequence[Problem]) -> Failure:
+    """Return the failure of arguments that never became a request."""
+    codes = {problem.code for problem in problems}
+    code = "MISSING_REQUIRED" if codes == {"required"} else "VALIDATION_ERROR"
+    if codes == {"invalid"}:
+        code = "INVALID_FORMAT"
+    return Failure(
+        code=code,
+        category=Category.VALIDATION,
+        message=summary(problems),
+        remediation=remedy(code, Category.VALIDATION, problems, {}),
+        problems=tuple(problems),
+    )
+
+
+def not_found(message: str = "Not found.") -> Failure:
+    """Return the failure of a path that no object answers to."""
+    code, category = STATUSES[404]
+    return Failure(code, category, message, remedy(code, category, (), {}))
+
+
+def exception_failure(exc: BaseException, request_id: str) -> tuple[int, Failure]:
+    """Return the HTTP status and the failure of an exception that left the view.
+
+    Nothing of an unexpected exception is told but the id it was logged under.
+    """
+    status = next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
+    code, category = STATUSES.get(status, INTERNAL if status >= 500 else INVALID)
+    message = status_phrase(status)
+    if status >= 500:
+        message = f"An unexpected error occurred. It was logged under the id {request_id}."
+    return status, Failure(code, category, message, remedy(code, category, (), {}))
+
+
+def located(path: Path, text: str, arguments: ArgumentLocator) -> tuple[Path, str]:
+    """Return a text with its path from an argument on, without what a body wraps it in.
+
+    Names that lead to no argument are put before the text.
+    """
+    for start in range(len(path)):
+        if arguments.knows(path[start]):
+            return path[start:], text
+    rest = unwrapped(path)
+    if arguments.pointer(rest) or not (rest and is_detail(text)):
+        return rest if arguments.pointer(rest) else (), text
+    named = f"{'.'.join(map(str, rest))}: {text}"
+    return (), ErrorDetail(named, detail_code(text))
+
+
+def exception_code(status: int, data: Any, texts: Sequence[tuple[Path, str]]) -> str:
+    """Return the code of the exception, as against those of its problems; "" if none.
+
+    What a validation error says of the arguments stands in lists.
+    """
+    validating = status in VALIDATING
+    alone = list(data.values()) if isinstance(data, Mapping) else []
+    for path, text in texts:
+        if is_detail(text) and not (validating and unwrapped(path)):
+            code = detail_code(text)
+            if not validating or code in CAUSES or any(text is value for value in alone):
+                return code
+    return ""
+
+
+def problems_of(
+    status: int, entries: Sequence[tuple[Path, str]], arguments: ArgumentLocator
+) -> tuple[Problem, ...]:
+    """Return a problem for each text that speaks of an argument, or of all of them."""
+    problems = (
+        problem_of(path, text, arguments) for path, text in entries if complains(status, path, text)
+    )
+    # A body that only repeats what was sent does not complain of it.
+    return tuple(problem for problem in problems if problem.message != problem.received)
+
+
+def complains(status: int, path: Path, text: str) -> bool:
+    """Return whether a text of an error body says what is wrong with the arguments."""
+    if status in VALIDATING:
+        return bool(path) or (is_detail(text) and detail_code(text) not in CAUSES)
+    return status < 500 and bool(path) and is_detail(text)
+
+
+def problem_of(path: Path, text: str, arguments: ArgumentLocator) -> Problem:
+    """Return one problem, with what was received and what would be accepted."""
+    pointer = arguments.pointer(path)
+    problem = Problem(
+        code=detail_code(text) if is_detail(text) else "invalid",
+        message=str(text),
+        pointer=pointer,
+        received=arguments.received(pointer) if pointer else MISSING,
+        accepted=arguments.accepted(pointer) if pointer else None,
+    )
+    return replace(problem, remediation=problem_remedy(problem))
+
+
+def cause(status: int, code: str, problems: Sequence[Problem]) -> tuple[str, Category]:
+    """Return error code and category: from the codes first, then from the status.
+
+    Args:
+        status: the HTTP status.
+        code: the exception's own code, "" if it has none.
+        problems: what is wrong with the arguments.
+    """
+    if code in CAUSES and status < 500:
+        return CAUSES[code]
+    by_status = STATUSES.get(status, INTERNAL if status >= 500 else INVALID)
+    if code and code not in GENERAL_CODES and code not in CAUSES:
+        return code.upper(), by_status[1]
+    if by_status is not INVALID:
+        return by_status
+    codes = {problem.code for problem in problems}
+    if codes == {"required"}:
+        return "MISSING_REQUIRED", Category.VALIDATION
+    if codes == {"unique"}:
+        return "DUPLICATE_ENTRY", Category.CONFLICT
+    return INVALID
+
+
+def message_of(status: int, data: Any, problems: Sequence[Problem]) -> str:
+    """Return one sentence: a summary of the problems, or the body's own."""
+    if problems:
+        return summary(problems)
+    return str(sentence(data) or status_phrase(status))
+
+
+def status_phrase(status: int) -> str:
+    """Return the words of an HTTP status."""
+    return responses.get(status, f"HTTP status {status}")
+
+
+def summary(problems: Sequence[Problem]) -> str:
+    """Return the first problem in a sentence, and how many more there are."""
+    first = problems[0]
+    text = f"Validation failed: {first.path}: {first.message}" if first.path else first.message
+    more = len(problems) - 1
+    if not more:
+        return text
+    return f"{text} ({more} more problem{'s' if more > 1 else ''})"
+
+
+def retry_context(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Return ``retry_after_seconds`` where the response says when to come back."""
+    seconds = headers.get("Retry-After", "")
+    if status in RETRY_STATUSES and seconds.isdigit():
+        return {"retry_after_seconds": int(seconds)}
+    return {}

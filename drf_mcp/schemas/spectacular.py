@@ -1,0 +1,233 @@
+"""drf-spectacular's annotations and extensions, asked where a view carries them.
+
+Only what people wrote is asked for: our own table describes the rest. Imported only for
+a view that carries one of drf-spectacular's schemas.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.extensions import (
+    OpenApiFilterExtension,
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import (
+    ComponentRegistry,
+    ResolvedComponent,
+    build_basic_type,
+    force_instance,
+    get_override,
+    has_override,
+    is_basic_type,
+    is_higher_order_type_hint,
+    resolve_type_hint,
+)
+from drf_spectacular.utils import OpenApiRequest
+from rest_framework.fields import Field
+from rest_framework.serializers import BaseSerializer, ListSerializer
+
+from drf_mcp.schemas.openapi import converted
+from drf_mcp.schemas.references import resolved
+from drf_mcp.schemas.values import AnyField, Schema
+
+UNSAID: Any = object()
+"""Stands for what nobody wrote."""
+
+LOCK = threading.RLock()
+MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")
+
+
+class SharedRegistry(ComponentRegistry):
+    """The components of all endpoints; two serializers of one name get a name each."""
+
+    def __contains__(self, component: ResolvedComponent) -> bool:
+        name, number = component.name, 2
+        while component.key in self._components:
+            if identity(self._components[component.key].object) == identity(component.object):
+                return True
+            component.name, number = f"{name}{number}", number + 1
+        return False
+
+    def document(self) -> dict[str, Any]:
+        """Return the document that references point into."""
+        schemas = {name: component.schema for (name, _), component in self._components.items()}
+        return {"components": {"schemas": schemas}}
+
+
+def identity(target: Any) -> Any:
+    """Return what makes a component's object the same as another."""
+    if inspect.isclass(target) or not isinstance(target, Field):
+        return target
+    return type(target)
+
+
+REGISTRY = SharedRegistry()
+
+
+def carried(view: Any, handler_name: str) -> AutoSchema | None:
+    """Return the schema that a view carries for a handler, None if it is not spectacular's.
+
+    As drf-spectacular does it, what was written on the method stands before the view's.
+    """
+    handler = getattr(type(view), handler_name, None)
+    on_method = as_class(getattr(handler, "kwargs", {}).get("schema"))
+    on_view = as_class(inspect.getattr_static(type(view), "schema", None))
+    classes = [found for found in (on_method, on_view) if is_spectacular(found)]
+    if not classes:
+        return None
+    first = classes[0]
+    base = on_view if is_spectacular(on_view) and issubclass(on_view, AutoSchema) else AutoSchema
+    if not issubclass(first, base):
+        own = [c for c in first.__mro__ if is_spectacular(c) and c not in base.__mro__]
+        first = type("CarriedSchema", (*own, *base.__mro__), {})
+    schema: AutoSchema = first()
+    return schema
+
+
+def as_class(schema: Any) -> Any:
+    """Return the class of a schema that may be given as an instance."""
+    return schema if schema is None or inspect.isclass(schema) else type(schema)
+
+
+def is_spectacular(schema_class: Any) -> bool:
+    """Return True for drf-spectacular's schemas, and for what its decorators made of others."""
+    if schema_class is None:
+        return False
+    decorated = schema_class.__module__ == "drf_spectacular.utils"
+    return decorated or issubclass(schema_class, AutoSchema)
+
+
+class Annotations:
+    """What people wrote about one method of an endpoint.
+
+    Args:
+        schema: the schema that the view carries.
+        view: the view instance.
+        method: the HTTP method in upper case.
+    """
+
+    def __init__(self, schema: AutoSchema, view: Any, method: str) -> None:
+        schema.view = view
+        schema.method = method
+        schema.path = schema.path_regex = schema.path_prefix = "/"
+        schema.registry = REGISTRY
+        self.schema = schema
+        self.operation = self.written_operation()
+
+    def written_operation(self) -> Mapping[str, Any]:
+        """Return the operation of ``@extend_schema(operation={...})``, {} if there is none."""
+        asked = copy.copy(self.schema)
+        # Without one of its own, get_operation stops at the first thing it asks.
+        asked.is_excluded = lambda: True
+        return asked.get_operation("/", "/", "/", asked.method, REGISTRY) or {}
+
+    @property
+    def is_excluded(self) -> bool:
+        """True if the endpoint was left out of the API's schema."""
+        return bool(self.schema.is_excluded())
+
+    @property
+    def is_deprecated(self) -> bool:
+        """True if the endpoint was marked as deprecated."""
+        return bool(self.operation.get("deprecated") or self.schema.is_deprecated())
+
+    @property
+    def summary(self) -> str:
+        """The short summary, "" if none was written."""
+        return str(self.operation.get("summary") or self.schema.get_summary() or "")
+
+    @property
+    def description(self) -> str:
+        """The description, "" if none was written."""
+        written = self.operation.get("description") or self.schema.get_description() or ""
+        unwritten = AutoSchema.get_description(self.schema)
+        return "" if written == unwritten else str(written)
+
+    def parameters(self) -> dict[tuple[str, str], Any]:
+        """Return OpenAPI parameters by (name, location); None for one that was taken out."""
+        if "parameters" in self.operation:
+            declared = self.operation["parameters"]
+            return {(p["name"], p["in"]): self.with_schema(p) for p in declared if "name" in p}
+        with LOCK:
+            found = self.schema._process_override_parameters()
+        return {key: found[key] and self.with_schema(found[key]) for key in found}
+
+    def with_schema(self, declared: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an OpenAPI parameter with its schema as plain JSON Schema."""
+        return {**declared, "schema": self.plain(declared.get("schema") or {})}
+
+    def filter_parameters(self, backend: Any) -> list[dict[str, Any]] | None:
+        """Return what an extension says of a filter backend or paginator, None without one."""
+        extension = OpenApiFilterExtension.get_match(backend)
+        if extension is None:
+            return None
+        with LOCK:
+            return [
+                self.with_schema(p) for p in extension.get_schema_operation_parameters(self.schema)
+            ]
+
+    def request(self) -> Any:
+        """Return what was written to be the request: a serializer, a schema, None for nothing.
+
+        `UNSAID` if nothing was written.
+        """
+        if self.operation:
+            content = self.operation.get("requestBody", {}).get("content", {})
+            chosen = by_media_type(content)
+            return None if chosen is None else self.plain(chosen.get("schema", {}))
+        asked = copy.copy(self.schema)
+        asked._get_serializer = lambda: UNSAID
+        written = asked.get_request_serializer()
+        if isinstance(written, dict) and any("/" in str(name) for name in written):
+            written = by_media_type(written)
+        if isinstance(written, OpenApiRequest):
+            written = written.request
+        return written if written is UNSAID or written is None else self.request_of(written)
+
+    def request_of(self, written: Any) -> Any:
+        """Return a serializer instance for one, the schema of anything else."""
+        written = force_instance(written)
+        if isinstance(written, BaseSerializer):
+            target = written.child if isinstance(written, ListSerializer) else written
+            if not isinstance(target, Field) or self.field_schema(target) is None:
+                return written
+            schema = self.field_schema(target)
+            return {"type": "array", "items": schema} if target is not written else schema
+        if is_basic_type(written):
+            return self.plain(build_basic_type(written) or {})
+        if is_higher_order_type_hint(written):
+            return self.plain(resolve_type_hint(written))
+        return self.plain(written) if isinstance(written, dict) else UNSAID
+
+    def field_schema(self, field: AnyField) -> Schema | None:
+        """Return what was written of a field's input by decorator or extension, else None."""
+        if isinstance(field, BaseSerializer):
+            if OpenApiSerializerExtension.get_match(field) is None:
+                return None
+            with LOCK:
+                component = self.schema.resolve_serializer(field, "request")
+                return self.plain(component.ref if component else {})
+        written = has_override(field, "field")
+        if not written and OpenApiSerializerFieldExtension.get_match(field) is None:
+            return None
+        if written and get_override(field, "field") is None:
+            return None
+        with LOCK:
+            return self.plain(self.schema._map_serializer_field(field, "request") or {})
+
+    def plain(self, schema: Any) -> Schema:
+        """Return a schema of OpenAPI 3.0 as JSON Schema, its references put in place."""
+        with LOCK:
+            return converted(resolved(schema, REGISTRY.document()))
+
+
+def by_media_type(content: Mapping[str, Any]) -> Any:
+    """Return what stands under the media type that a call would be sent in."""
+    return next((content[name] for name in (*MEDIA_TYPES, *content) if name in content), None)

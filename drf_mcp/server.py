@@ -1,0 +1,265 @@
+"""The pipeline: the bytes of a message in, the bytes of its answer out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.encoding import force_str
+
+import drf_mcp
+from drf_mcp.callers import Caller
+from drf_mcp.dispatch import contain, dispatch, failed
+from drf_mcp.envelopes import Envelope
+from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError
+from drf_mcp.listing import definition, is_public, page_of
+from drf_mcp.protocol import (
+    REVISIONS,
+    ClientResponse,
+    Encoded,
+    Era,
+    Message,
+    jsonrpc,
+    select,
+    select_by_headers,
+)
+from drf_mcp.results import make_envelope, tool_result
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import Registry, Tool
+from drf_mcp.visibility import Visibility
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a door sends back.
+
+    Attributes:
+        status: the HTTP status.
+        body: one JSON-RPC response, or an array of them; empty when nothing is due.
+    """
+
+    status: int
+    body: bytes = b""
+
+
+ACCEPTED = Reply(202)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request message in the hands of a method.
+
+    Attributes:
+        message: the message.
+        era: the era it was sent in.
+        caller: who sent it.
+    """
+
+    message: Message
+    era: Era
+    caller: Caller
+
+    @property
+    def urlconf(self) -> Any:
+        """The URLconf that middleware chose for the request, None for the project's."""
+        return getattr(self.caller.request, "urlconf", None)
+
+
+class Server:
+    """One MCP endpoint, whichever door leads to it.
+
+    Args:
+        registry: the tools.
+        envelope_class: the shape of results; None for ENVELOPE_CLASS.
+    """
+
+    def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
+        self.registry = registry
+        self.envelope_class = envelope_class
+
+    def answer(self, body: bytes, headers: Mapping[str, str] | None, caller: Caller) -> Reply:
+        """Answer one HTTP body or one line of a stream.
+
+        One ``tools/call`` on its way:
+
+        1. the door checks HTTP method, Origin and body size
+        2. `jsonrpc.decode` makes a message of the bytes
+        3. `select` finds the era, which checks headers and ``_meta``
+        4. `METHODS` names the method's handler
+        5. the registry finds the tool, which binds the arguments to a `Call`
+        6. `dispatch` runs the URL's own callback: an `Outcome`
+        7. the envelope gives the outcome its shape, encoded once
+        8. the era finishes the result, and the response is written
+
+        Args:
+            body: the bytes of a JSON-RPC message or batch.
+            headers: the request's headers; None at a door that has none.
+            caller: who is calling.
+
+        Raises:
+            APIException: if the caller is not let in.
+        """
+        try:
+            decoded = jsonrpc.decode(body)
+        except ProtocolError as exc:
+            return self.respond(exc, headers, caller)
+        if isinstance(decoded, list):
+            return self.answer_batch(decoded, headers, caller)
+        return self.respond(decoded, headers, caller)
+
+    def answer_batch(
+        self,
+        items: list[Message | ClientResponse | ProtocolError],
+        headers: Mapping[str, str] | None,
+        caller: Caller,
+    ) -> Reply:
+        """Answer a batch, where the revision has them (2025-03-26, basic/transports)."""
+        refused = InvalidRequest("This revision has no batches: send one message per request.")
+        try:
+            serves_batches = select_by_headers(headers).serves_batches
+        except ProtocolError as exc:
+            return self.respond(exc, headers, caller)
+        if not serves_batches:
+            return self.respond(refused, headers, caller)
+        caller.authenticate()
+        replies = [self.respond(self.in_batch(item), headers, caller) for item in items]
+        bodies = [reply.body for reply in replies if reply.body]
+        return Reply(200, jsonrpc.batch(bodies)) if bodies else ACCEPTED
+
+    def in_batch(
+        self, item: Message | ClientResponse | ProtocolError
+    ) -> Message | ClientResponse | ProtocolError:
+        """Return the item, or the error of one that has no place in a batch."""
+        if isinstance(item, Message) and item.method == "initialize":
+            error = InvalidRequest("initialize cannot be part of a batch.")
+            error.id = item.id
+            return error
+        return item
+
+    def respond(
+        self,
+        item: Message | ClientResponse | ProtocolError,
+        headers: Mapping[str, str] | None,
+        caller: Caller,
+    ) -> Reply:
+        """Answer one message: here a `ProtocolError` becomes a JSON-RPC error."""
+        try:
+            if isinstance(item, ProtocolError):
+                raise item
+            return self.serve(item, headers, caller)
+        except ProtocolError as exc:
+            caller.authenticate()
+            if isinstance(item, Message) and item.is_notification:
+                return Reply(exc.http_status)
+            return Reply(exc.http_status, jsonrpc.error(item.id, exc))
+
+    def serve(
+        self, item: Message | ClientResponse, headers: Mapping[str, str] | None, caller: Caller
+    ) -> Reply:
+        """Serve one message in its era.
+
+        Raises:
+            ProtocolError: if it cannot be served.
+        """
+        if isinstance(item, ClientResponse):
+            if not select_by_headers(headers).serves_responses:
+                raise InvalidRequest("A client sends requests and notifications, not responses.")
+            caller.authenticate()
+            return ACCEPTED
+        era = select(item, headers)
+        era.validate(item, headers)
+        if item.is_notification:
+            caller.authenticate()
+            return ACCEPTED
+        era.require(item.method)
+        members = METHODS[item.method](self, Exchange(item, era, caller))
+        info = era.implementation_members(server_info())
+        return Reply(200, jsonrpc.result(item.id, era.finish(item.method, members, info)))
+
+    def initialize(self, exchange: Exchange) -> dict[str, Any]:
+        """Answer ``initialize`` (2025-11-25, basic/lifecycle)."""
+        exchange.caller.authenticate()
+        info = exchange.era.implementation_members(server_info())
+        return {
+            "protocolVersion": exchange.era.revision,
+            "capabilities": {"tools": {}},
+            "serverInfo": info,
+            **instructions(),
+        }
+
+    def ping(self, exchange: Exchange) -> dict[str, Any]:
+        """Answer ``ping`` (2025-11-25, basic/utilities/ping)."""
+        exchange.caller.authenticate()
+        return {}
+
+    def discover(self, exchange: Exchange) -> dict[str, Any]:
+        """Answer ``server/discover`` (2026-07-28, server/discover)."""
+        exchange.caller.authenticate()
+        return {
+            "supportedVersions": list(REVISIONS),
+            "capabilities": {"tools": {}},
+            **instructions(),
+        }
+
+    def list_tools(self, exchange: Exchange) -> dict[str, Any]:
+        """Answer ``tools/list``: the tools this caller may call (server/tools)."""
+        visibility = Visibility(exchange.caller)
+        tools = visibility.of(self.registry.tools(exchange.urlconf).values())
+        page, following = page_of(tools, exchange.message.params.get("cursor"))
+        fragments = (definition(t, self.envelope_of(t), exchange.era) for t in page)
+        members: dict[str, Any] = {"tools": Encoded(b"[%b]" % b",".join(fragments))}
+        if following is not None:
+            members["nextCursor"] = following
+        if is_public(exchange.caller, self.registry.tools(exchange.urlconf).values()):
+            members["cacheScope"] = "public"
+        return members
+
+    def call_tool(self, exchange: Exchange) -> dict[str, Any]:
+        """Answer ``tools/call`` (server/tools, "Calling Tools")."""
+        params = exchange.message.params
+        name = params.get("name")
+        if not isinstance(name, str):
+            raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
+        tool = self.registry.tool(name, exchange.urlconf)
+        outcome = dispatch(tool, params.get("arguments"), exchange.caller)
+        envelope = make_envelope(self.envelope_of(tool))
+
+        def unwritable(exc: Exception) -> dict[str, Any]:
+            failure = failed(tool, exchange.caller.request, exc, outcome.request_id)
+            return tool_result(failure, envelope, exchange.era)
+
+        return contain(lambda: tool_result(outcome, envelope, exchange.era), unwritable)
+
+    def envelope_of(self, tool: Tool) -> type[Envelope]:
+        """Return the envelope class of a tool's results: its own, the endpoint's, the project's."""
+        chosen: type[Envelope] = (
+            tool.options.envelope_class or self.envelope_class or mcp_settings.ENVELOPE_CLASS
+        )
+        return chosen
+
+
+METHODS: dict[str, Callable[[Server, Exchange], dict[str, Any]]] = {
+    "initialize": Server.initialize,
+    "ping": Server.ping,
+    "server/discover": Server.discover,
+    "tools/list": Server.list_tools,
+    "tools/call": Server.call_tool,
+}
+
+
+def server_info() -> dict[str, Any]:
+    """Return the server's Implementation object."""
+    info = {
+        "name": mcp_settings.SERVER_NAME,
+        "version": mcp_settings.SERVER_VERSION or drf_mcp.__version__,
+    }
+    if mcp_settings.SERVER_TITLE:
+        info["title"] = force_str(mcp_settings.SERVER_TITLE)
+    return info
+
+
+def instructions() -> dict[str, str]:
+    """Return the member that guides the model, if there is one."""
+    text = mcp_settings.INSTRUCTIONS
+    return {"instructions": force_str(text)} if text else {}

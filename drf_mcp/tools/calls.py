@@ -1,0 +1,129 @@
+"""A bound call: a tool's arguments as the path, query and body of a request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.http import urlencode
+
+from drf_mcp.outcomes import MISSING
+from drf_mcp.schemas.endpoint import Parameter
+from drf_mcp.tools.bodies import BodyEncoder
+from drf_mcp.tools.refusals import ArgumentsRefused, cannot_encode
+
+PATH, QUERY, BODY = "path", "query", "body"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: the caller's name for a parameter of the request.
+
+    Attributes:
+        name: the portable name the caller uses.
+        location: ``path``, ``query`` or ``body``.
+        parameter: the view's own name, its schema and its style.
+        whole: the argument is the whole body, or the whole further query.
+    """
+
+    name: str
+    location: str
+    parameter: Parameter
+    whole: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the value."""
+        return self.parameter.schema
+
+    @property
+    def required(self) -> bool:
+        """True if the call cannot be made without it."""
+        return self.parameter.required
+
+    def from_text(self, text: str) -> Any:
+        """Return the value that a text in a query string stands for."""
+        return int(text) if self.schema.get("type") == "integer" and text.isdigit() else text
+
+    def read(self, value: Any) -> Any:
+        """Return the value, parsed when a client sent an object or array as a string."""
+        wanted = {"object": dict, "array": list}.get(str(self.schema.get("type")))
+        return value if wanted is None else parsed(value, wanted)
+
+
+def parsed(value: Any, wanted: type) -> Any:
+    """Return what a string holds as JSON if it is of the wanted type, else the value."""
+    if not isinstance(value, str):
+        return value
+    try:
+        held = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return held if isinstance(held, wanted) else value
+
+
+@dataclass(frozen=True)
+class Call:
+    """A bound call: everything of the inner request that arguments decide.
+
+    Attributes:
+        arguments: what the caller sent.
+        kwargs: the path's kwargs.
+        query_string: the encoded query, without its question mark.
+        body: the encoded body; empty when there is none.
+        content_type: the body's media type; "" when there is none.
+    """
+
+    arguments: Mapping[str, Any]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    query_string: str = ""
+    body: bytes = b""
+    content_type: str = ""
+
+
+def make_call(
+    arguments: Mapping[str, Any],
+    parts: Mapping[str, list[tuple[Argument, Any]]],
+    bodies: BodyEncoder,
+) -> Call:
+    """Encode what was sorted into path, query and body."""
+    kwargs = {argument.parameter.name: value for argument, value in parts[PATH]}
+    body = parts[BODY]
+    value: Any = MISSING
+    if body and body[0][0].whole:
+        value = body[0][1]
+    elif body or bodies.expected:
+        value = {argument.parameter.name: value for argument, value in body}
+    try:
+        content = bodies.encode(value)
+        query_string = urlencode([p for a, member in parts[QUERY] for p in query_pairs(a, member)])
+    except (ValueError, TypeError, RecursionError) as exc:
+        raise ArgumentsRefused([cannot_encode(exc)]) from exc
+    content_type = bodies.content_type if content else ""
+    return Call(arguments, kwargs, query_string, content, content_type)
+
+
+def query_pairs(argument: Argument, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the (key, text) pairs of a query argument; None is as good as not sent."""
+    if value is None:
+        return
+    key = argument.parameter.name
+    if argument.whole and isinstance(value, Mapping):
+        for name, member in value.items():
+            yield from query_pairs(Argument(name, QUERY, Parameter(name, {})), member)
+    elif not isinstance(value, list):
+        yield key, query_text(value)
+    elif argument.parameter.multiple == "comma":
+        yield key, ",".join(query_text(item) for item in value)
+    else:
+        for item in value:
+            yield key, query_text(item)
+
+
+def query_text(value: Any) -> str:
+    """Write a JSON value the way it stands in a query string."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, allow_nan=False)

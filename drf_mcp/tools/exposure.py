@@ -1,0 +1,157 @@
+"""What makes an endpoint a tool, and what was said of it on the way."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
+from rest_framework.routers import APIRootView, BaseRouter
+from rest_framework.views import APIView
+
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.names import default_name, standard_action
+from drf_mcp.tools.options import ToolOptions, ViewOptions
+from drf_mcp.tools.routes import Endpoint
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An endpoint that is a tool.
+
+    Attributes:
+        endpoint: the endpoint.
+        options: what was said of the tool.
+        noun: the words its name starts with, None for the path's.
+    """
+
+    endpoint: Endpoint
+    options: ToolOptions
+    noun: str | None = None
+
+
+class Registration:
+    """One target of ``registry.register``.
+
+    Raises:
+        ImproperlyConfigured: if the target is no router, API view class or function.
+    """
+
+    def __init__(self, target: Any, options: ViewOptions) -> None:
+        if isinstance(target, BaseRouter):
+            self.router: BaseRouter | None = target
+        elif view_class_of(target) is None:
+            raise ImproperlyConfigured(
+                f"registry.register takes routers, viewsets, API views and @api_view "
+                f"functions, not {target!r}."
+            )
+        else:
+            self.router = None
+        self.view_class = view_class_of(target)
+        self.options = options
+
+    def selects(self, endpoint: Endpoint) -> bool:
+        """Return whether the registration exposes an endpoint."""
+        if self.router is None:
+            ours = endpoint.view_class is self.view_class
+        else:
+            # Its root view only lists its other routes.
+            ours = not issubclass(endpoint.view_class, APIRootView)
+            ours = ours and endpoint.route.callback in {p.callback for p in self.router.urls}
+        return ours and selects(self.options, endpoint)
+
+
+def view_class_of(target: Any) -> type[APIView] | None:
+    """Return the API view class that a target is or wraps, None if it is neither."""
+    view_class = target if isinstance(target, type) else getattr(target, "cls", None)
+    if isinstance(view_class, type) and issubclass(view_class, APIView):
+        return view_class
+    return None
+
+
+def selects(options: ViewOptions, endpoint: Endpoint) -> bool:
+    """Return whether a view's options expose the endpoint's action or method."""
+    action = standard_action(endpoint)
+    return options.selects(endpoint.method.lower()) if action is None else options.selects(action)
+
+
+def chosen(found: Iterable[Endpoint], registrations: Collection[Registration]) -> list[Choice]:
+    """Return the endpoints that are tools, in the order found."""
+    choices = (choice(endpoint, registrations) for endpoint in found)
+    return [c for c in choices if c is not None and not is_excluded(c)]
+
+
+def choice(endpoint: Endpoint, registrations: Collection[Registration]) -> Choice | None:
+    """Return an endpoint as a tool, None if nobody chose it or it cannot be one."""
+    if renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
+        return None
+    said = [options_of(endpoint.handler), view_level_options(endpoint)]
+    views = [vars(endpoint.view_class).get("mcp_viewset")]
+    views += [r.options for r in registrations if r.selects(endpoint)]
+    views = [options for options in views if options and selects(options, endpoint)]
+    exposed = any(said) or bool(views) or in_urlconf_mode(endpoint)
+    if not exposed:
+        return None
+    options, noun = ToolOptions(), None
+    for view_options in reversed(views):
+        options, noun = view_options.tool.over(options), view_options.name or noun
+    for tool_options in reversed(said):
+        options = tool_options.over(options) if tool_options else options
+    return Choice(endpoint, options, noun)
+
+
+def options_of(target: Any) -> ToolOptions | None:
+    """Return what ``@mcp_tool`` said on a target, None if it was not used."""
+    return getattr(target, "mcp_tool", None)
+
+
+def view_level_options(endpoint: Endpoint) -> ToolOptions | None:
+    """Return what ``@mcp_tool`` said on the view class itself or on the function view."""
+    own: ToolOptions | None = vars(endpoint.view_class).get("mcp_tool")
+    return own or options_of(endpoint.route.callback)
+
+
+def in_urlconf_mode(endpoint: Endpoint) -> bool:
+    """Return whether ``EXPOSE = "urlconf"`` takes an endpoint.
+
+    A view that REST framework's own schemas leave out (``schema = None``), such as a
+    router's root, is left out here too.
+    """
+    mode = mcp_settings.EXPOSE
+    if mode not in ("explicit", "urlconf"):
+        raise ImproperlyConfigured("DRF_MCP['EXPOSE'] must be 'explicit' or 'urlconf'.")
+    if mode == "explicit" or vars_through(endpoint.view_class, "schema") is None:
+        return False
+    include = mcp_settings.INCLUDE
+    return not include or matches(include, Choice(endpoint, ToolOptions()))
+
+
+def vars_through(view_class: type, name: str) -> Any:
+    """Return a class attribute without calling its descriptor."""
+    return next((vars(base)[name] for base in view_class.__mro__ if name in vars(base)), None)
+
+
+def is_excluded(tool: Choice) -> bool:
+    """Return whether EXCLUDE takes a tool away, however it was chosen."""
+    return matches(mcp_settings.EXCLUDE, tool)
+
+
+def matches(patterns: Iterable[str], tool: Choice) -> bool:
+    """Return whether a glob fits the tool's path, name or one of its tags."""
+    name = tool.options.name or default_name(tool.endpoint, tool.noun)
+    subjects = [tool.endpoint.route.path, name, *(f"tag:{tag}" for tag in tool.options.tags)]
+    return any(fnmatch.fnmatchcase(s, pattern) for pattern in patterns for s in subjects)
+
+
+def renders_only_html(endpoint: Endpoint) -> bool:
+    """Return whether a view has nothing but pages for people."""
+    renderers = endpoint.route.initkwargs.get(
+        "renderer_classes", endpoint.view_class.renderer_classes
+    )
+    pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
+    return bool(renderers) and all(
+        issubclass(renderer, pages) or renderer.media_type == "text/html" for renderer in renderers
+    )

@@ -1,0 +1,31 @@
+"""Secrets among the arguments, which no answer repeats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MASK = "********"
+SECRET = re.compile(
+    r"passw|secret|token|api_?key|credential|cvv|cvc|card_?number|\bpin\b|ssn|iban", re.I
+)
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a name sounds like that of a secret."""
+    return SECRET.search(name) is not None
+
+
+def masked(value: Any) -> Any:
+    """Return a value with the members that look like secrets masked."""
+    if isinstance(value, Mapping):
+        return {name: masked_member(str(name), member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [masked(item) for item in value]
+    return value
+
+
+def masked_member(name: str, value: Any) -> Any:
+    """Return the value of a member of this name, masked where it looks like a secret."""
+    return MASK if is_secret(name) else masked(value)

@@ -1,0 +1,147 @@
+"""Tool names: from the path and the action, short, stable and portable."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterable
+
+from rest_framework import mixins
+
+from drf_mcp.tools.routes import Endpoint
+
+NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+MAX_LENGTH = 64
+DEFAULT_MAX_LENGTH = 48
+
+# Leading path segments that say nothing of what a tool is about.
+PREFIX_SEGMENT = re.compile(r"(?:api|rest|v\d+(?:[._]\d+)*)\Z", re.IGNORECASE)
+
+GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
+    "GET": ((mixins.ListModelMixin, "list"), (mixins.RetrieveModelMixin, "retrieve")),
+    "POST": ((mixins.CreateModelMixin, "create"),),
+    "PUT": ((mixins.UpdateModelMixin, "update"),),
+    "PATCH": ((mixins.UpdateModelMixin, "partial_update"),),
+    "DELETE": ((mixins.DestroyModelMixin, "destroy"),),
+}
+
+
+def standard_action(endpoint: Endpoint) -> str | None:
+    """Return the action that an endpoint amounts to: its own, or its mixin's."""
+    if endpoint.action is not None:
+        return endpoint.action
+    for mixin, action in GENERIC_ACTIONS.get(endpoint.method, ()):
+        if issubclass(endpoint.view_class, mixin):
+            return action
+    return None
+
+
+def static_segments(path: str) -> list[str]:
+    """Return the segments of a path that hold no parameter."""
+    return [segment for segment in path.split("/") if segment and "{" not in segment]
+
+
+def snake(text: str) -> str:
+    """Return text as a lower-case identifier; "" if nothing of it is left."""
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+
+
+def default_name(endpoint: Endpoint, noun: str | None = None, *, versioned: bool = False) -> str:
+    """Return the name of a tool that was not given one.
+
+    Args:
+        endpoint: what the tool stands for.
+        noun: the words before the action, by default the path's static segments.
+        versioned: keep a leading version segment, to tell two tools apart.
+    """
+    segments = static_segments(endpoint.route.path)
+    while segments and PREFIX_SEGMENT.match(segments[0]):
+        if versioned and segments[0].lower().startswith("v"):
+            break
+        segments.pop(0)
+    action = standard_action(endpoint)
+    words = strip_action(segments, endpoint) if endpoint.action else segments
+    base = noun if noun is not None else "_".join(map(snake, words))
+    return shorten(complete(base, action, endpoint))
+
+
+def strip_action(segments: list[str], endpoint: Endpoint) -> list[str]:
+    """Return the segments without those that an extra action's url_path adds."""
+    own = static_segments(re.sub(r"\(.*\)|<.*>", "{}", extra_path(endpoint)))
+    if own and segments[-len(own) :] == own:
+        return segments[: -len(own)]
+    return segments
+
+
+def extra_path(endpoint: Endpoint) -> str:
+    """Return what ``@action(url_path=...)`` adds to a route, whichever method's it is."""
+    actions: dict[str, str] = getattr(endpoint.route.callback, "actions", None) or {}
+    handlers = (getattr(endpoint.view_class, name) for name in actions.values())
+    return next((handler.url_path for handler in handlers if hasattr(handler, "url_path")), "")
+
+
+def complete(base: str, action: str | None, endpoint: Endpoint) -> str:
+    """Join noun and action; a plain view with one method needs no action."""
+    if not base:
+        base = snake(endpoint.view_class.__name__.removesuffix("View").removesuffix("Set"))
+    if action is None:
+        handled = [m for m in GENERIC_ACTIONS if hasattr(endpoint.view_class, m.lower())]
+        action = endpoint.method.lower() if len(handled) > 1 else ""
+    name = f"{base}_{snake(action)}" if action else base
+    return name if NAME.match(name) else f"tool_{name}"
+
+
+def shorten(name: str, limit: int = DEFAULT_MAX_LENGTH) -> str:
+    """Cut a name to the limit, ending in a hash of the whole so that it stays its own."""
+    if len(name) <= limit:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:6]
+    return f"{name[: limit - 7].rstrip('_')}_{digest}"
+
+
+def default_names(pairs: list[tuple[Endpoint, str | None]], taken: set[str]) -> list[str]:
+    """Name endpoints so that no two share a name and none takes a given one.
+
+    A clash is settled by what differs: the version in the path, then the path's
+    parameters, then the method, then a number.
+
+    Args:
+        pairs: endpoints, each with the noun it was given or None.
+        taken: names that were given to other tools.
+    """
+    candidates = [name_candidates(endpoint, noun) for endpoint, noun in pairs]
+    first = [options[0] for options in candidates]
+    names: list[str] = []
+    used = set(taken)
+    for options in candidates:
+        unique = first.count(options[0]) == 1 and options[0] not in taken
+        choices = options if unique else [*options[1:], options[0]]
+        name = next((choice for choice in choices if choice not in used), None)
+        names.append(name or numbered(options[0], used))
+        used.add(names[-1])
+    return names
+
+
+def name_candidates(endpoint: Endpoint, noun: str | None) -> list[str]:
+    """Return names for an endpoint, the plainest first."""
+    plain = default_name(endpoint, noun)
+    versioned = default_name(endpoint, noun, versioned=True)
+    parameters = "_and_".join(snake(name) for name in endpoint.route.kwargs)
+    by_path = shorten(f"{plain}_by_{parameters}") if parameters else plain
+    by_method = shorten(f"{plain}_{endpoint.method.lower()}")
+    return list(dict.fromkeys([plain, versioned, by_path, by_method]))
+
+
+def numbered(name: str, used: set[str]) -> str:
+    """Return the first of NAME_2, NAME_3, … that is free."""
+    number = 2
+    while f"{name}_{number}" in used:
+        number += 1
+    return f"{name}_{number}"
+
+
+def nearest_names(name: str, names: Iterable[str]) -> list[str]:
+    """Return up to three names close to one that does not exist."""
+    return difflib.get_close_matches(name[:MAX_LENGTH], list(names), n=3)

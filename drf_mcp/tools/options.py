@@ -1,0 +1,140 @@
+"""What a project says of its tools: the decorators and the options they carry."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.core.exceptions import ImproperlyConfigured
+
+Target = TypeVar("Target", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class ToolOptions:
+    """What may be said of one tool; None leaves it to the default.
+
+    Attributes:
+        name: the tool's name, ``^[a-z][a-z0-9_]*$``, at most 64 characters.
+        title: the name for people.
+        description: what the model reads; say when to use the tool.
+        read_only: the call changes nothing.
+        destructive: the call may delete or overwrite.
+        idempotent: calling again with the same arguments changes nothing more.
+        open_world: the call reaches beyond this API.
+        extra_query: an open ``query`` argument for undeclared query parameters.
+        envelope_class: the envelope of this tool's results.
+        tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
+    """
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+    extra_query: bool | None = None
+    envelope_class: type | None = None
+    tags: tuple[str, ...] = ()
+
+    def over(self, other: ToolOptions) -> ToolOptions:
+        """Return these options, with the other's wherever these say nothing."""
+        said = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) not in (None, ())
+        }
+        return dataclasses.replace(other, **said)
+
+
+@dataclass(frozen=True)
+class ViewOptions:
+    """What may be said of all tools of a view.
+
+    Attributes:
+        actions: the actions (or HTTP methods in lower case) to expose; None for all.
+        exclude: the ones not to expose.
+        name: the noun that tool names start with, ``customers`` in ``customers_list``.
+        tool: what holds for each of the view's tools.
+    """
+
+    actions: frozenset[str] | None = None
+    exclude: frozenset[str] = frozenset()
+    name: str | None = None
+    tool: ToolOptions = ToolOptions()
+
+    @classmethod
+    def of(
+        cls,
+        actions: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        name: str | None = None,
+        **options: Any,
+    ) -> ViewOptions:
+        """Build options from keyword arguments; the further ones are those of a tool."""
+        chosen = None if actions is None else frozenset(actions)
+        return cls(chosen, frozenset(exclude), name, tool_options(**options))
+
+    def selects(self, action: str) -> bool:
+        """Return whether an action or lower-case HTTP method is chosen."""
+        return (self.actions is None or action in self.actions) and action not in self.exclude
+
+
+def tool_options(**options: Any) -> ToolOptions:
+    """Build `ToolOptions`, naming the ones that exist when one does not."""
+    if "tags" in options:
+        options["tags"] = tuple(options["tags"])
+    try:
+        return ToolOptions(**options)
+    except TypeError:
+        known = [field.name for field in dataclasses.fields(ToolOptions)]
+        unknown = sorted(set(options) - set(known))
+        raise ImproperlyConfigured(
+            f"Unknown tool option {', '.join(unknown)}. The options are: {', '.join(known)}."
+        ) from None
+
+
+def mcp_tool(**options: Any) -> Callable[[Target], Target]:
+    """Expose an action, an APIView class or an ``@api_view`` function as a tool.
+
+    Takes the options of `ToolOptions`. On an action it may stand above or below
+    ``@action``; on a function view it stands above ``@api_view``.
+
+    Raises:
+        ImproperlyConfigured: on an option that does not exist.
+    """
+    said = tool_options(**options)
+
+    def decorate(target: Target) -> Target:
+        target.mcp_tool = said  # type: ignore[attr-defined]
+        return target
+
+    return decorate
+
+
+def mcp_viewset(
+    actions: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    name: str | None = None,
+    **options: Any,
+) -> Callable[[type], type]:
+    """Expose the actions of a viewset, or the methods of any API view class, as tools.
+
+    Args:
+        actions: the actions to expose, all by default.
+        exclude: the actions not to expose.
+        name: the noun that the tools' names start with, by default from the path.
+        options: the options of `ToolOptions` but ``name``, for every tool of the class.
+
+    A subclass is not exposed by its parent's decorator.
+    """
+    said = ViewOptions.of(actions, exclude, name, **options)
+
+    def decorate(view_class: type) -> type:
+        view_class.mcp_viewset = said  # type: ignore[attr-defined]
+        return view_class
+
+    return decorate

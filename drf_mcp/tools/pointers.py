@@ -1,0 +1,112 @@
+"""From a view's names for what is wrong to the arguments the caller sent."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from drf_mcp.outcomes import MISSING
+from drf_mcp.schemas import in_words
+from drf_mcp.tools.calls import BODY, PATH, QUERY, Call
+from drf_mcp.tools.masking import MASK, is_secret
+from drf_mcp.tools.refusals import escape
+
+if TYPE_CHECKING:
+    from drf_mcp.tools.tool import Tool
+
+
+class ArgumentPointers:
+    """Finds, for one call, the argument that a view's error speaks of.
+
+    Args:
+        tool: the tool that was called.
+        call: its bound arguments.
+    """
+
+    def __init__(self, tool: Tool, call: Call) -> None:
+        self.tool = tool
+        self.call = call
+
+    def knows(self, name: str | int) -> bool:
+        """Return whether an argument stands for this name of the view's."""
+        arguments = self.tool.arguments
+        return any(argument.parameter.name == name for argument in arguments.arguments) or (
+            isinstance(name, int) and bool(arguments.body_pointer())
+        )
+
+    def pointer(self, path: Sequence[str | int]) -> str:
+        """Return the JSON pointer into the arguments for a path of the view's names.
+
+        Args:
+            path: such as ``("lines", 0, "quantity")``; () is the request as a whole.
+        """
+        arguments = self.tool.arguments
+        if not path:
+            return ""
+        for location in (BODY, QUERY, PATH):
+            for argument in arguments.arguments:
+                if argument.location == location and argument.parameter.name == path[0]:
+                    return arguments.pointer(argument) + tokens(path[1:])
+        body = arguments.body_pointer()
+        return body + tokens(path) if body else ""
+
+    def received(self, pointer: str) -> Any:
+        """Return the value at a pointer, masked where it is a secret; `MISSING` if none."""
+        value: Any = self.call.arguments
+        for token in pointer.split("/")[1:]:
+            token = token.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, Mapping) and token in value:
+                value = value[token]
+            elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
+                value = value[int(token)]
+            else:
+                return MISSING
+        secret = any(is_secret(token) for token in pointer.split("/"))
+        return MASK if secret else self.masked(value, pointer)
+
+    def masked(self, value: Any, pointer: str) -> Any:
+        """Return the value at a pointer with the secrets in it masked."""
+        if without_indexes(pointer) in self.write_only:
+            return MASK
+        if isinstance(value, list):
+            return [self.masked(item, f"{pointer}/{index}") for index, item in enumerate(value)]
+        if not isinstance(value, Mapping):
+            return value
+        return {
+            name: MASK if is_secret(str(name)) else self.masked(member, pointer + tokens([name]))
+            for name, member in value.items()
+        }
+
+    @functools.cached_property
+    def write_only(self) -> frozenset[str]:
+        """The pointers of write-only fields, without the indexes of lists."""
+        return frozenset(map(self.pointer, self.tool.write_only))
+
+    def accepted(self, pointer: str) -> str | None:
+        """Return what would be accepted at a pointer, in words; None if unknown."""
+        schema = self.schema(pointer)
+        return in_words(schema) if schema else None
+
+    def schema(self, pointer: str) -> Mapping[str, Any]:
+        """Return the input schema's part for a pointer; {} if there is none."""
+        schema: Mapping[str, Any] = self.tool.arguments.schema()
+        for token in pointer.split("/")[1:]:
+            token = token.replace("~1", "/").replace("~0", "~")
+            child = schema.get("properties", {}).get(token)
+            if child is None and token.isdecimal():
+                child = schema.get("items")
+            if not isinstance(child, Mapping):
+                return {}
+            schema = child
+        return schema
+
+
+def without_indexes(pointer: str) -> str:
+    """Return a pointer without the indexes of lists."""
+    return "/".join(token for token in pointer.split("/") if not token.isdecimal())
+
+
+def tokens(path: Sequence[str | int]) -> str:
+    """Write the rest of a path as reference tokens."""
+    return "".join(f"/{escape(str(part))}" for part in path)

@@ -1,0 +1,147 @@
+"""Which endpoints are tools: decorated, registered, or taken from the URLconf.
+
+Nothing is exposed by being installed. Whatever way an endpoint was chosen, the
+tools are read off the URLconf when first asked for: that is where a route gets its
+path, its parents and its callback.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
+
+from drf_mcp.exceptions import UnknownTool
+from drf_mcp.tools.exposure import Choice, Registration, chosen
+from drf_mcp.tools.names import MAX_LENGTH, NAME, default_names, nearest_names
+from drf_mcp.tools.options import ViewOptions
+from drf_mcp.tools.routes import endpoints
+from drf_mcp.tools.tool import Tool
+
+RELOADING_SETTINGS = frozenset({"DRF_MCP", "REST_FRAMEWORK", "ROOT_URLCONF"})
+
+
+class Registry:
+    """The tools of a project.
+
+    `registry` is the one that endpoints serve unless they are given another.
+    """
+
+    def __init__(self) -> None:
+        self._registrations: list[Registration] = []
+        self._indexes: dict[Any, Mapping[str, Tool]] = {}
+        self._lock = threading.RLock()
+        setting_changed.connect(self._settings_changed)
+
+    def register(
+        self,
+        *targets: Any,
+        actions: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        name: str | None = None,
+        **options: Any,
+    ) -> None:
+        """Expose routers, viewsets, API views or ``@api_view`` functions.
+
+        Args:
+            targets: a router exposes the routes it made; a class or a function
+                exposes every route that leads to it.
+            actions: the actions (methods in lower case, for plain views) to expose,
+                all by default.
+            exclude: the actions not to expose.
+            name: the noun that the tools' names start with.
+            options: the options of `ToolOptions` but ``name``, for every tool.
+
+        Raises:
+            ImproperlyConfigured: on a target that is none of these.
+        """
+        said = ViewOptions.of(actions, exclude, name, **options)
+        with self._lock:
+            self._registrations += [Registration(target, said) for target in targets]
+            self._indexes.clear()
+
+    def tools(self, urlconf: Any = None) -> Mapping[str, Tool]:
+        """Return the tools of a URLconf by name, in the URLconf's order.
+
+        Args:
+            urlconf: as Django's ``request.urlconf``; None for ROOT_URLCONF.
+
+        Raises:
+            ImproperlyConfigured: if two tools were given one name, or a name is not
+                portable.
+        """
+        key = urlconf or settings.ROOT_URLCONF
+        index = self._indexes.get(key)
+        if index is None:
+            with self._lock:
+                index = self._indexes.get(key)
+                if index is None:
+                    index = self._indexes[key] = self._build(key)
+        return index
+
+    def tool(self, name: str, urlconf: Any = None) -> Tool:
+        """Return the tool of that name.
+
+        Raises:
+            UnknownTool: naming the nearest ones.
+        """
+        tools = self.tools(urlconf)
+        tool = tools.get(name)
+        if tool is None:
+            raise UnknownTool(unknown_tool(name, tools))
+        return tool
+
+    def reload(self) -> None:
+        """Forget the tools, to read them off the URLconf again."""
+        self._indexes.clear()
+
+    def _build(self, urlconf: Any) -> Mapping[str, Tool]:
+        found = list(endpoints(urlconf))
+        choices = chosen(found, self._registrations)
+        given = [choice.options.name for choice in choices if choice.options.name]
+        check_names(choices)
+        unnamed = [(c.endpoint, c.noun) for c in choices if not c.options.name]
+        defaults = iter(default_names(unnamed, set(given)))
+        tools = [
+            Tool(choice.options.name or next(defaults), choice.endpoint, choice.options)
+            for choice in choices
+        ]
+        return {tool.name: tool for tool in tools}
+
+    def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
+        if setting in RELOADING_SETTINGS:
+            self.reload()
+
+
+def check_names(choices: list[Choice]) -> None:
+    """Raise unless every given name is portable and given once."""
+    places: dict[str, list[str]] = {}
+    for choice in choices:
+        name = choice.options.name
+        if not name:
+            continue
+        if not NAME.match(name) or len(name) > MAX_LENGTH:
+            raise ImproperlyConfigured(
+                f"The tool name {name!r} of {choice.endpoint.place} is not portable: use "
+                f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
+            )
+        places.setdefault(name, []).append(
+            f"{choice.endpoint.place} ({choice.endpoint.route.path})"
+        )
+    for name, at in places.items():
+        if len(at) > 1:
+            raise ImproperlyConfigured(f"Tools at {' and '.join(at)} share the name {name!r}.")
+
+
+def unknown_tool(name: str, tools: Mapping[str, Tool]) -> str:
+    """Return the message for a name that no tool has."""
+    nearest = nearest_names(name, tools)
+    hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+    return f"Unknown tool: {name[:128]}.{hint}"
+
+
+registry = Registry()

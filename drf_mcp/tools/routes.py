@@ -1,0 +1,253 @@
+"""The DRF endpoints of a URLconf: every (route, HTTP method), with its parents.
+
+A `Route` is one URL pattern together with the patterns that include it, so the
+path it builds is the path that a client would request, and Django's own resolver
+has the last word on it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver
+from django.utils.regex_helper import normalize
+from django.views.generic import View
+from rest_framework.settings import api_settings
+from rest_framework.views import APIView
+
+from drf_mcp.schemas.paths import PathKwarg
+
+UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
+PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+
+
+@dataclass(frozen=True)
+class Route:
+    """One URL pattern whose callback is a DRF view.
+
+    Attributes:
+        urlconf: the URLconf it was found in, as `get_resolver` takes it.
+        chain: the pattern objects from the root down to the route's own.
+        callback: the router's or ``as_view``'s callback, with ``cls`` and ``initkwargs``.
+    """
+
+    urlconf: Any
+    chain: tuple[Any, ...]
+    callback: Callable[..., Any]
+
+    @property
+    def view_class(self) -> type[APIView]:
+        """The class behind the callback."""
+        view_class: type[APIView] = self.callback.cls  # type: ignore[attr-defined]
+        return view_class
+
+    @property
+    def initkwargs(self) -> Mapping[str, Any]:
+        """What ``as_view`` was given, such as an action's own permission classes."""
+        return getattr(self.callback, "initkwargs", {})
+
+    @property
+    def match_route(self) -> str:
+        """The ``ResolverMatch.route`` of a request to this route, in the active language."""
+        route = str(self.chain[-1])
+        for pattern in reversed(self.chain[1:-1]):
+            if parent := str(pattern):
+                route = parent + route.removeprefix("^")
+        return route
+
+    @property
+    def templates(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Each way to write the path: a ``%(name)s`` template and its parameter names."""
+        return path_templates(tuple(pattern.regex.pattern for pattern in self.chain))
+
+    @functools.cached_property
+    def kwargs(self) -> dict[str, PathKwarg]:
+        """What the path captures, in order."""
+        converters: dict[str, Any] = {}
+        for pattern in self.chain:
+            converters.update(getattr(pattern, "converters", {}))
+        groups = "".join(pattern.regex.pattern for pattern in self.chain)
+        names = dict.fromkeys(name for _, names in self.templates for name in names)
+        return {
+            name: PathKwarg(name, converters.get(name), group_pattern(groups, name))
+            for name in names
+        }
+
+    @functools.cached_property
+    def path(self) -> str:
+        """The path for people: ``/api/orders/{pk}/refund/``."""
+        template = max(self.templates, key=lambda template: len(template[1]))[0]
+        return PLACEHOLDER.sub(r"{\1}", template)
+
+    def build(self, kwargs: Mapping[str, Any]) -> str | None:
+        """Return the decoded path for these kwargs; None if the route cannot take them."""
+        texts = {}
+        for name, value in kwargs.items():
+            converter = self.kwargs[name].converter
+            try:
+                texts[name] = str(
+                    value
+                    if converter is None or isinstance(value, str)
+                    else converter.to_url(value)
+                )
+            except (ValueError, TypeError, AttributeError):
+                return None
+        for template, names in self.templates:
+            if len(names) == len(texts) and texts.keys() >= set(names):
+                return PLACEHOLDER.sub(lambda match: texts[match[1]], template)
+        return None
+
+    def match(
+        self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
+    ) -> ResolverMatch | None:
+        """Resolve a path that `build` gave; None unless it leads here with these kwargs.
+
+        Resolving the whole URLconf is what makes a value such as ``../admin`` or
+        ``1/delete`` harmless: whatever else it may reach, it is not this route.
+        """
+        resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
+        try:
+            match = resolver.resolve(path)
+            expected = {name: self.captured(name, value) for name, value in kwargs.items()}
+        except (Resolver404, ValueError):
+            return None
+        if match.func is not self.callback or match.route != self.match_route:
+            return None
+        # Not `captured_kwargs`, which leaves out what the including patterns captured.
+        fixed = match.extra_kwargs or {}  # type: ignore[attr-defined]
+        captured = {name: value for name, value in match.kwargs.items() if name not in fixed}
+        captured = captured or dict(zip(kwargs, match.args, strict=False))
+        expected = {name: value for name, value in expected.items() if name not in fixed}
+        return match if captured == expected else None
+
+    def captured(self, name: str, value: Any) -> Any:
+        """Return what the resolver captures where this value was written."""
+        converter = self.kwargs[name].converter
+        if converter is None:
+            return str(value)
+        return converter.to_python(value) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One HTTP method of a route: what a tool stands for.
+
+    Attributes:
+        route: the route.
+        method: the HTTP method in upper case.
+        action: the viewset's action; None for other views.
+    """
+
+    route: Route
+    method: str
+    action: str | None
+
+    @property
+    def view_class(self) -> type[APIView]:
+        """The class behind the route's callback."""
+        return self.route.view_class
+
+    @property
+    def handler(self) -> Callable[..., Any]:
+        """The method of the view class that answers."""
+        handler: Callable[..., Any] = getattr(self.view_class, self.action or self.method.lower())
+        return handler
+
+    @property
+    def place(self) -> str:
+        """Where the code stands: ``shop.views.OrderViewSet.refund``."""
+        view = f"{self.view_class.__module__}.{self.view_class.__qualname__}"
+        return f"{view}.{self.action or self.method.lower()}"
+
+    def view(self, request: Any = None) -> APIView:
+        """Return an instance of the view as DRF would make it for this method.
+
+        Its ``swagger_fake_view`` is not set: set it before describing, as schema
+        generators do, so that views know that nobody is asking.
+        """
+        view = self.view_class(**self.route.initkwargs)
+        view.args = ()
+        view.kwargs = {}
+        view.format_kwarg = None
+        view.request = request
+        if self.action is not None:
+            view.action_map = dict(self.route.callback.actions)  # type: ignore[attr-defined]
+            view.action = self.action  # type: ignore[attr-defined]
+        return view
+
+
+@functools.lru_cache(maxsize=4096)
+def path_templates(regexes: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Turn a chain of regexes into templates, the way Django's ``reverse`` does."""
+    joined = "".join(regex.removeprefix("^") for regex in regexes)
+    return tuple((template, tuple(names)) for template, names in normalize(joined))
+
+
+def group_pattern(regex: str, name: str) -> str | None:
+    """Return the source of a named group, or None for an unnamed one."""
+    start = regex.find(f"(?P<{name}>")
+    if start < 0:
+        return None
+    start += len(name) + 5
+    depth, position = 1, start
+    while depth and position < len(regex):
+        if regex[position] == "\\":
+            position += 1
+        elif regex[position] == "(":
+            depth += 1
+        elif regex[position] == ")":
+            depth -= 1
+        position += 1
+    return regex[start : position - 1]
+
+
+def endpoints(urlconf: Any) -> Iterator[Endpoint]:
+    """Yield every DRF endpoint of a URLconf in its own order.
+
+    Left out are routes with a format suffix, which repeat the ones without, and
+    methods that no view handles.
+    """
+    for route in routes(get_resolver(urlconf), (), urlconf):
+        if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
+            continue
+        for method, action in handled_methods(route):
+            yield Endpoint(route, method.upper(), action)
+
+
+def routes(resolver: URLResolver, parents: tuple[Any, ...], urlconf: Any) -> Iterator[Route]:
+    """Yield the routes below a resolver whose callbacks are DRF views."""
+    chain = (*parents, resolver.pattern)
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLResolver):
+            yield from routes(entry, chain, urlconf)
+        elif isinstance(entry, URLPattern):
+            view_class = getattr(entry.callback, "cls", None)
+            if isinstance(view_class, type) and issubclass(view_class, APIView):
+                yield Route(urlconf, (*chain, entry.pattern), entry.callback)
+
+
+def order(method: str) -> tuple[int, str]:
+    """Return a sort key: Django's order of HTTP methods, then the alphabet."""
+    known = View.http_method_names
+    return (known.index(method) if method in known else len(known), method)
+
+
+def handled_methods(route: Route) -> Iterator[tuple[str, str | None]]:
+    """Yield (lower-case method, action or None) for what the route's view handles."""
+    view_class = route.view_class
+    allowed = route.initkwargs.get("http_method_names", view_class.http_method_names)
+    actions = getattr(route.callback, "actions", None)
+    # The names of an @api_view come out of a set, in another order in every process.
+    names = actions if actions is not None else sorted(view_class.http_method_names, key=order)
+    for method in names:
+        if method in UNSERVED_METHODS or method not in allowed:
+            continue
+        if actions is not None:
+            yield method, actions[method]
+        elif hasattr(view_class, method):
+            yield method, None

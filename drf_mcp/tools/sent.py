@@ -1,0 +1,40 @@
+"""The arguments that a plain HTTP request amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_mcp.outcomes import MISSING
+from drf_mcp.tools.arguments import FlatArguments
+from drf_mcp.tools.calls import BODY, PATH, Argument, Call
+
+
+def sent_call(arguments: FlatArguments, view: Any) -> Call:
+    """Return the call that a view's own request would have been.
+
+    Args:
+        arguments: the arguments of the tool that stands for the view's endpoint.
+        view: the view instance, with the request it answered.
+    """
+    values = {argument: sent_value(argument, view) for argument in arguments.arguments}
+    sent = {argument: value for argument, value in values.items() if value is not MISSING}
+    return Call(arguments.gathered(sent))
+
+
+def sent_value(argument: Argument, view: Any) -> Any:
+    """Return what the view's request holds for an argument, `MISSING` if nothing."""
+    name = argument.parameter.name
+    if argument.location == PATH:
+        return view.kwargs.get(name, MISSING)
+    if argument.location == BODY:
+        body = view.request.data
+        if argument.whole:
+            return body
+        return body.get(name, MISSING) if isinstance(body, Mapping) else MISSING
+    texts = [] if argument.whole else view.request.query_params.getlist(name)
+    if not texts:
+        return MISSING
+    if argument.schema.get("type") == "array":
+        return texts
+    return argument.from_text(texts[-1])

@@ -1,0 +1,155 @@
+"""A tool: one endpoint, under one name, with what the model is told of it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from drf_mcp.exceptions import InternalError
+from drf_mcp.schemas import attempt, describe, write_only_names
+from drf_mcp.schemas.endpoint import EndpointSchema, Finding
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments import FlatArguments, GroupedArguments
+from drf_mcp.tools.bodies import body_encoder
+from drf_mcp.tools.calls import Call
+from drf_mcp.tools.descriptions import description_of, title_of
+from drf_mcp.tools.hints import hints_of
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.pointers import ArgumentPointers
+from drf_mcp.tools.refusals import ArgumentsRefused, not_an_object
+from drf_mcp.tools.routes import Endpoint
+
+ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """One endpoint as a tool. Nothing is introspected before it is asked for.
+
+    Attributes:
+        name: unique in its registry.
+        endpoint: the route, method and view that a call runs.
+        options: what the project said of it.
+    """
+
+    name: str
+    endpoint: Endpoint
+    options: ToolOptions
+
+    @functools.cached_property
+    def view(self) -> APIView:
+        """A view instance to introspect, marked so that views know nobody is asking."""
+        request = HttpRequest()
+        request.method = self.endpoint.method
+        request.path = request.path_info = self.endpoint.route.path
+        request.user = AnonymousUser()
+        view = self.endpoint.view()
+        view.swagger_fake_view = True  # type: ignore[attr-defined]
+        view.request = Request(request)
+        return view
+
+    @functools.cached_property
+    def schema(self) -> EndpointSchema:
+        """What the endpoint takes and gives, under the view's own names."""
+        return describe(self.view, self.endpoint.method, self.endpoint.route.kwargs)
+
+    @functools.cached_property
+    def write_only(self) -> frozenset[tuple[str, ...]]:
+        """The names that lead to what the body holds and no answer repeats."""
+        return write_only_names(self.view, self.endpoint.method)
+
+    @functools.cached_property
+    def arguments(self) -> FlatArguments:
+        """The binding of arguments to a request."""
+        style = ARGUMENT_STYLES.get(mcp_settings.ARGUMENTS)
+        if style is None:
+            raise InternalError("DRF_MCP['ARGUMENTS'] must be 'flat' or 'grouped'.")
+        extra = self.options.extra_query
+        return style(
+            self.schema,
+            body_encoder(self.view, self.schema.body),
+            extra_query=mcp_settings.EXTRA_QUERY if extra is None else extra,
+        )
+
+    @functools.cached_property
+    def input_schema(self) -> dict[str, Any]:
+        """The portable JSON Schema of the arguments."""
+        return self.arguments.schema()
+
+    @functools.cached_property
+    def description(self) -> str:
+        """What the model reads."""
+        if self.options.description:
+            return self.options.description
+        return attempt(
+            self.endpoint.place,
+            lambda: description_of(self.endpoint, self.view, self.title),
+            "Give the tool a description with @mcp_tool(description=...).",
+            [],
+            self.title,
+        )
+
+    @functools.cached_property
+    def title(self) -> str:
+        """The name for people."""
+        return self.options.title or attempt(
+            self.endpoint.place,
+            lambda: title_of(self.endpoint, self.view, self.name),
+            "Give the tool a title with @mcp_tool(title=...).",
+            [],
+            self.name.replace("_", " ").capitalize(),
+        )
+
+    @functools.cached_property
+    def annotations(self) -> dict[str, Any]:
+        """The hints of the specification's ToolAnnotations, all four always."""
+        return {"title": self.title, **hints_of(self.endpoint, self.options)}
+
+    @functools.cached_property
+    def definitions(self) -> dict[Any, bytes]:
+        """The definition as JSON, by revision and envelope, as far as it was listed."""
+        return {}
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What could not be described, and how to mend it."""
+        return self.schema.findings
+
+    def definition(self, output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the tool as ``tools/list`` shows it (specification, server/tools)."""
+        definition = {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "annotations": self.annotations,
+        }
+        if output_schema is not None:
+            definition["outputSchema"] = output_schema
+        return definition
+
+    def bind(self, arguments: Any) -> Call:
+        """Turn a caller's arguments, any JSON value, into a `Call`; null is as good as none.
+
+        Raises:
+            ArgumentsRefused: if they have no place in the request.
+        """
+        arguments = {} if arguments is None else arguments
+        if not isinstance(arguments, Mapping):
+            raise ArgumentsRefused([not_an_object("", arguments)])
+        return self.arguments.bind(arguments)
+
+    def pointers(self, call: Call) -> ArgumentPointers:
+        """Return what finds an argument of the call by the view's own names."""
+        return ArgumentPointers(self, call)
+
+    def moved(self, call: Call, query: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return a call's arguments with other query parameters, as for the next page."""
+        return self.arguments.moved(call.arguments, query)

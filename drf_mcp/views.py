@@ -1,0 +1,180 @@
+"""The HTTP door: one synchronous view, which Django adapts under ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.db import connections, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
+from django.http.request import validate_host
+from django.views.decorators.csrf import csrf_exempt
+from django.views.generic import View
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
+from rest_framework.settings import api_settings
+
+from drf_mcp.callers import Caller
+from drf_mcp.envelopes import Envelope
+from drf_mcp.exceptions import ProtocolError
+from drf_mcp.protocol import jsonrpc
+from drf_mcp.server import Server
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import Registry, registry
+
+# Hosts that Django itself allows while DEBUG is on and ALLOWED_HOSTS is empty.
+DEBUG_HOSTS = [".localhost", "127.0.0.1", "[::1]"]
+CHALLENGE = 'Bearer realm="mcp"'
+
+
+class Refused(ProtocolError):
+    """The door turns a request away; JSON-RPC has no code for it, so its status is one."""
+
+    def __init__(self, http_status: int, message: str) -> None:
+        super().__init__(message, http_status=http_status)
+        self.code = http_status  # type: ignore[misc]
+
+
+class MCPView(View):
+    """An MCP endpoint (2026-07-28, basic/transports/streamable-http).
+
+    Every attribute may be given to ``as_view``; None takes the project's setting.
+
+    Attributes:
+        registry: the tools served.
+        envelope_class: the shape of results.
+        authentication_classes: how to find out who is calling.
+        permission_classes: who may call, asked before any view's own permissions.
+    """
+
+    registry: Registry = registry
+    envelope_class: type[Envelope] | None = None
+    authentication_classes: Sequence[type[BaseAuthentication]] | None = None
+    permission_classes: Sequence[type] | None = None
+    http_method_names = ["post"]
+
+    @classmethod
+    def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponse]:
+        """Return the view: authenticated by itself and in no transaction of its own.
+
+        Each call runs in the transaction that its own view would have; one around
+        all of them would let a failed call of a batch spoil the others.
+        """
+        view: Any = csrf_exempt(super().as_view(**initkwargs))
+        view.login_required = False
+        for alias in connections:
+            view = transaction.non_atomic_requests(using=alias)(view)
+        return view  # type: ignore[no-any-return]
+
+    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        """Prepare one request."""
+        super().setup(request, *args, **kwargs)
+        authentication_classes = first_given(
+            self.authentication_classes,
+            mcp_settings.AUTHENTICATION_CLASSES,
+            api_settings.DEFAULT_AUTHENTICATION_CLASSES,
+        )
+        permission_classes = first_given(self.permission_classes, mcp_settings.PERMISSION_CLASSES)
+        self.caller = Caller(request, self, authentication_classes, permission_classes)
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Let a request in, or say what is wrong with it."""
+        try:
+            check_origin(request)
+            return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
+        except Refused as exc:
+            return json_response(exc.http_status, jsonrpc.error(None, exc))
+        except APIException as exc:
+            return self.turned_away(exc)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer a JSON-RPC message."""
+        server = Server(self.registry, self.envelope_class)
+        reply = server.answer(read_body(request), request.headers, self.caller)
+        return json_response(reply.status, reply.body)
+
+    def http_method_not_allowed(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Answer 405: there is no stream to open and no session to end."""
+        return HttpResponseNotAllowed(["POST"])
+
+    def turned_away(self, exc: APIException) -> HttpResponse:
+        """Answer 401 with a challenge for a missing or bad credential, else as DRF would."""
+        failed = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
+        refused = Refused(401 if failed else exc.status_code, str(exc.detail))
+        response = json_response(refused.http_status, jsonrpc.error(None, refused))
+        if failed:
+            response["WWW-Authenticate"] = self.challenge()
+        return response
+
+    def challenge(self) -> str:
+        """Return the challenge of the first authentication class that has one."""
+        request = self.caller.drf_request()
+        for authenticator in self.caller.authenticators:
+            header = authenticator.authenticate_header(request)
+            if header:
+                return str(header)
+        return CHALLENGE
+
+
+def first_given(*choices: Any) -> Any:
+    """Return the first choice that is not None; an empty list is a choice too."""
+    return next(choice for choice in choices if choice is not None)
+
+
+def json_response(status: int, body: bytes) -> HttpResponse:
+    """Return a response of encoded JSON, or one without a body."""
+    if not body:
+        return HttpResponse(status=status)
+    return HttpResponse(body, status=status, content_type="application/json")
+
+
+def read_body(request: HttpRequest) -> bytes:
+    """Return the request's body.
+
+    Raises:
+        Refused: 413 for a body over MAX_BODY_BYTES or Django's own limit, 400 for one
+            that breaks off or whose Content-Length is none.
+    """
+    limit = mcp_settings.MAX_BODY_BYTES
+    too_large = Refused(413, f"The request body is larger than {limit} bytes.")
+    try:
+        length = int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        raise Refused(400, "The Content-Length header is not a number.") from None
+    if length > limit:
+        raise too_large
+    try:
+        body = request.body
+    except RequestDataTooBig:
+        raise too_large from None
+    except UnreadablePostError:
+        raise Refused(400, "The request body could not be read.") from None
+    if len(body) > limit:
+        raise too_large
+    return body
+
+
+def check_origin(request: HttpRequest) -> None:
+    """Refuse a browser's page that is not ours (streamable-http, "Security & Endpoint").
+
+    Raises:
+        Refused: 403 if an Origin is given whose host is not in ALLOWED_HOSTS and that is
+            not in ALLOWED_ORIGINS.
+    """
+    origin = request.headers.get("Origin")
+    if origin is None or origin in mcp_settings.ALLOWED_ORIGINS:
+        return
+    hosts = settings.ALLOWED_HOSTS or (DEBUG_HOSTS if settings.DEBUG else [])
+    try:
+        host = urlsplit(origin).hostname or ""
+    except ValueError:
+        host = ""
+    if ":" in host:
+        host = f"[{host}]"
+    if not host or not validate_host(host, hosts):
+        raise Refused(403, "This origin is not allowed.")

@@ -1,0 +1,79 @@
+"""Which tools a caller sees: those that the views' own permissions would let run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework.exceptions import APIException
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from drf_mcp.callers import Caller
+from drf_mcp.dispatch import contain
+from drf_mcp.inner_requests import InnerRequest
+from drf_mcp.tools import Tool
+
+PERMISSION_STEPS = ("get_permissions", "check_permissions")
+REFUSALS = (APIException, PermissionDenied, Http404)
+
+
+class Visibility:
+    """Asks the views' permissions on behalf of one caller.
+
+    Args:
+        caller: an authenticated caller.
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.identities: dict[tuple[type, ...], Request] = {
+            caller.authentication_classes: caller.authenticate()
+        }
+
+    def of(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Return the tools that the caller may call, in order."""
+        return [tool for tool in tools if self.allows(tool)]
+
+    def allows(self, tool: Tool) -> bool:
+        """Return whether a view's permissions let the caller in.
+
+        A permission that cannot be asked without an object or a body counts as given:
+        calling the tool asks it for certain.
+        """
+        if is_open(tool):
+            return True
+        view: Any = tool.endpoint.view()
+
+        def ask() -> bool:
+            view.request = self.request(tool, view)
+            view.check_permissions(view.request)
+            return True
+
+        return contain(ask, lambda exc: not isinstance(exc, REFUSALS))
+
+    def request(self, tool: Tool, view: Any) -> Request:
+        """Return a request for the tool's method by whom the view would take the caller for."""
+        endpoint = tool.endpoint
+        inner = InnerRequest(self.caller, endpoint.method, endpoint.route.path)
+        authenticators = view.get_authenticators()
+        request = Request(inner, authenticators=authenticators)
+        classes = tuple(type(authenticator) for authenticator in authenticators)
+        known = self.identities.setdefault(classes, request)
+        if known is not request:
+            request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
+            request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
+            inner.__dict__["user"] = known.user
+        return request
+
+
+def is_open(tool: Tool) -> bool:
+    """Return whether every caller sees a tool: nothing is asked, in REST framework's own way."""
+    view_class = tool.endpoint.view_class
+    classes = tool.endpoint.route.initkwargs.get("permission_classes", view_class.permission_classes)
+    return all(permission is AllowAny for permission in classes) and all(
+        getattr(view_class, step) is getattr(APIView, step) for step in PERMISSION_STEPS
+    )

@@ -1,0 +1,154 @@
+"""An agent at the endpoint, which holds every message it sends and gets against the oracles.
+
+The oracles: the official ``mcp-types`` for the revision spoken, meta-validation of every
+schema, the portable contract for every input schema, and each result against the tool's
+own ``outputSchema``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.test import Client
+from jsonschema import Draft202012Validator
+from mcp_types import methods
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
+
+from tests.schemas.portability import assert_portable_arguments
+
+REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
+STATELESS = "2026-07-28"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A tool result, read the way a client reads it."""
+
+    raw: dict[str, Any]
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the tool reported a failure."""
+        return self.raw.get("isError", False)
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The envelope, from the text block."""
+        return json.loads(self.raw["content"][0]["text"])
+
+    @property
+    def data(self) -> Any:
+        """The envelope's data."""
+        return self.envelope["data"]
+
+    @property
+    def code(self) -> str:
+        """The error code."""
+        return self.data["error_code"]
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """The problems of a refusal."""
+        return self.data.get("details", {}).get("problems", [])
+
+
+class Agent:
+    """Speaks to ``/mcp`` over a Django test client."""
+
+    def __init__(self, http: Client, revision: str = STATELESS, path: str = "/mcp") -> None:
+        self.http = http
+        self.revision = revision
+        self.path = path
+        self._definitions: dict[str, dict[str, Any]] | None = None
+
+    def post(self, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+        """Send a body as it is, or a JSON value, and return the HTTP response."""
+        content = body if isinstance(body, bytes) else json.dumps(body)
+        return self.http.post(
+            self.path, content, content_type="application/json", headers=dict(headers or {})
+        )
+
+    def frame(
+        self, method: str, params: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return a request message and its headers in the agent's revision."""
+        headers = {"MCP-Protocol-Version": self.revision}
+        params = dict(params)
+        if self.revision == STATELESS:
+            params["_meta"] = {
+                "io.modelcontextprotocol/protocolVersion": self.revision,
+                "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+                **params.get("_meta", {}),
+            }
+            headers["Mcp-Method"] = method
+            if isinstance(params.get("name"), str):
+                headers["Mcp-Name"] = params["name"]
+        return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers
+
+    def request(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a request and return the JSON-RPC response, validated."""
+        message, headers = self.frame(method, params)
+        methods.validate_client_request(method, self.revision, message["params"])
+        return self.read(method, self.post(message, headers))
+
+    def read(self, method: str, response: Any) -> dict[str, Any]:
+        """Return a JSON-RPC response, held against the official types."""
+        answer = json.loads(response.content)
+        if "error" in answer:
+            JSONRPCError.model_validate(answer)
+        else:
+            JSONRPCResponse.model_validate(answer)
+            methods.validate_server_result(method, self.revision, answer["result"])
+        return answer
+
+    def result(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a request that must succeed and return its result."""
+        answer = self.request(method, **params)
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def error(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a request that must fail and return its error."""
+        answer = self.request(method, **params)
+        assert "error" in answer, answer
+        return answer["error"]
+
+    def tools(self) -> dict[str, dict[str, Any]]:
+        """Return the definitions that ``tools/list`` gives, by name, their schemas checked."""
+        tools, cursor = [], {}
+        while True:
+            result = self.result("tools/list", **cursor)
+            tools += result["tools"]
+            if "nextCursor" not in result:
+                break
+            cursor = {"cursor": result["nextCursor"]}
+        for tool in tools:
+            Draft202012Validator.check_schema(tool["inputSchema"])
+            assert_portable_arguments(tool["inputSchema"])
+            if "outputSchema" in tool:
+                Draft202012Validator.check_schema(tool["outputSchema"])
+        return {tool["name"]: tool for tool in tools}
+
+    def call(self, name: str, /, **arguments: Any) -> Result:
+        """Call a tool and return its result, checked against its own outputSchema."""
+        return self.call_with(name, arguments)
+
+    def call_with(self, name: str, arguments: Any) -> Result:
+        """Call a tool with arguments that are any JSON value."""
+        raw = self.result("tools/call", name=name, arguments=arguments)
+        self.check(name, raw)
+        return Result(raw)
+
+    def check(self, name: str, raw: dict[str, Any]) -> None:
+        """Hold a tool result against the tool's definition."""
+        if self._definitions is None:
+            self._definitions = self.tools()
+        schema = self._definitions.get(name, {}).get("outputSchema")
+        if schema is not None:
+            Draft202012Validator(schema).validate(raw["structuredContent"])
+        if "structuredContent" in raw:
+            assert raw["structuredContent"] == json.loads(raw["content"][0]["text"])

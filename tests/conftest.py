@@ -1,0 +1,89 @@
+"""The seeded shop, plain HTTP clients and agents for its users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from drf_mcp.tools import registry
+from tests.agents import Agent
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker) -> None:
+    """Seed the shop once; each test rolls its own changes back."""
+    with django_db_blocker.unblock():
+        call_command("seed", verbosity=0)
+
+
+@pytest.fixture(autouse=True)
+def unused_throttles() -> None:
+    """Start every test with throttles that have counted nothing."""
+    cache.clear()
+
+
+@pytest.fixture
+def http_of(db) -> Callable[..., APIClient]:
+    """Plain HTTP clients: ``http_of("alice")`` sends her token, ``http_of(None)`` none."""
+
+    def client(username: str | None) -> APIClient:
+        if username is None:
+            return APIClient()
+        token = Token.objects.get(user__username=username)
+        return APIClient(headers={"authorization": f"Token {token.key}"})
+
+    return client
+
+
+@pytest.fixture
+def agent_of(db) -> Callable[..., Agent]:
+    """Agents at the endpoint: ``agent_of("alice")``, ``agent_of(None, revision=...)``."""
+
+    def agent(username: str | None, **options) -> Agent:
+        headers = {}
+        if username is not None:
+            token = Token.objects.get(user__username=username)
+            headers = {"authorization": f"Token {token.key}"}
+        return Agent(Client(headers=headers), **options)
+
+    return agent
+
+
+@pytest.fixture
+def alice(agent_of) -> Agent:
+    """An agent with the token of alice, who looks after customers of her own."""
+    return agent_of("alice")
+
+
+@pytest.fixture
+def carol(agent_of) -> Agent:
+    """An agent with the token of carol, who is staff."""
+    return agent_of("carol")
+
+
+@pytest.fixture
+def expose(settings):
+    """Serve a URLconf made of these patterns, every DRF endpoint of it a tool.
+
+    ``expose(path("things/", ThingList.as_view()))`` mounts them beside the endpoint.
+    """
+    from django.urls import include, path
+
+    def serve(*patterns, **mcp_settings) -> None:
+        module = type("URLConf", (), {})
+        module.urlpatterns = [path("", include("drf_mcp.urls")), *patterns]
+        settings.ROOT_URLCONF = module
+        settings.DRF_MCP = {
+            "EXPOSE": "urlconf",
+            "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+            **mcp_settings,
+        }
+        registry.reload()
+
+    return serve

@@ -1,0 +1,319 @@
+"""Answers that are not JSON: text, files, streams, and what is closed afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.signals import request_finished
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRenderer
+from rest_framework.response import Response
+
+from drf_mcp import content
+from tests.agents import Agent
+from tests.dispatch.views import answering
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+KEPT = "http://testserver/thing/"
+
+
+def sending(body: Any, media_type: str, **headers: str):
+    """Return a view that answers with this body."""
+    return answering(lambda request: HttpResponse(body, content_type=media_type, headers=headers))
+
+
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "text/plain",
+        "text/csv",
+        "text/calendar",
+        "text/html; charset=utf-8",
+        "text/markdown",
+        "application/xml",
+        "application/atom+xml",
+        "application/yaml",
+        "application/x-ndjson",
+    ],
+)
+def test_text_is_the_data(serve, media_type):
+    thing = serve(sending("a;é\n1;🎩\n", media_type))
+    result = thing.call()
+    assert result.data == {"result": thing.get().content.decode()}
+    assert [block["type"] for block in result.raw["content"]] == ["text"]
+
+
+def test_text_is_read_in_its_own_charset(serve):
+    thing = serve(sending("é".encode("latin-1"), "text/plain; charset=latin-1"))
+    assert thing.call().data == {"result": "é"}
+
+
+def test_text_that_breaks_its_charset_is_still_read(serve):
+    assert serve(sending(b"a\xffb", "text/plain")).call().data == {"result": "a\ufffdb"}
+
+
+@pytest.mark.parametrize(
+    ("media_type", "kind"),
+    [("image/png", "image"), ("image/svg", "image"), ("audio/mpeg", "audio")],
+)
+def test_images_and_sounds_are_blocks_of_their_kind(serve, media_type, kind):
+    thing = serve(sending(PNG, media_type))
+    result = thing.call()
+    text, block = result.raw["content"]
+    assert text["type"] == "text"
+    assert (block["type"], block["mimeType"]) == (kind, media_type)
+    assert base64.b64decode(block["data"]) == thing.get().content
+    assert result.data == {"media_type": media_type, "size": len(PNG), "name": "thing"}
+
+
+@pytest.mark.parametrize("media_type", ["application/pdf", "application/zip", "video/mp4"])
+def test_other_files_are_embedded_resources(serve, media_type):
+    block = serve(sending(b"\x00\x01", media_type)).call().raw["content"][1]
+    assert block["type"] == "resource"
+    assert block["resource"] == {"uri": KEPT, "mimeType": media_type, "blob": "AAE="}
+
+
+def test_bytes_of_no_known_type_are_a_file(serve):
+    def answer(request) -> HttpResponse:
+        response = HttpResponse(b"\x00")
+        del response["Content-Type"]
+        return response
+
+    result = serve(answering(answer)).call()
+    assert result.data["media_type"] == "application/octet-stream"
+
+
+@pytest.mark.parametrize(
+    ("disposition", "name"),
+    [
+        ('attachment; filename="report.pdf"', "report.pdf"),
+        ("inline; filename=report.pdf", "report.pdf"),
+        ('attachment; filename="a; b.pdf"', "a; b.pdf"),
+        ("attachment; filename*=utf-8''na%C3%AFve%20hat.pdf", "naïve hat.pdf"),
+        ("attachment", "thing"),
+        ("", "thing"),
+    ],
+)
+def test_a_file_has_the_name_that_content_disposition_gives(serve, disposition, name):
+    view = sending(b"%PDF", "application/pdf", **{"Content-Disposition": disposition})
+    assert serve(view).call().data["name"] == name
+
+
+def test_a_file_named_by_django_keeps_its_name(serve):
+    def answer(request) -> FileResponse:
+        return FileResponse(io.BytesIO(b"%PDF"), as_attachment=True, filename="hüte.pdf")
+
+    assert serve(answering(answer)).call().data["name"] == "hüte.pdf"
+
+
+@pytest.mark.parametrize("media_type", ["application/pdf", "text/csv", "image/png"])
+def test_what_is_too_large_is_a_link(serve, media_type):
+    thing = serve(sending(b"x" * 11, media_type), MAX_CONTENT_BYTES=10)
+    result = thing.call()
+    link = {"type": "resource_link", "uri": KEPT, "name": "thing", "mimeType": media_type}
+    assert result.raw["content"][1] == link
+    assert result.data == {"media_type": media_type, "name": "thing", "size": 11, "uri": KEPT}
+    assert not result.is_error
+
+
+def test_a_revision_without_links_still_says_where_the_file_is(serve):
+    thing = serve(sending(b"x" * 11, "application/pdf"), MAX_CONTENT_BYTES=10)
+    result = Agent(thing.agent.http, "2025-03-26").call(thing.tool)
+    assert [block["type"] for block in result.raw["content"]] == ["text"]
+    assert result.data["uri"] == KEPT
+
+
+def test_what_fits_exactly_is_no_link(serve):
+    thing = serve(sending(b"x" * 10, "application/pdf"), MAX_CONTENT_BYTES=10)
+    assert thing.call().raw["content"][1]["type"] == "resource"
+
+
+def test_the_name_of_a_link_holds_nothing_of_the_query(serve):
+    view = sending(b"x" * 11, "application/pdf")
+    result = serve(view, MAX_CONTENT_BYTES=10, EXTRA_QUERY=True).call(query={"token": "a/b"})
+    assert result.data["name"] == "thing"
+
+
+def test_plain_json_may_be_larger_than_a_file(serve):
+    thing = serve(sending(b'{"a": "%s"}' % (b"x" * 50), "application/json"), MAX_CONTENT_BYTES=10)
+    assert thing.call().data == thing.get().json()
+
+
+class Source:
+    """An iterator that counts its chunks and remembers being closed."""
+
+    def __init__(self, chunks) -> None:
+        self.chunks = iter(chunks)
+        self.taken = 0
+        self.closed = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self) -> bytes:
+        chunk = next(self.chunks)
+        self.taken += 1
+        return chunk
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def finished() -> Iterator[list[Any]]:
+    """The request_finished signals of a test."""
+    signals: list[Any] = []
+
+    def receive(sender, **kwargs) -> None:
+        signals.append(sender)
+
+    request_finished.connect(receive)
+    yield signals
+    request_finished.disconnect(receive)
+
+
+def streaming(source, media_type: str, status: int = 200):
+    """Return a view that streams from a source."""
+    return answering(
+        lambda request: StreamingHttpResponse(source, content_type=media_type, status=status)
+    )
+
+
+@pytest.mark.parametrize("status", [200, 204, 302, 404, 500])
+def test_a_stream_is_closed_once_whatever_its_status(serve, status):
+    source = Source([b"a", b"b"])
+    serve(streaming(source, "text/plain", status)).call()
+    assert source.closed == 1
+
+
+def test_a_short_stream_is_read_whole(serve):
+    assert serve(streaming([b"a", "é".encode()], "text/plain")).call().data == {"result": "aé"}
+
+
+def test_streamed_json_is_data(serve):
+    assert serve(streaming([b'{"a"', b": 1}"], "application/json")).call().data == {"a": 1}
+
+
+@pytest.mark.parametrize("media_type", ["text/event-stream", "application/json", "video/mp4"])
+def test_an_endless_stream_is_cut_closed_and_linked(serve, media_type):
+    source = Source(itertools.repeat(b"x" * 10))
+    result = serve(streaming(source, media_type), MAX_CONTENT_BYTES=100).call()
+    assert (source.taken, source.closed) == (11, 1)
+    assert result.data == {"media_type": media_type, "name": "thing", "uri": KEPT}
+    assert result.raw["content"][1]["type"] == "resource_link"
+
+
+def test_a_slow_stream_is_cut(serve, monkeypatch):
+    monkeypatch.setattr(content, "MAX_STREAM_SECONDS", -1.0)
+    source = Source(itertools.repeat(b"."))
+    assert serve(streaming(source, "text/event-stream")).call().data["uri"] == KEPT
+    assert (source.taken, source.closed) == (1, 1)
+
+
+def test_a_generator_that_never_ends_runs_its_cleanup(serve):
+    events: list[str] = []
+
+    def ticks():
+        try:
+            while True:
+                yield b"tick" * 100
+        finally:
+            events.append("cleaned")
+
+    serve(streaming(ticks(), "text/event-stream"), MAX_CONTENT_BYTES=1000).call()
+    assert events == ["cleaned"]
+
+
+def test_a_stream_that_breaks_is_a_contained_failure_and_closed(serve):
+    def torn():
+        yield b"a"
+        raise OSError("secret disk")
+
+    source = Source(torn())
+    result = serve(streaming(source, "text/plain")).call()
+    assert (result.code, source.closed) == ("INTERNAL_ERROR", 1)
+    assert "secret disk" not in str(result.raw)
+
+
+async def chunks(*parts: bytes):
+    for part in parts:
+        yield part
+
+
+def test_an_asynchronous_stream_is_read_too(serve):
+    view = answering(lambda r: StreamingHttpResponse(chunks(b"a", b"b"), content_type="text/plain"))
+    assert serve(view).call().data == {"result": "ab"}
+
+
+def test_an_asynchronous_stream_is_bounded(serve):
+    many = [b"x" * 10] * 100
+    view = answering(lambda r: StreamingHttpResponse(chunks(*many), content_type="text/plain"))
+    assert serve(view, MAX_CONTENT_BYTES=50).call().data["uri"] == KEPT
+
+
+def test_an_asynchronous_stream_that_says_nothing_is_cut(serve, monkeypatch):
+    async def silence():
+        await asyncio.sleep(30)
+        yield b"late"
+
+    monkeypatch.setattr(content, "MAX_STREAM_SECONDS", 0.02)
+    view = answering(lambda r: StreamingHttpResponse(silence(), content_type="text/plain"))
+    assert serve(view).call().data["uri"] == KEPT
+
+
+def test_a_file_is_read_and_closed(serve, tmp_path):
+    opened = []
+
+    def answer(request) -> FileResponse:
+        opened.append((tmp_path / "hat.png").open("rb"))
+        return FileResponse(opened[-1])
+
+    (tmp_path / "hat.png").write_bytes(PNG)
+    block = serve(answering(answer)).call().raw["content"][1]
+    assert (base64.b64decode(block["data"]), block["mimeType"]) == (PNG, "image/png")
+    assert opened[0].closed
+
+
+def test_a_large_file_is_linked_with_its_size_and_not_read_whole(serve, tmp_path):
+    path = tmp_path / "film.mp4"
+    path.write_bytes(b"\0" * 300_000)
+    view = answering(lambda request: FileResponse(path.open("rb")))
+    result = serve(view, MAX_CONTENT_BYTES=1000).call()
+    assert (result.data["size"], result.data["name"]) == (300_000, "film.mp4")
+
+
+def test_only_the_endpoints_own_request_is_finished(serve, finished):
+    source = Source([b"a"])
+    thing = serve(streaming(source, "text/plain"))
+    message, headers = thing.agent.frame("tools/call", {"name": thing.tool, "arguments": {}})
+    finished.clear()
+    thing.agent.post(message, headers)
+    assert len(finished) == 1
+    assert source.closed == 1
+
+
+class PlainTextRenderer(BaseRenderer):
+    media_type = "text/plain"
+    format = "txt"
+
+    def render(self, data, accepted_media_type=None, renderer_context=None):
+        return str(data).encode()
+
+
+def test_a_view_with_pages_and_json_answers_with_json(serve):
+    view = answering(lambda request: Response({"a": 1}))
+    view.cls.renderer_classes = [TemplateHTMLRenderer, JSONRenderer]
+    assert serve(view).call().data == {"a": 1}
+
+
+def test_a_view_without_json_answers_as_it_can(serve):
+    view = answering(lambda request: Response(["a"]))
+    view.cls.renderer_classes = [PlainTextRenderer]
+    thing = serve(view)
+    assert thing.call().data == {"result": thing.get().content.decode()} == {"result": "['a']"}

@@ -1,0 +1,275 @@
+"""Error bodies of every shape, from a project's exception handler or from the view itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.http import (
+    HttpResponse,
+    HttpResponseBadRequest,
+    HttpResponseForbidden,
+    HttpResponseNotFound,
+    HttpResponseServerError,
+    JsonResponse,
+    StreamingHttpResponse,
+)
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from tests.dispatch.views import answering, raising, validating
+
+
+class Basket(serializers.Serializer):
+    name = serializers.CharField(max_length=20)
+    message = serializers.CharField(required=False)
+    size = serializers.IntegerField()
+
+
+def messages(exc: Any) -> list[str]:
+    """Return the texts of a validation error of one level."""
+    return [str(text) for texts in exc.detail.values() for text in texts]
+
+
+def entries(exc: Any) -> list[dict[str, str]]:
+    """Return one object per text, as standardised error bodies have it."""
+    return [
+        {"code": text.code, "detail": str(text), "attr": name}
+        for name, texts in exc.detail.items()
+        for text in texts
+    ]
+
+
+def handle(shape):
+    """Return an exception handler whose bodies have this shape."""
+
+    def handler(exc, context):
+        return Response(shape(exc), status=exc.status_code)
+
+    return handler
+
+
+@pytest.fixture
+def handled(serve, settings):
+    """Serve a view below an exception handler."""
+
+    def mount(handler, view):
+        settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "EXCEPTION_HANDLER": handler}
+        return serve(view)
+
+    return mount
+
+
+KEEPING = {
+    "errors": lambda exc: {"errors": exc.detail},
+    "error": lambda exc: {"error": exc.detail},
+    "code and errors": lambda exc: {"code": 17, "message": "Invalid.", "errors": exc.detail},
+    "envelope": lambda exc: {
+        "success": False,
+        "data": None,
+        "error": {"type": "validation", "message": "Invalid.", "fields": exc.detail},
+    },
+    "nested": lambda exc: {"error": {"details": {"errors": exc.detail}}},
+    "list": lambda exc: [exc.detail],
+    "problem": lambda exc: {"type": "about:blank", "title": "Invalid", **exc.detail},
+}
+
+
+@pytest.mark.parametrize("shape", KEEPING.values(), ids=KEEPING)
+def test_a_body_that_keeps_the_texts_keeps_codes_and_pointers(handled, shape):
+    thing = handled(handle(shape), validating(Basket))
+    result = thing.call(name="x" * 21)
+    assert thing.http.post("/thing/", {"name": "x" * 21}).status_code == 400
+    assert result.code == "VALIDATION_ERROR"
+    assert [(p["pointer"], p["code"]) for p in result.problems] == [
+        ("/name", "max_length"),
+        ("/size", "required"),
+    ]
+
+
+TEXTS = {
+    "list of strings": (messages, "This field is required."),
+    "error": (lambda exc: {"error": "Broken."}, "Broken."),
+    "message and code": (lambda exc: {"message": "Broken.", "code": 1017}, "Broken."),
+    "code first": (lambda exc: {"code": "E17", "message": "Broken."}, "Broken."),
+    "errors of strings": (lambda exc: {"errors": messages(exc)}, "This field is required."),
+    "standardised": (
+        lambda exc: {"type": "validation_error", "errors": entries(exc)},
+        "This field is required.",
+    ),
+    "envelope": (
+        lambda exc: {"status": "fail", "data": None, "error": {"code": "E17", "message": "No."}},
+        "No.",
+    ),
+    "string": (lambda exc: "Broken.", "Broken."),
+    "unknown names": (lambda exc: {"foo": {"bar": "Broken."}}, "Broken."),
+    "null": (lambda exc: None, "Bad Request"),
+    "empty object": (lambda exc: {}, "Bad Request"),
+    "blank": (lambda exc: {"detail": "  "}, "Bad Request"),
+    "number": (lambda exc: 17, "Bad Request"),
+}
+
+
+@pytest.mark.parametrize(("shape", "message"), TEXTS.values(), ids=TEXTS)
+def test_a_body_of_the_projects_own_shape_gives_its_sentence(handled, shape, message):
+    thing = handled(handle(shape), validating(Basket))
+    result = thing.call(name="x")
+    assert result.is_error
+    assert (result.code, result.data["error_type"]) == ("VALIDATION_ERROR", "validation")
+    assert result.envelope["error"] == message
+
+
+def test_texts_under_the_names_of_arguments_are_pointed_at_without_codes(handled):
+    shape = handle(
+        lambda exc: {"errors": {name: str(text[0]) for name, text in exc.detail.items()}}
+    )
+    result = handled(shape, validating(Basket)).call(name="x")
+    assert [(p["pointer"], p["code"]) for p in result.problems] == [("/size", "invalid")]
+    assert result.envelope["error"] == "Validation failed: size: This field is required."
+
+
+def test_a_sentence_under_the_name_of_an_argument_is_not_about_it(handled):
+    shape = handle(lambda exc: {"message": "Something is missing.", "code": 3})
+    result = handled(shape, validating(Basket)).call(name="x", message="hello")
+    assert (result.envelope["error"], result.problems) == ("Something is missing.", [])
+
+
+def test_an_html_page_gives_no_more_than_the_words_of_its_status(handled):
+    def page(exc, context):
+        return HttpResponseNotFound("<h1>Nothing here</h1>")
+
+    result = handled(page, raising(NotFound())).call()
+    assert (result.code, result.envelope["error"]) == ("NOT_FOUND", "Not Found")
+
+
+def test_the_status_that_a_handler_chose_decides(handled):
+    def teapot(exc, context):
+        return Response({"error": "No coffee."}, status=409)
+
+    result = handled(teapot, raising(NotFound())).call()
+    assert (result.code, result.envelope["error"]) == ("CONFLICT", "No coffee.")
+
+
+def test_a_handler_that_returns_none_lets_the_exception_out(handled):
+    thing = handled(lambda exc, context: None, raising(NotFound("secret")))
+    result = thing.call()
+    assert thing.get().status_code == 500
+    assert result.code == "INTERNAL_ERROR"
+    assert "secret" not in str(result.raw)
+
+
+def test_a_handler_that_crashes_is_contained(handled):
+    def broken(exc, context):
+        raise KeyError("secret")
+
+    result = handled(broken, raising(NotFound())).call()
+    assert result.code == "INTERNAL_ERROR"
+    assert "secret" not in str(result.raw)
+
+
+def test_a_handler_may_add_headers_and_keep_the_rest(handled):
+    def later(exc, context):
+        response = exception_handler(exc, context)
+        response["Retry-After"] = "30"
+        response.status_code = 503
+        return response
+
+    result = handled(later, raising(NotFound("Not yet."))).call()
+    assert (result.code, result.data["retry_after_seconds"]) == ("UNAVAILABLE", 30)
+    assert result.envelope["error"] == "Not yet."
+
+
+OWN = {
+    "409 detail": (lambda r: Response({"detail": "x"}, status=409), "CONFLICT", "x"),
+    "400 list": (lambda r: Response(["x", "y"], status=400), "VALIDATION_ERROR", "x"),
+    "403 empty": (lambda r: Response(status=403), "FORBIDDEN", "Forbidden"),
+    "404 text": (lambda r: HttpResponse("No hat.", status=404), "NOT_FOUND", "Not Found"),
+    "404 plain text": (
+        lambda r: HttpResponse("No hat.", status=404, content_type="text/plain"),
+        "NOT_FOUND",
+        "No hat.",
+    ),
+    "403 Django": (lambda r: HttpResponseForbidden(), "FORBIDDEN", "Forbidden"),
+    "400 Django": (
+        lambda r: HttpResponseBadRequest("Torn.", content_type="text/plain"),
+        "VALIDATION_ERROR",
+        "Torn.",
+    ),
+    "400 JSON": (
+        lambda r: JsonResponse({"error": "Torn."}, status=400),
+        "VALIDATION_ERROR",
+        "Torn.",
+    ),
+    "500 page": (
+        lambda r: HttpResponseServerError("<h1>Traceback</h1>"),
+        "INTERNAL_ERROR",
+        "Internal Server Error",
+    ),
+    "503 JSON": (
+        lambda r: JsonResponse({"message": "Closed."}, status=503),
+        "UNAVAILABLE",
+        "Closed.",
+    ),
+    "504": (lambda r: HttpResponse(status=504), "INTERNAL_ERROR", "Gateway Timeout"),
+    "499": (lambda r: Response({"detail": "Gone."}, status=499), "VALIDATION_ERROR", "Gone."),
+    "499 empty": (lambda r: Response(status=499), "VALIDATION_ERROR", "HTTP status 499"),
+    "404 PDF": (
+        lambda r: HttpResponse(b"%PDF", status=404, content_type="application/pdf"),
+        "NOT_FOUND",
+        "Not Found",
+    ),
+    "404 long text": (
+        lambda r: HttpResponse("x" * 2_000_000, status=404, content_type="text/plain"),
+        "NOT_FOUND",
+        "Not Found",
+    ),
+    "502 stream": (
+        lambda r: StreamingHttpResponse([b"No ", b"bank."], status=502, content_type="text/plain"),
+        "INTERNAL_ERROR",
+        "No bank.",
+    ),
+    "400 broken JSON": (
+        lambda r: HttpResponse("{", status=400, content_type="application/json"),
+        "VALIDATION_ERROR",
+        "Bad Request",
+    ),
+}
+
+
+@pytest.mark.parametrize(("answer", "code", "message"), OWN.values(), ids=OWN)
+def test_an_error_response_of_the_view_itself_is_a_failure(serve, answer, code, message):
+    thing = serve(answering(answer))
+    over_http, result = thing.get(), thing.call()
+    assert over_http.status_code >= 400
+    assert result.is_error
+    assert (result.code, result.envelope["error"]) == (code, message)
+    assert len(result.raw["content"]) == 1
+
+
+def test_a_code_in_a_body_of_the_views_own_is_respected(serve):
+    body = {"reason": ErrorDetail("The order has left.", code="order_shipped")}
+    result = serve(answering(lambda request: Response(body, status=409))).call()
+    assert (result.code, result.data["error_type"]) == ("ORDER_SHIPPED", "conflict")
+    assert result.envelope["error"] == "The order has left."
+
+
+def test_a_validation_error_that_is_answered_instead_of_raised_keeps_its_pointers(serve):
+    def answer(request):
+        basket = Basket(data=request.data)
+        basket.is_valid()
+        return Response(basket.errors, status=422)
+
+    view = answering(answer, "POST")
+    result = serve(view).call(body={"name": "x"})
+    assert [(p["pointer"], p["code"]) for p in result.problems] == [("/body/size", "required")]
+    assert result.code == "MISSING_REQUIRED"
+
+
+def test_the_words_of_a_failure_are_in_the_callers_language(serve):
+    thing = serve(raising(ValidationError({"x": ["é ü 🎩"]})))
+    text = thing.call().raw["content"][0]["text"]
+    assert "é ü 🎩" in text
+    assert json.loads(text)["error"] == "x: é ü 🎩"

@@ -1,0 +1,259 @@
+"""What is wrong with the arguments: pointers into what the caller sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django_filters import rest_framework as filters
+from rest_framework import generics, serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from example_project.shop.models import Customer
+from tests.dispatch.views import answering, raising, validating
+
+
+class Line(serializers.Serializer):
+    quantity = serializers.IntegerField(min_value=1)
+    sizes = serializers.ListField(child=serializers.IntegerField(), required=False)
+
+    def validate(self, line: dict[str, Any]) -> dict[str, Any]:
+        if line["quantity"] == 13:
+            raise ValidationError("An unlucky line.", code="unlucky")
+        return line
+
+
+class Basket(serializers.Serializer):
+    name = serializers.CharField(max_length=20)
+    code = serializers.CharField(required=False, write_only=True, max_length=3)
+    password = serializers.CharField(required=False, max_length=5)
+    tier = serializers.ChoiceField(["gold", "silver"], required=False)
+    lines = Line(many=True, required=False)
+    labels = serializers.DictField(child=serializers.IntegerField(), required=False)
+
+    def validate_name(self, name: str) -> str:
+        if name == "taken":
+            raise ValidationError("Taken.", code="unique")
+        return name
+
+    def validate(self, basket: dict[str, Any]) -> dict[str, Any]:
+        if basket["name"] == "clash":
+            raise ValidationError("It clashes.", code="clash")
+        return basket
+
+
+class Note(serializers.Serializer):
+    detail = serializers.CharField()
+    message = serializers.CharField()
+
+
+def summary(problem: dict[str, Any]) -> tuple[Any, ...]:
+    """Return pointer, code and what was received of a problem."""
+    return problem["pointer"], problem["code"], problem.get("received", "not said")
+
+
+CASES = [
+    ({}, "MISSING_REQUIRED", [("/name", "required", None)]),
+    ({"name": "taken"}, "DUPLICATE_ENTRY", [("/name", "unique", "taken")]),
+    ({"name": None}, "VALIDATION_ERROR", [("/name", "null", None)]),
+    ({"name": ""}, "VALIDATION_ERROR", [("/name", "blank", "")]),
+    ({"name": ["x"]}, "VALIDATION_ERROR", [("/name", "invalid", ["x"])]),
+    ({"name": "x", "tier": "tin"}, "VALIDATION_ERROR", [("/tier", "invalid_choice", "tin")]),
+    ({"name": "clash"}, "VALIDATION_ERROR", [("", "clash", "not said")]),
+    ({"name": "x", "lines": {}}, "VALIDATION_ERROR", [("/lines", "not_a_list", {})]),
+    ({"name": "x", "lines": [{}]}, "MISSING_REQUIRED", [("/lines/0/quantity", "required", None)]),
+    (
+        {"name": "x", "lines": [{"quantity": 1}, {"quantity": 0}]},
+        "VALIDATION_ERROR",
+        [("/lines/1/quantity", "min_value", 0)],
+    ),
+    (
+        {"name": "x", "lines": [{"quantity": 2, "sizes": [1, "big", 3, None]}]},
+        "VALIDATION_ERROR",
+        [("/lines/0/sizes/1", "invalid", "big"), ("/lines/0/sizes/3", "null", None)],
+    ),
+    (
+        {"name": "x", "lines": [{"quantity": 13}]},
+        "VALIDATION_ERROR",
+        [("/lines/0", "unlucky", {"quantity": 13})],
+    ),
+    (
+        {"name": "x", "labels": {"a/b": "red", "c": 2}},
+        "VALIDATION_ERROR",
+        [("/labels/a~1b", "invalid", "red")],
+    ),
+    (
+        {"name": "x" * 21, "lines": [{"quantity": 0}]},
+        "VALIDATION_ERROR",
+        [("/name", "max_length", "x" * 21), ("/lines/0/quantity", "min_value", 0)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "problems"), CASES)
+def test_each_problem_points_at_the_argument_and_repeats_it(serve, arguments, code, problems):
+    thing = serve(validating(Basket))
+    result = thing.call(**arguments)
+    assert thing.http.post("/thing/", arguments).status_code == 400
+    assert (result.code, [summary(p) for p in result.problems]) == (code, problems)
+    assert all(problem["message"] and problem["remediation"] for problem in result.problems)
+
+
+@pytest.mark.parametrize(("arguments", "code", "problems"), CASES)
+def test_grouped_arguments_are_pointed_at_in_their_group(serve, arguments, code, problems):
+    result = serve(validating(Basket), ARGUMENTS="grouped").call(body=arguments)
+    expected = [(pointer and f"/body{pointer}", *rest) for pointer, *rest in problems]
+    assert (result.code, [summary(p) for p in result.problems]) == (code, expected)
+
+
+@pytest.mark.parametrize(("arguments", "code", "problems"), CASES)
+def test_a_list_body_is_pointed_at_through_items(serve, arguments, code, problems):
+    result = serve(validating(Basket, many=True)).call(items=[{"name": "good"}, arguments])
+    expected = [(f"/items/1{pointer}", *rest) for pointer, *rest in problems]
+    whole = [(p, c, arguments if p == "/items/1" else received) for p, c, received in expected]
+    assert (result.code, [summary(p) for p in result.problems]) == (code, whole)
+
+
+def test_details_speak_of_the_first_problem(serve):
+    arguments = {"name": "x", "lines": [{"quantity": 0}, {"quantity": -1}]}
+    result = serve(validating(Basket)).call(**arguments)
+    details = result.data["details"]
+    assert (details["field"], details["constraint"]) == ("lines[0].quantity", "min_value")
+    assert details["received"] == 0
+    assert result.envelope["error"] == (
+        "Validation failed: lines[0].quantity: "
+        "Ensure this value is greater than or equal to 1. (1 more problem)"
+    )
+    assert result.data["remediation"] == result.problems[0]["remediation"]
+    assert "'lines[0].quantity'" in result.data["remediation"]
+
+
+def test_a_problem_says_what_would_be_accepted(serve):
+    (problem,) = serve(validating(Basket)).call(name="x", tier="tin").problems
+    assert "gold" in problem["accepted"]
+    assert "silver" in problem["accepted"]
+    assert problem["accepted"] in problem["remediation"]
+
+
+def test_secrets_are_not_repeated(serve):
+    result = serve(validating(Basket)).call(name="x", password="hunter2!")
+    (problem,) = result.problems
+    assert summary(problem) == ("/password", "max_length", "********")
+    assert "hunter2!" not in str(result.raw)
+
+
+def test_what_is_write_only_is_not_repeated(serve):
+    (problem,) = serve(validating(Basket)).call(name="x", code="0815").problems
+    assert summary(problem) == ("/code", "max_length", "********")
+
+
+def test_secrets_inside_a_refused_object_are_not_repeated(serve):
+    sent = {"password": "hunter2!", "tokens": ["abc"], "city": "Bonn"}
+    (problem,) = serve(validating(Basket)).call(name="x", lines=sent).problems
+    assert problem["received"] == {"password": "********", "tokens": "********", "city": "Bonn"}
+
+
+def test_an_argument_named_like_a_general_key_is_still_an_argument(serve):
+    result = serve(validating(Note)).call()
+    assert [p["pointer"] for p in result.problems] == ["/detail", "/message"]
+    assert result.code == "MISSING_REQUIRED"
+
+
+class OpenBody(APIView):
+    """Reads its body without a serializer."""
+
+    permission_classes = []
+
+    def post(self, request) -> Response:
+        if "size" not in request.data:
+            raise ValidationError({"size": ["Which one?"]}, code="required")
+        raise ValidationError({"size": {"width": ["Too wide."]}}, code="too_wide")
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"size": {"width": 9}}, ("/body/size/width", "too_wide", 9)),
+        ({}, ("/body/size", "required", None)),
+    ],
+)
+def test_an_open_body_is_pointed_at_through_body(serve, body, problem):
+    (found,) = serve(OpenBody.as_view()).call(body=body).problems
+    assert summary(found) == problem
+
+
+class CustomerFilter(filters.FilterSet):
+    joined = filters.DateFilter()
+    country = filters.ChoiceFilter(choices=[("DE", "Germany"), ("FR", "France")])
+
+    class Meta:
+        model = Customer
+        fields = ["owner"]
+
+
+class Customers(generics.ListAPIView):
+    permission_classes = []
+    queryset = Customer.objects.order_by("pk")
+    filter_backends = [filters.DjangoFilterBackend]
+    filterset_class = CustomerFilter
+    serializer_class = type(
+        "S",
+        (serializers.ModelSerializer,),
+        {"Meta": type("Meta", (), {"model": Customer, "fields": ["id"]})},
+    )
+
+
+def test_a_query_that_django_filter_refuses_is_pointed_at(serve):
+    thing = serve(Customers.as_view())
+    query = {"joined": "yesterday", "country": "XX"}
+    result = thing.call(**query)
+    assert thing.get(**query).status_code == 400
+    found = {p["pointer"]: (p["code"], p["received"]) for p in result.problems}
+    assert found == {
+        "/joined": ("invalid", "yesterday"),
+        "/country": ("invalid_choice", "XX"),
+    }
+
+
+def test_a_query_in_a_group_is_pointed_at_there(serve):
+    result = serve(Customers.as_view(), ARGUMENTS="grouped").call(query={"country": "XX"})
+    (problem,) = result.problems
+    assert (problem["pointer"], problem["received"]) == ("/query/country", "XX")
+
+
+class Numbered(APIView):
+    permission_classes = []
+
+    def get(self, request, number: str) -> Response:
+        raise ValidationError({"number": ["No such number."]}, code="unknown_number")
+
+
+def test_a_value_in_the_path_is_pointed_at(serve):
+    thing = serve(Numbered.as_view(), route="thing/<str:number>/")
+    (problem,) = thing.call(number="9x").problems
+    assert summary(problem) == ("/number", "unknown_number", "9x")
+
+
+def test_a_name_that_is_no_argument_stays_in_the_message(serve):
+    result = serve(raising(ValidationError({"stock": ["Nothing left."]}, code="sold_out"))).call()
+    assert [summary(p) for p in result.problems] == [("", "sold_out", "not said")]
+    assert result.envelope["error"] == "stock: Nothing left."
+
+
+def test_several_general_problems_are_all_told(serve):
+    result = serve(raising(ValidationError(["One.", "Two.", "Three."]))).call()
+    assert [p["message"] for p in result.problems] == ["One.", "Two.", "Three."]
+    assert result.envelope["error"] == "One. (2 more problems)"
+
+
+def test_a_body_that_only_repeats_an_argument_does_not_blame_it(serve):
+    def refuse(request) -> Response:
+        return Response({"error": "Sold out.", "name": request.data["name"]}, status=400)
+
+    view = answering(refuse, "POST")
+    view.cls.serializer_class = Basket
+    view.cls.get_serializer = lambda self, **kwargs: Basket(**kwargs)
+    result = serve(view).call(name="hat")
+    assert (result.envelope["error"], result.problems) == ("Sold out.", [])

@@ -1,0 +1,190 @@
+"""What an exception of a view becomes: code, type, message, remediation, retry."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
+from rest_framework import exceptions
+
+from drf_mcp.exceptions import Conflict, FeatureDisabled
+from tests.dispatch.views import raising
+
+
+def own(status: int, code: str = "error", detail: str = "Said by the project.") -> Exception:
+    """Return an exception of a project's own class."""
+    members = {"status_code": status, "default_code": code, "default_detail": detail}
+    return type("ProjectError", (exceptions.APIException,), members)()
+
+
+TABLE = [
+    (exceptions.ParseError(), 400, "INVALID_FORMAT", "validation"),
+    (exceptions.ParseError("Line 3 is torn."), 400, "INVALID_FORMAT", "validation"),
+    (exceptions.UnsupportedMediaType("x/y"), 415, "INVALID_FORMAT", "validation"),
+    (exceptions.NotAcceptable(), 406, "INVALID_FORMAT", "validation"),
+    (exceptions.ValidationError("bad"), 400, "VALIDATION_ERROR", "validation"),
+    (exceptions.ValidationError("bad", code="stale"), 400, "VALIDATION_ERROR", "validation"),
+    (exceptions.ValidationError("taken", code="unique"), 400, "DUPLICATE_ENTRY", "conflict"),
+    (exceptions.NotAuthenticated(), 401, "UNAUTHORIZED", "authentication"),
+    (exceptions.AuthenticationFailed(), 401, "UNAUTHORIZED", "authentication"),
+    (exceptions.PermissionDenied(), 403, "FORBIDDEN", "authorization"),
+    (exceptions.PermissionDenied("Ask Eve."), 403, "FORBIDDEN", "authorization"),
+    (exceptions.PermissionDenied("Pay.", "plan_too_small"), 403, "PLAN_TOO_SMALL", "authorization"),
+    (exceptions.NotFound(), 404, "NOT_FOUND", "not_found"),
+    (exceptions.NotFound("No such hat."), 404, "NOT_FOUND", "not_found"),
+    (Http404(), 404, "NOT_FOUND", "not_found"),
+    (Http404("No such hat."), 404, "NOT_FOUND", "not_found"),
+    (PermissionDenied(), 403, "FORBIDDEN", "authorization"),
+    (exceptions.MethodNotAllowed("PUT"), 405, "METHOD_NOT_ALLOWED", "validation"),
+    (exceptions.Throttled(), 429, "RATE_LIMIT_EXCEEDED", "rate_limit"),
+    (exceptions.Throttled(wait=12.3), 429, "RATE_LIMIT_EXCEEDED", "rate_limit"),
+    (FeatureDisabled("refunds"), 403, "FEATURE_DISABLED", "feature_flag"),
+    (Conflict(), 409, "CONFLICT", "conflict"),
+    (Conflict("The order has left."), 409, "CONFLICT", "conflict"),
+    (own(404, "spec_not_found"), 404, "SPEC_NOT_FOUND", "not_found"),
+    (own(400, "too_late"), 400, "TOO_LATE", "validation"),
+    (own(402), 402, "VALIDATION_ERROR", "validation"),
+    (own(402, "payment_required"), 402, "PAYMENT_REQUIRED", "validation"),
+    (own(409, "order_shipped"), 409, "ORDER_SHIPPED", "conflict"),
+    (own(409), 409, "CONFLICT", "conflict"),
+    (own(410), 410, "NOT_FOUND", "not_found"),
+    (own(418), 418, "VALIDATION_ERROR", "validation"),
+    (own(422), 422, "VALIDATION_ERROR", "validation"),
+    (own(422, "unbalanced"), 422, "UNBALANCED", "validation"),
+    (own(451), 451, "VALIDATION_ERROR", "validation"),
+    (own(500), 500, "INTERNAL_ERROR", "internal"),
+    (own(502), 502, "INTERNAL_ERROR", "internal"),
+    (own(502, "bank_down"), 502, "BANK_DOWN", "internal"),
+    (own(503), 503, "UNAVAILABLE", "unavailable"),
+    (own(503, "search_offline"), 503, "SEARCH_OFFLINE", "unavailable"),
+]
+
+
+def name_of(value: object) -> str:
+    """Return a readable parameter id."""
+    return type(value).__name__ if isinstance(value, Exception) else str(value)
+
+
+@pytest.mark.parametrize(("exc", "status", "code", "error_type"), TABLE, ids=name_of)
+def test_an_exception_has_its_code_its_type_and_the_sentence_http_clients_read(
+    serve, exc, status, code, error_type
+):
+    thing = serve(raising(exc))
+    over_http = thing.get()
+    result = thing.call()
+    assert over_http.status_code == status
+    assert result.is_error
+    assert (result.code, result.data["error_type"]) == (code, error_type)
+    body = over_http.json()
+    assert result.envelope["error"] == (body["detail"] if isinstance(body, dict) else body[0])
+    assert len(result.data["remediation"]) > 10
+
+
+@pytest.mark.parametrize("code", ["parse_error", "conflict", "not_found"])
+def test_a_validation_error_may_borrow_the_code_of_another_cause(serve, code):
+    result = serve(raising(exceptions.ValidationError("no", code=code))).call()
+    assert result.code in {"INVALID_FORMAT", "CONFLICT", "NOT_FOUND"}
+    assert result.problems == []
+
+
+def test_a_server_error_is_never_told_as_the_callers_mistake(serve):
+    assert serve(raising(own(500, "not_found"))).call().code == "INTERNAL_ERROR"
+
+
+def test_an_exception_whose_detail_is_an_object_keeps_its_code(serve):
+    exc = exceptions.NotFound({"hat": "gone", "since": "May"}, code="hat_gone")
+    result = serve(raising(exc)).call()
+    assert (result.code, result.data["error_type"]) == ("HAT_GONE", "not_found")
+
+
+@pytest.mark.parametrize(
+    ("wait", "seconds", "remediation"),
+    [
+        (None, None, "Wait before calling again, and make fewer calls."),
+        (12.3, 13, "Wait 13 seconds before calling again."),
+        (1, 1, "Wait 1 second before calling again."),
+    ],
+)
+def test_a_throttled_call_says_when_to_come_back(serve, wait, seconds, remediation):
+    thing = serve(raising(exceptions.Throttled(wait=wait)))
+    result = thing.call()
+    assert result.data.get("retry_after_seconds") == seconds
+    assert thing.get().headers.get("Retry-After") == (None if seconds is None else str(seconds))
+    assert result.data["remediation"] == remediation
+
+
+@pytest.mark.parametrize(
+    "exc", [SuspiciousOperation("secret"), BadRequest("secret"), MultiPartParserError("secret")]
+)
+def test_what_django_answers_with_400_tells_nothing_of_the_exception(serve, exc):
+    thing = serve(raising(exc))
+    result = thing.call()
+    assert thing.get().status_code == 400
+    assert result.code == "VALIDATION_ERROR"
+    assert result.envelope["error"] == "Bad Request"
+    assert "secret" not in str(result.raw)
+
+
+@pytest.fixture
+def reported() -> Iterator[list[dict]]:
+    """The got_request_exception signals of a test."""
+    signals: list[dict] = []
+
+    def receive(sender, **kwargs) -> None:
+        signals.append(kwargs)
+
+    got_request_exception.connect(receive)
+    yield signals
+    got_request_exception.disconnect(receive)
+
+
+class Secret(Exception):
+    """Nobody may read what it says."""
+
+
+def test_a_crash_is_an_internal_error_that_names_a_request_id_and_nothing_else(serve):
+    thing = serve(raising(Secret("password=hunter2")))
+    result = thing.call()
+    request_id = result.envelope["meta"]["request_id"]
+    assert result.is_error
+    assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
+    assert result.envelope["error"] == (
+        f"An unexpected error occurred. It was logged under the id {request_id}."
+    )
+    assert "request id" in result.data["remediation"]
+    assert set(result.data) == {"error_code", "error_type", "remediation"}
+    assert "hunter2" not in str(result.raw)
+    assert "Secret" not in str(result.raw)
+
+
+def test_a_crash_is_logged_once_with_its_traceback_under_the_request_id(serve, caplog):
+    with caplog.at_level(logging.DEBUG, logger="drf_mcp"):
+        result = serve(raising(Secret("x"))).call()
+    (record,) = [r for r in caplog.records if r.name.startswith("drf_mcp") and r.exc_info]
+    assert record.levelno == logging.ERROR
+    assert result.envelope["meta"]["request_id"] in record.getMessage()
+    assert record.exc_info[0] is Secret
+
+
+def test_a_crash_reaches_error_trackers_with_the_inner_request(serve, reported):
+    serve(raising(Secret("x"))).call()
+    (signal,) = reported
+    assert (signal["request"].method, signal["request"].path) == ("GET", "/thing/")
+
+
+def test_an_expected_error_is_neither_logged_nor_reported_as_a_crash(serve, reported, caplog):
+    serve(raising(exceptions.NotFound())).call()
+    assert reported == []
+    assert not [r for r in caplog.records if r.name.startswith("drf_mcp") and r.exc_info]
+
+
+@pytest.mark.parametrize("exc", [Secret("x"), ZeroDivisionError(), RecursionError(), KeyError("k")])
+def test_any_crash_is_contained_and_the_next_call_works(serve, exc):
+    thing = serve(raising(exc))
+    assert thing.call().code == "INTERNAL_ERROR"
+    assert thing.agent.result("tools/list")["tools"]

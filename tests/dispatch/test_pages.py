@@ -1,0 +1,295 @@
+"""Pages: what the paginator said, and arguments that lead through all rows."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+from django.urls import path
+from django_filters.rest_framework import DjangoFilterBackend
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rest_framework import generics, pagination, serializers
+from rest_framework.filters import OrderingFilter, SearchFilter
+from rest_framework.response import Response
+
+from example_project.shop.models import Product
+from tests.dispatch.conftest import Doors
+
+COUNT = 23
+
+
+class Numbers(pagination.PageNumberPagination):
+    page_size = 5
+    page_size_query_param = "page_size"
+
+
+class Windows(pagination.LimitOffsetPagination):
+    default_limit = 5
+
+
+class Cursors(pagination.CursorPagination):
+    page_size = 5
+    page_size_query_param = "page_size"
+    ordering = "slug"
+
+
+class Renamed(pagination.PageNumberPagination):
+    page_size = 5
+    page_size_query_param = "per"
+    page_query_param = "p"
+
+
+class LinksOnly(pagination.PageNumberPagination):
+    page_size = 5
+
+    def get_paginated_response(self, data: Any) -> Response:
+        links = {"next": self.get_next_link(), "previous": self.get_previous_link()}
+        return Response({"links": links, "total": self.page.paginator.count, "items": data})
+
+
+class Wrapped(pagination.PageNumberPagination):
+    page_size = 5
+
+    def get_paginated_response(self, data: Any) -> Response:
+        response = super().get_paginated_response(data)
+        return Response(OrderedDict(pages=self.page.paginator.num_pages, **response.data))
+
+
+class ProductSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Product
+        fields = ["id", "slug", "category"]
+
+
+class Products(generics.ListAPIView):
+    permission_classes = []
+    queryset = Product.objects.order_by("slug")
+    serializer_class = ProductSerializer
+    filter_backends = [DjangoFilterBackend, SearchFilter, OrderingFilter]
+    filterset_fields = ["category"]
+    search_fields = ["slug"]
+    ordering_fields = ["slug", "id"]
+
+
+SIZES = {Numbers: "page_size", Windows: "limit", Cursors: "page_size", Renamed: "per"}
+STYLES = list(SIZES)
+
+
+@pytest.fixture
+def pages(serve):
+    """Serve `COUNT` products under a paginator."""
+    rows = Product.objects.filter(pk__in=list(known())).order_by("slug")
+
+    def mount(paginator: type | None, **mcp_settings: Any) -> Doors:
+        view = Products.as_view(pagination_class=paginator, queryset=rows)
+        return serve(path("thing/", view), **mcp_settings)
+
+    return mount
+
+
+def known() -> Any:
+    """Return the ids of the products served."""
+    return Product.objects.order_by("pk").values_list("pk", flat=True)[:COUNT]
+
+
+def walk(thing: Doors, arguments: dict[str, Any]) -> list[list[int]]:
+    """Follow `next` from the first page on and return the ids of each page."""
+    found, following = [], arguments
+    while following is not None:
+        result = thing.call(**following)
+        assert not result.is_error, result.raw
+        page = result.envelope["meta"]["pagination"]
+        assert page["has_more"] is ("next" in page)
+        assert "http" not in str(result.envelope["meta"])
+        found.append([row["id"] for row in result.data["results"]])
+        following = page.get("next")
+        assert len(found) <= COUNT + 1
+    return found
+
+
+def walk_http(thing: Doors, parameters: dict[str, Any]) -> list[list[int]]:
+    """Follow the links of plain HTTP and return the ids of each page."""
+    answer = thing.get(**parameters).json()
+    found = [[row["id"] for row in answer["results"]]]
+    while answer["next"]:
+        answer = thing.http.get(answer["next"]).json()
+        found.append([row["id"] for row in answer["results"]])
+    return found
+
+
+@pytest.mark.parametrize("paginator", STYLES)
+@settings(
+    max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(size=st.integers(1, COUNT + 3))
+def test_next_leads_through_all_rows_once_page_by_page_as_the_links_do(pages, paginator, size):
+    thing = pages(paginator)
+    arguments = {SIZES[paginator]: size}
+    walked = walk(thing, arguments)
+    assert walked == walk_http(thing, arguments)
+    rows = [pk for page in walked for pk in page]
+    assert sorted(rows) == list(known())
+    assert len(rows) == COUNT
+
+
+@pytest.mark.parametrize("paginator", STYLES)
+def test_without_arguments_next_leads_through_all_rows_too(pages, paginator):
+    thing = pages(paginator)
+    assert walk(thing, {}) == walk_http(thing, {})
+    assert list(map(len, walk(thing, {}))) == [5, 5, 5, 5, 3]
+
+
+@pytest.mark.parametrize("paginator", STYLES)
+def test_grouped_arguments_lead_on_in_their_group(pages, paginator):
+    thing = pages(paginator, ARGUMENTS="grouped")
+    size = SIZES[paginator]
+    first = thing.call(query={size: 9}).envelope["meta"]["pagination"]["next"]
+    assert set(first) == {"query"}
+    assert walk(thing, {"query": {size: 9}}) == walk_http(thing, {size: 9})
+    assert sum(map(len, walk(thing, {}))) == COUNT
+
+
+@pytest.mark.parametrize("paginator", STYLES)
+def test_filters_search_and_order_are_kept_in_next(pages, paginator):
+    thing = pages(paginator)
+    category = Product.objects.values_list("category", flat=True).first()
+    arguments = {"category": category, "search": "a", "ordering": "-id", SIZES[paginator]: 1}
+    page = thing.call(**arguments).envelope["meta"]["pagination"]
+    assert arguments.items() <= page["next"].items()
+    wanted = Product.objects.filter(
+        pk__in=list(known()), category=category, slug__contains="a"
+    ).order_by("-id")
+    assert [pk for ids in walk(thing, arguments) for pk in ids] == [p.pk for p in wanted]
+    assert len(wanted) > 1
+
+
+@pytest.mark.parametrize("paginator", STYLES)
+def test_the_rows_are_those_of_http(pages, paginator):
+    thing = pages(paginator)
+    body = thing.get().json()
+    assert thing.call().data == {"results": body["results"]}
+
+
+MEMBERS = {
+    Numbers: [
+        {"has_more": True, "total_count": COUNT, "page_size": 5, "page": 1, "cursor": "2"},
+        {"has_more": False, "total_count": COUNT, "page_size": 5, "page": 5},
+    ],
+    Windows: [
+        {"has_more": True, "total_count": COUNT, "page_size": 5, "cursor": "5"},
+        {"has_more": False, "total_count": COUNT, "page_size": 5},
+    ],
+    Renamed: [
+        {"has_more": True, "total_count": COUNT, "page_size": 5, "page": 1, "cursor": "2"},
+        {"has_more": False, "total_count": COUNT, "page_size": 5, "page": 5},
+    ],
+}
+NEXT = {Numbers: {"page": 2}, Windows: {"limit": 5, "offset": 5}, Renamed: {"p": 2}}
+LAST = {Numbers: {"page": 5}, Windows: {"offset": 20}, Renamed: {"p": 5}}
+
+
+@pytest.mark.parametrize("paginator", MEMBERS)
+def test_a_page_says_where_it_stands(pages, paginator):
+    thing = pages(paginator)
+    first = thing.call().envelope["meta"]["pagination"]
+    last = thing.call(**LAST[paginator]).envelope["meta"]["pagination"]
+    assert first == {**MEMBERS[paginator][0], "next": NEXT[paginator]}
+    assert last == MEMBERS[paginator][1]
+
+
+def test_a_cursor_page_gives_the_cursor_of_the_next(pages):
+    page = pages(Cursors).call().envelope["meta"]["pagination"]
+    assert set(page) == {"has_more", "page_size", "cursor", "next"}
+    assert page["next"] == {"cursor": page["cursor"]}
+    assert page["page_size"] == 5
+
+
+@pytest.mark.parametrize(
+    ("paginator", "arguments"), [(Numbers, {"page_size": 7}), (Windows, {"limit": 7})]
+)
+def test_the_size_of_a_page_is_what_the_caller_asked_for(pages, paginator, arguments):
+    assert pages(paginator).call(**arguments).envelope["meta"]["pagination"]["page_size"] == 7
+
+
+def test_the_size_of_a_cursor_page_is_what_the_caller_asked_for(pages):
+    page = pages(Cursors).call(page_size=7).envelope["meta"]["pagination"]
+    assert page["page_size"] == 7
+
+
+@pytest.mark.parametrize("paginator", STYLES)
+def test_an_empty_list_is_one_last_page(pages, paginator):
+    result = pages(paginator).call(search="no such slug")
+    page = result.envelope["meta"]["pagination"]
+    assert (result.data, page["has_more"]) == ({"results": []}, False)
+    assert page.get("total_count", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("paginator", "arguments"), [(Numbers, {"page": 99}), (Cursors, {"cursor": "nonsense"})]
+)
+def test_a_page_that_does_not_exist_is_not_found(pages, paginator, arguments):
+    thing = pages(paginator)
+    assert thing.get(**arguments).status_code == 404
+    assert thing.call(**arguments).code == "NOT_FOUND"
+
+
+def test_a_page_of_another_shape_is_left_as_it_is(pages):
+    thing = pages(LinksOnly)
+    result = thing.call()
+    assert result.data == thing.get().json()
+    assert "pagination" not in result.envelope["meta"]
+
+
+def test_further_members_of_a_page_stay_in_the_data(pages):
+    thing = pages(Wrapped)
+    result = thing.call()
+    assert result.data == {"pages": 5, "results": thing.get().json()["results"]}
+    assert result.envelope["meta"]["pagination"]["next"] == {"page": 2}
+
+
+def test_a_list_without_a_paginator_is_no_page(pages):
+    thing = pages(None)
+    result = thing.call()
+    assert result.data == {"results": thing.get().json()}
+    assert "pagination" not in result.envelope["meta"]
+
+
+@pytest.mark.parametrize("following", ["boil", "", 2, True, {"page": 2}, ["x"]])
+def test_a_next_that_is_no_link_is_no_page(serve, following):
+    class Steps(generics.GenericAPIView):
+        permission_classes = []
+        pagination_class = Numbers
+
+        def get(self, request) -> Response:
+            return Response({"next": following, "count": "3", "results": ["peel"]})
+
+    thing = serve(Steps.as_view())
+    result = thing.call()
+    assert result.data == thing.get().json()
+    assert "pagination" not in result.envelope["meta"]
+
+
+def test_a_count_that_is_no_number_is_left_out(serve):
+    class Steps(generics.GenericAPIView):
+        permission_classes = []
+        pagination_class = Numbers
+
+        def get(self, request) -> Response:
+            return Response({"next": None, "count": "many", "results": []})
+
+    page = serve(Steps.as_view()).call().envelope["meta"]["pagination"]
+    assert page == {"has_more": False, "page_size": 5}
+
+
+def test_a_body_of_the_views_own_without_a_paginator_is_no_page(serve):
+    class Steps(generics.GenericAPIView):
+        permission_classes = []
+
+        def get(self, request) -> Response:
+            return Response({"next": None, "count": 3, "results": ["peel"]})
+
+    result = serve(Steps.as_view()).call()
+    assert result.data == {"next": None, "count": 3, "results": ["peel"]}
+    assert "pagination" not in result.envelope["meta"]

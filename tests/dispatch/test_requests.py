@@ -1,0 +1,236 @@
+"""What a view may ask of its request: bodies for its parsers, query, negotiation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from rest_framework import parsers, serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tests.dispatch.views import answering, validating
+
+
+class Line(serializers.Serializer):
+    unit_price = serializers.DecimalField(max_digits=6, decimal_places=2)
+
+
+class Basket(serializers.Serializer):
+    first_name = serializers.CharField(max_length=10)
+    is_gift = serializers.BooleanField(required=False)
+    sizes = serializers.ListField(child=serializers.IntegerField(), required=False)
+    order_line = Line(required=False)
+
+
+BASKET = {"first_name": "Zoë & 🎩=1", "is_gift": True, "sizes": [1, 2, 3]}
+
+
+def with_parsers(*classes: type, many: bool = False) -> Any:
+    """Return a view that takes a basket through these parsers and echoes it."""
+    view = validating(Basket, many=many)
+    view.cls.parser_classes = list(classes)
+    return view
+
+
+@pytest.mark.parametrize(
+    ("parser", "http_format"),
+    [
+        (parsers.JSONParser, "json"),
+        (parsers.FormParser, None),
+        (parsers.MultiPartParser, "multipart"),
+    ],
+)
+def test_the_body_is_written_for_the_views_own_parser(serve, parser, http_format):
+    thing = serve(with_parsers(parser))
+    if http_format is None:
+        form = QueryDict(mutable=True)
+        form.update({"first_name": BASKET["first_name"], "is_gift": "true"})
+        form.setlist("sizes", ["1", "2", "3"])
+        over_http = thing.http.post(
+            "/thing/", form.urlencode(), content_type="application/x-www-form-urlencoded"
+        )
+    else:
+        over_http = thing.http.post("/thing/", BASKET, format=http_format)
+    assert over_http.status_code == 201
+    assert thing.call(**BASKET).data == over_http.json() == BASKET
+
+
+@pytest.mark.parametrize("parser", [parsers.FormParser, parsers.MultiPartParser])
+def test_problems_of_a_form_point_at_the_arguments(serve, parser):
+    result = serve(with_parsers(parser)).call(first_name="x" * 11, sizes=[1, "big"])
+    found = {p["pointer"]: (p["code"], p["received"]) for p in result.problems}
+    assert found == {
+        "/first_name": ("max_length", "x" * 11),
+        "/sizes/1": ("invalid", "big"),
+    }
+
+
+class Row(serializers.Serializer):
+    price = serializers.DecimalField(max_digits=6, decimal_places=2)
+    sizes = serializers.ListField(child=serializers.IntegerField(), required=False)
+    inner = Line(required=False)
+
+
+class Everything(serializers.Serializer):
+    row = Row()
+    rows = Row(many=True, required=False)
+    anything = serializers.JSONField(required=False)
+    labels = serializers.DictField(child=serializers.CharField(), required=False)
+    tiers = serializers.MultipleChoiceField(choices=["gold", "silver"], required=False)
+
+
+NESTED = {
+    "row": {"price": "1.00", "sizes": [1, 2], "inner": {"unit_price": "2.00"}},
+    "rows": [
+        {"price": "3.00", "sizes": [3, 4], "inner": {"unit_price": "5.00"}},
+        {"price": "6.00"},
+    ],
+    "anything": {"a": [1, {"b": None}]},
+    "labels": {"x": "é", "y.z": "]["},
+    "tiers": ["gold", "silver"],
+}
+
+
+@pytest.mark.parametrize(
+    "parser", [parsers.JSONParser, parsers.FormParser, parsers.MultiPartParser]
+)
+def test_nested_values_reach_a_view_through_any_parser(serve, parser):
+    view = validating(Everything)
+    view.cls.parser_classes = [parser]
+    data = serve(view).call(**NESTED).data
+    assert {**data, "tiers": sorted(data["tiers"])} == NESTED
+
+
+@pytest.mark.parametrize("parser", [parsers.FormParser, parsers.MultiPartParser])
+def test_problems_deep_in_a_form_point_at_the_arguments(serve, parser):
+    view = validating(Everything)
+    view.cls.parser_classes = [parser]
+    rows = [{"price": "1.00"}, {"price": "1.00", "inner": {"unit_price": "dear"}}]
+    (problem,) = serve(view).call(row={"price": "1"}, rows=rows).problems
+    assert (problem["pointer"], problem["received"]) == ("/rows/1/inner/unit_price", "dear")
+
+
+@pytest.mark.parametrize("body", [[1, 2], "x", 7])
+def test_a_form_cannot_carry_what_is_no_object(serve, body):
+    view = answering(lambda request: Response({"got": request.data}), "POST")
+    view.cls.parser_classes = [parsers.FormParser]
+    result = serve(view).call(body=body)
+    assert result.code == "INVALID_FORMAT"
+    assert "must be an object" in result.envelope["error"]
+
+
+@pytest.mark.parametrize("parser", [parsers.FormParser, parsers.MultiPartParser])
+def test_a_form_cannot_smuggle_fields(serve, parser):
+    name = "a&sizes=9"
+    assert serve(with_parsers(parser)).call(first_name=name).data["first_name"] == name
+    name = "--x\r\n\r\n"
+    assert serve(with_parsers(parser)).call(first_name=name).data["first_name"] == name.strip()
+
+
+def renamed(value: Any, pattern: str, replacement: Any) -> Any:
+    """Return a value with every key rewritten."""
+    if isinstance(value, dict):
+        return {
+            re.sub(pattern, replacement, key): renamed(member, pattern, replacement)
+            for key, member in value.items()
+        }
+    if isinstance(value, list):
+        return [renamed(item, pattern, replacement) for item in value]
+    return value
+
+
+class CamelCaseParser(parsers.JSONParser):
+    def parse(self, stream, media_type=None, parser_context=None):
+        data = super().parse(stream, media_type, parser_context)
+        return renamed(data, r"(?<=[a-z])([A-Z])", lambda m: f"_{m[1].lower()}")
+
+
+class CamelCaseRenderer(JSONRenderer):
+    def render(self, data, accepted_media_type=None, renderer_context=None):
+        camel = renamed(dict(data), r"_([a-z])", lambda m: m[1].upper())
+        return super().render(camel, accepted_media_type, renderer_context)
+
+
+def test_a_parser_that_renames_keys_gets_what_it_understands(serve):
+    thing = serve(with_parsers(CamelCaseParser))
+    over_http = thing.http.post("/thing/", {"firstName": "Zoë"}, format="json")
+    assert thing.call(first_name="Zoë").data == over_http.json()
+
+
+@pytest.mark.xfail(
+    reason="dispatch.read takes the rendered body of errors too: codes and names are lost there",
+)
+def test_problems_behind_a_renaming_renderer_point_at_the_arguments(serve):
+    view = with_parsers(CamelCaseParser)
+    view.cls.renderer_classes = [CamelCaseRenderer]
+    thing = serve(view)
+    result = thing.call(first_name="x" * 11, order_line={"unit_price": "dear"})
+    assert [(p["pointer"], p["code"]) for p in result.problems] == [
+        ("/first_name", "max_length"),
+        ("/order_line/unit_price", "invalid"),
+    ]
+
+
+def test_a_list_body_creates_many(serve):
+    thing = serve(validating(Basket, many=True))
+    rows = [{"first_name": "a"}, {"first_name": "b", "is_gift": False}]
+    over_http = thing.http.post("/thing/", rows, format="json")
+    assert thing.call(items=rows).data == {"results": over_http.json()} == {"results": rows}
+
+
+def test_a_delete_may_have_a_body(serve):
+    class Things(APIView):
+        permission_classes = []
+
+        def delete(self, request) -> Response:
+            return Response({"deleted": request.data["ids"]})
+
+    thing = serve(Things.as_view())
+    over_http = thing.http.delete("/thing/", {"ids": [1, 2]}, format="json")
+    assert thing.call(body={"ids": [1, 2]}).data == over_http.json() == {"deleted": [1, 2]}
+
+
+@pytest.mark.parametrize("body", [{"a": [1, None]}, [1, 2], "x", 7, True, {}, []])
+def test_an_open_body_is_sent_as_it_is(serve, body):
+    view = answering(lambda request: Response({"got": request.data}), "POST")
+    thing = serve(view)
+    over_http = thing.http.post("/thing/", body, format="json")
+    assert thing.call(body=body).data == over_http.json()
+
+
+def test_undeclared_query_parameters_go_through_extra_query(serve):
+    def answer(request) -> Response:
+        return Response({key: request.query_params.getlist(key) for key in request.query_params})
+
+    thing = serve(answering(answer), EXTRA_QUERY=True)
+    result = thing.call(query={"expand": ["a", "b"], "depth": 2, "q": "x&y=ü", "none": None})
+    assert result.data == {"expand": ["a", "b"], "depth": ["2"], "q": ["x&y=ü"]}
+    assert result.data == thing.get(expand=["a", "b"], depth=2, q="x&y=ü").json()
+
+
+def test_undeclared_query_parameters_are_unknown_without_it(serve):
+    result = serve(answering(lambda r: Response({}))).call(expand="a")
+    assert result.problems[0]["code"] == "unknown"
+
+
+@pytest.mark.parametrize(("wanted", "code"), [("json", None), ("shop", None), ("pdf", "NOT_FOUND")])
+def test_the_format_query_parameter_negotiates(serve, wanted, code):
+    class ShopRenderer(JSONRenderer):
+        media_type = "application/vnd.shop+json"
+        format = "shop"
+
+        def render(self, data, accepted_media_type=None, renderer_context=None):
+            return super().render({"shop": data}, accepted_media_type, renderer_context)
+
+    view = answering(lambda request: Response({"a": 1}))
+    view.cls.renderer_classes = [JSONRenderer, ShopRenderer]
+    thing = serve(view, EXTRA_QUERY=True)
+    result, over_http = thing.call(query={"format": wanted}), thing.get(format=wanted)
+    assert (result.data.get("error_code"), result.is_error) == (code, code is not None)
+    if code is None:
+        assert result.data == over_http.json()
+    assert (over_http.status_code == 404) is result.is_error

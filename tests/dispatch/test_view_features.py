@@ -1,0 +1,193 @@
+"""Caches, conditions, throttles, versions and coroutines of the views themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.http import JsonResponse
+from django.urls import include, path
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import cache_page, never_cache
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import condition, etag
+from rest_framework import throttling, versioning
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tests.dispatch.views import answering
+
+
+def counted(calls: list[int]) -> Any:
+    """Return a view class that counts its answers."""
+
+    class Counter(APIView):
+        permission_classes = []
+
+        def get(self, request) -> Response:
+            calls.append(1)
+            return Response({"call": len(calls)})
+
+    return Counter
+
+
+def test_a_cached_view_runs_once_for_agents(serve):
+    calls: list[int] = []
+    view_class = method_decorator(cache_page(60), name="dispatch")(counted(calls))
+    thing = serve(view_class.as_view())
+    assert [thing.call().data for _ in range(3)] == [{"call": 1}] * 3
+    assert len(calls) == 1
+    cache.clear()
+    assert thing.call().data == {"call": 2}
+
+
+def test_a_callback_after_rendering_is_served(serve):
+    rendered: list[bytes] = []
+
+    def answer(request) -> Response:
+        response = Response({"a": 1})
+        response.add_post_render_callback(lambda done: rendered.append(done.content))
+        return response
+
+    assert serve(answering(answer)).call().data == {"a": 1}
+    assert rendered == [b'{"a":1}']
+
+
+def test_a_callback_after_rendering_may_replace_the_response(serve):
+    def answer(request) -> Response:
+        response = Response({"a": 1})
+        response.add_post_render_callback(lambda done: JsonResponse({"b": 2}))
+        return response
+
+    thing = serve(answering(answer))
+    assert thing.call().data == thing.get().json() == {"b": 2}
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    [
+        etag(lambda request: "fixed"),
+        condition(etag_func=lambda request: "fixed"),
+        never_cache,
+    ],
+)
+def test_a_conditional_view_never_answers_not_modified(serve, decorator):
+    view_class = method_decorator(decorator, name="dispatch")(counted([]))
+    thing = serve(view_class.as_view())
+    message, headers = thing.agent.frame("tools/call", {"name": thing.tool, "arguments": {}})
+    stale = {"If-None-Match": '"fixed"', "If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT"}
+    answers = [thing.agent.post(message, {**headers, **stale}).json() for _ in range(2)]
+    data = [answer["result"]["structuredContent"]["data"] for answer in answers]
+    assert data == [{"call": 1}, {"call": 2}]
+
+
+def test_a_compressed_view_is_read(serve):
+    class Long(APIView):
+        permission_classes = []
+
+        def get(self, request) -> Response:
+            return Response({"a": "x" * 1000})
+
+    thing = serve(method_decorator(gzip_page, name="dispatch")(Long).as_view())
+    thing.agent.http.defaults["HTTP_ACCEPT_ENCODING"] = "gzip"
+    assert thing.call().data == {"a": "x" * 1000}
+
+
+class TwicePerMinute(throttling.SimpleRateThrottle):
+    scope = "two"
+    THROTTLE_RATES = {"two": "2/min"}
+
+    def get_cache_key(self, request, view):
+        return f"two-{request.META['REMOTE_ADDR']}"
+
+
+class Scoped(throttling.ScopedRateThrottle):
+    THROTTLE_RATES = {"hats": "2/min"}
+
+
+class PerAddress(throttling.AnonRateThrottle):
+    THROTTLE_RATES = {"anon": "2/min"}
+
+
+@pytest.mark.parametrize("throttle", [TwicePerMinute, Scoped, PerAddress])
+def test_http_and_tool_calls_count_against_one_rate(serve, throttle):
+    view = answering(lambda request: Response({}))
+    view.cls.throttle_classes = [throttle]
+    view.cls.throttle_scope = "hats"
+    thing = serve(view)
+    assert not thing.call().is_error
+    assert thing.get().status_code == 200
+    over_http, result = thing.get(), thing.call()
+    assert over_http.status_code == 429
+    assert result.code == "RATE_LIMIT_EXCEEDED"
+    seconds = int(over_http.headers["Retry-After"])
+    assert result.data["retry_after_seconds"] in {seconds - 1, seconds}
+
+
+def test_listing_tools_counts_against_no_rate(serve):
+    view = answering(lambda request: Response({}))
+    view.cls.throttle_classes = [TwicePerMinute]
+    thing = serve(view)
+    for _ in range(4):
+        thing.agent.result("tools/list")
+    assert thing.get().status_code == 200
+
+
+class Versioned(APIView):
+    permission_classes = []
+
+    def get(self, request, **kwargs: Any) -> Response:
+        return Response(
+            {"version": request.version, "url": request.versioning_scheme.__class__.__name__}
+        )
+
+
+def versioned(scheme: type, **members: Any) -> Any:
+    """Return a view with this versioning scheme."""
+    own = type("Own", (scheme,), {"default_version": "v1", "allowed_versions": ["v1", "v2"]})
+    return type("Versions", (Versioned,), {"versioning_class": own, **members}).as_view()
+
+
+def test_a_version_in_the_path_is_an_argument(serve):
+    thing = serve(versioned(versioning.URLPathVersioning), route="<str:version>/thing/")
+    assert thing.call(version="v2").data == thing.get("/v2/thing/").json()
+    assert thing.call(version="v9").code == "NOT_FOUND"
+    assert thing.get("/v9/thing/").status_code == 404
+
+
+def test_a_version_in_the_query_goes_through_extra_query(serve):
+    thing = serve(versioned(versioning.QueryParameterVersioning), EXTRA_QUERY=True)
+    assert thing.call().data["version"] == "v1"
+    assert thing.call(query={"version": "v2"}).data == thing.get(version="v2").json()
+
+
+def test_a_version_by_namespace_is_the_routes(serve):
+    inner = [path("thing/", versioned(versioning.NamespaceVersioning))]
+    thing = serve(path("v2/", include((inner, "shop"), namespace="v2")))
+    assert thing.call().data == thing.get("/v2/thing/").json()
+    assert thing.call().data["version"] == "v2"
+
+
+def test_a_version_in_the_accept_header_is_the_default(serve):
+    thing = serve(versioned(versioning.AcceptHeaderVersioning))
+    over_http = thing.http.get("/thing/", headers={"accept": "application/json"})
+    assert thing.call().data == over_http.json()
+    assert thing.call().data["version"] == "v1"
+
+
+def test_an_asynchronous_callback_is_run(serve):
+    class Things(APIView):
+        permission_classes = []
+
+        def get(self, request) -> Response:
+            return Response({"a": 1})
+
+    plain = Things.as_view()
+
+    async def callback(request, *args: Any, **kwargs: Any) -> Any:
+        return plain(request, *args, **kwargs)
+
+    callback.cls, callback.initkwargs, callback.csrf_exempt = Things, {}, True
+    thing = serve(callback)
+    assert thing.call().data == thing.get().json() == {"a": 1}

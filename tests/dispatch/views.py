@@ -1,0 +1,49 @@
+"""Views that do one thing, open to everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rest_framework.decorators import api_view, permission_classes
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+
+def answering(answer: Callable[[Any], Any], method: str = "GET") -> Callable[..., Any]:
+    """Return a function view whose response the callable gives."""
+
+    @api_view([method])
+    @permission_classes([])
+    def thing(request) -> Any:
+        return answer(request)
+
+    return thing
+
+
+def raising(exc: BaseException, method: str = "GET") -> Callable[..., Any]:
+    """Return a function view that raises this exception."""
+
+    def fail(request) -> Any:
+        raise exc
+
+    return answering(fail, method)
+
+
+def validating(serializer: type[Serializer], *, many: bool = False) -> Callable[..., Any]:
+    """Return a POST view that validates its body with the serializer and echoes it."""
+
+    class Thing(APIView):
+        permission_classes = []
+        serializer_class = serializer
+
+        def post(self, request) -> Response:
+            checked = self.get_serializer(data=request.data)
+            checked.is_valid(raise_exception=True)
+            return Response(checked.data, status=201)
+
+        def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
+            return self.serializer_class(*args, many=many, **kwargs)
+
+    return Thing.as_view()

@@ -1,0 +1,63 @@
+"""The official TypeScript SDK's clients at a real server: most desktop clients are made of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("typescript_sdk.cjs")
+
+# Package of the SDK and revision: the first version of the SDK and the second one.
+CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", "2026-07-28")]
+
+
+@pytest.fixture(scope="module", params=CLIENTS, ids=" ".join)
+def seen(request, uvicorn, node_modules):
+    """What a client of alice saw: the revision, the names of tools, results by tool."""
+    library, revision = request.param
+    command = [node_modules / ".bin" / "node", SCRIPT]
+    command += [library, revision, uvicorn.url, uvicorn.shop.tokens["alice"]]
+    environment = {**os.environ, "NODE_PATH": str(node_modules)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return {**json.loads(run.stdout), "asked": revision}
+
+
+def envelope(result):
+    """Return the envelope of a result, the same in both channels."""
+    assert result["structuredContent"] == json.loads(result["content"][0]["text"])
+    return result["structuredContent"]
+
+
+def test_client_settles_on_the_revision(seen):
+    assert seen["revision"] == seen["asked"]
+
+
+def test_client_lists_the_tools_of_the_user(seen):
+    assert {"customers_list", "orders_create", "stats"} <= set(seen["names"])
+    assert "customers_deactivate" not in seen["names"]
+
+
+@pytest.mark.parametrize("name", ["customers_list", "orders_list", "products_list", "stats"])
+def test_client_takes_the_result_of_a_reading_tool(seen, name):
+    """The clients compile a tool's outputSchema and refuse a result that breaks it."""
+    result = seen["results"][name]
+    assert "isError" not in result
+    assert envelope(result)["success"] is True
+
+
+def test_client_learns_what_to_correct(seen):
+    result = seen["results"]["customers_create"]
+    assert result["isError"] is True
+    (problem,) = envelope(result)["data"]["details"]["problems"]
+    assert (problem["pointer"], problem["code"]) == ("/email", "invalid")
+
+
+def test_action_hidden_from_a_user_refuses_to_be_called(seen):
+    result = seen["results"]["customers_deactivate"]
+    assert result["isError"] is True
+    assert envelope(result)["data"]["error_code"] == "FORBIDDEN"

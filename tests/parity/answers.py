@@ -1,0 +1,106 @@
+"""What a request came to over plain HTTP and as a tool call, in the same words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
+from tests.agents import Agent, Result
+
+MODELS = [Customer, Product, Order, OrderLine, Ticket]
+# The error codes that may stand for a status.
+CODES = {
+    400: {"VALIDATION_ERROR", "MISSING_REQUIRED", "DUPLICATE_ENTRY", "INVALID_FORMAT"},
+    401: {"UNAUTHORIZED"},
+    403: {"FORBIDDEN"},
+    404: {"NOT_FOUND"},
+    405: {"METHOD_NOT_ALLOWED"},
+    409: {"CONFLICT"},
+    429: {"RATE_LIMIT_EXCEEDED"},
+    500: {"INTERNAL_ERROR"},
+}
+PAGE_MEMBERS = ("count", "next", "previous")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a request did besides answering: the tables after it, and its SQL."""
+
+    tables: dict[str, list[dict[str, Any]]]
+    sql: list[str]
+
+
+class Undone(Exception):
+    """Ends a savepoint."""
+
+
+def observed(send: Callable[[], Any]) -> tuple[Any, Effect]:
+    """Return what a request answered and did, and undo it."""
+    try:
+        with transaction.atomic():
+            with CaptureQueriesContext(connection) as queries:
+                answer = send()
+            sql = [re.sub(r'"s\d+_x\d+"', "?", query["sql"]) for query in queries]
+            effect = Effect(
+                {m.__name__: list(m.objects.order_by("pk").values()) for m in MODELS}, sql
+            )
+            raise Undone
+    except Undone:
+        return answer, effect
+
+
+def over_http(http: APIClient, method: str, path: str, body: Any = None) -> Any:
+    """Send a request with a JSON body, or none, and return the response."""
+    content = {} if body is None else {"data": json.dumps(body)}
+    return http.generic(method, path, content_type="application/json", **content)
+
+
+def body_of(response: Any) -> Any:
+    """Return the JSON of a response, None if it has no body."""
+    return json.loads(response.content) if response.content else None
+
+
+def called(agent: Agent, tool: str, arguments: dict[str, Any]) -> Result:
+    """Call a tool by one HTTP request; the result is not held against its definition."""
+    return Result(agent.result("tools/call", name=tool, arguments=arguments))
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text of an error body."""
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from texts(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+    else:
+        yield str(value)
+
+
+def assert_same_answer(response: Any, result: Result) -> None:
+    """Hold a tool result against the HTTP response to the same request."""
+    if response.status_code < 400:
+        assert not result.is_error, result.envelope
+        assert result.data == expected_data(body_of(response))
+    else:
+        assert result.is_error
+        assert result.code in CODES[response.status_code], (response.content, result.envelope)
+        told = {problem["message"] for problem in result.problems} | {result.envelope["error"]}
+        assert set(texts(body_of(response))) <= told
+
+
+def expected_data(body: Any) -> Any:
+    """Return the data of the envelope for the body of a successful response."""
+    if body is None:
+        return {}
+    if isinstance(body, dict) and "results" in body:
+        return {key: member for key, member in body.items() if key not in PAGE_MEMBERS}
+    return body

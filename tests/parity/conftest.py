@@ -1,0 +1,30 @@
+"""Callers of the shop, and a clock that stands still."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timezone
+
+import pytest
+
+from example_project.shop.models import Order, Ticket
+
+NOW = datetime(2026, 11, 2, 12, 30, 15, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def open_endpoint(settings) -> None:
+    """Let anonymous callers in: what they may do is for the views to say."""
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    }
+
+
+@pytest.fixture
+def stopped_clock(monkeypatch) -> None:
+    """Give everything that is made the same moment and the same number."""
+    monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
+    monkeypatch.setattr(Order._meta.get_field("placed_at"), "_get_default", lambda: NOW)
+    monkeypatch.setattr(Ticket._meta.get_field("created"), "_get_default", lambda: NOW)
+    monkeypatch.setattr("uuid.uuid4", lambda: uuid.UUID(int=7))

@@ -1,0 +1,255 @@
+"""Requests to every endpoint of the shop, each as HTTP and as a tool call.
+
+Rows are named in braces: ``{paid}`` is the key of one of alice's paid orders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from example_project.shop.models import Customer, Order, Product, Ticket
+
+LINES = [{"product": "{product}", "quantity": 2}, {"product": "{other_product}", "quantity": 1}]
+NEW_CUSTOMER = {"name": "Ada Núñez", "email": "ada@mail.example", "country": "ES", "tier": "gold"}
+TICKET = {"customer": "{customer}", "subject": "Ünwell", "body": "It broke.", "priority": 4}
+
+
+@dataclass(frozen=True)
+class ShopRequest:
+    """One request.
+
+    Attributes:
+        tool: the tool that makes it.
+        arguments: what the tool is given.
+        method: the HTTP method.
+        path: the path and the query.
+        body: the JSON body; None for none.
+    """
+
+    tool: str
+    arguments: dict[str, Any]
+    method: str
+    path: str
+    body: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.tool}-{'-'.join(self.arguments) or 'bare'}-{self.method}-{self.path}"
+
+    def about(self, rows: dict[str, Any]) -> ShopRequest:
+        """Return the request with the rows' keys in the place of their names."""
+        return ShopRequest(
+            self.tool,
+            filled(self.arguments, rows),
+            self.method,
+            filled(self.path, rows),
+            filled(self.body, rows),
+        )
+
+
+def filled(value: Any, rows: dict[str, Any]) -> Any:
+    """Return a JSON value with the rows' keys in the place of their names."""
+    if isinstance(value, dict):
+        return {key: filled(member, rows) for key, member in value.items()}
+    if isinstance(value, list):
+        return [filled(item, rows) for item in value]
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    return rows[value[1:-1]] if value[1:-1] in rows else value.format(**rows)
+
+
+def rows_of_alice() -> dict[str, Any]:
+    """Return the keys of the rows that the requests are about, all of them alice's."""
+    customers = Customer.objects.filter(owner__username="alice")
+    orders = Order.objects.filter(customer__in=customers)
+    stocked = Product.objects.filter(stock__gte=2)
+    return {
+        "customer": customers.filter(orders__isnull=False).first().pk,
+        "customer_without_orders": customers.filter(orders=None).first().pk,
+        "pending": orders.filter(status="pending").first().pk,
+        "paid": orders.filter(status="paid").first().pk,
+        "shipped": orders.filter(status="shipped").first().pk,
+        "customer_of_paid": orders.filter(status="paid").first().customer_id,
+        "ticket": Ticket.objects.filter(opened_by__username="alice").first().pk,
+        "product": stocked[0].slug,
+        "other_product": stocked[1].slug,
+    }
+
+
+def request(tool: str, arguments: dict, method: str, path: str, body: Any = None) -> ShopRequest:
+    """Return a request to the API."""
+    return ShopRequest(tool, arguments, method, f"/api/{path}", body)
+
+
+REQUESTS = [
+    request("customers_list", {}, "GET", "customers/"),
+    request("customers_list", {"page": 2, "page_size": 7}, "GET", "customers/?page=2&page_size=7"),
+    request("customers_list", {"page": 99}, "GET", "customers/?page=99"),
+    request(
+        "customers_list",
+        {"tier": ["gold", "silver"], "country": "DE,FR", "ordering": "-joined"},
+        "GET",
+        "customers/?tier=gold&tier=silver&country=DE%2CFR&ordering=-joined",
+    ),
+    request("customers_list", {"has_orders": True}, "GET", "customers/?has_orders=true"),
+    request("customers_list", {"search": "Björn"}, "GET", "customers/?search=Bj%C3%B6rn"),
+    request("customers_list", {"tier": ["tin"]}, "GET", "customers/?tier=tin"),
+    request("customers_create", NEW_CUSTOMER, "POST", "customers/", NEW_CUSTOMER),
+    request("customers_create", {"tier": "tin"}, "POST", "customers/", {"tier": "tin"}),
+    request("customers_retrieve", {"pk": "{customer}"}, "GET", "customers/{customer}/"),
+    request("customers_retrieve", {"pk": "none"}, "GET", "customers/none/"),
+    request(
+        "customers_update",
+        {"pk": "{customer}", **NEW_CUSTOMER},
+        "PUT",
+        "customers/{customer}/",
+        NEW_CUSTOMER,
+    ),
+    request("customers_update", {"pk": "{customer}"}, "PUT", "customers/{customer}/", {}),
+    request(
+        "customers_partial_update",
+        {"pk": "{customer}", "country": "xx"},
+        "PATCH",
+        "customers/{customer}/",
+        {"country": "xx"},
+    ),
+    request(
+        "customers_partial_update",
+        {"pk": "{customer}", "country": "IT"},
+        "PATCH",
+        "customers/{customer}/",
+        {"country": "IT"},
+    ),
+    request("customers_destroy", {"pk": "{customer}"}, "DELETE", "customers/{customer}/"),
+    request(
+        "customers_destroy",
+        {"pk": "{customer_without_orders}"},
+        "DELETE",
+        "customers/{customer_without_orders}/",
+    ),
+    request(
+        "customers_deactivate", {"pk": "{customer}"}, "POST", "customers/{customer}/deactivate/"
+    ),
+    request("customers_summary", {"pk": "{customer}"}, "GET", "customers/{customer}/summary/"),
+    request("products_list", {}, "GET", "products/"),
+    request("products_list", {"limit": 3, "offset": 5}, "GET", "products/?limit=3&offset=5"),
+    request(
+        "products_list",
+        {"category": ["books"], "price__lte": "20.00", "in_stock": False},
+        "GET",
+        "products/?category=books&price__lte=20.00&in_stock=false",
+    ),
+    request("products_retrieve", {"slug": "{product}"}, "GET", "products/{product}/"),
+    request("products_retrieve", {"slug": "no-such"}, "GET", "products/no-such/"),
+    request("orders_list", {}, "GET", "orders/"),
+    request(
+        "orders_list",
+        {"status": ["paid"], "page_size": 4},
+        "GET",
+        "orders/?status=paid&page_size=4",
+    ),
+    request(
+        "orders_list",
+        {"placed_after": "2026-06-01T00:00:00Z", "customer": "{customer}"},
+        "GET",
+        "orders/?placed_after=2026-06-01T00%3A00%3A00Z&customer={customer}",
+    ),
+    request(
+        "orders_create",
+        {"customer": "{customer}", "lines": LINES, "pay_now": True},
+        "POST",
+        "orders/",
+        {"customer": "{customer}", "lines": LINES, "pay_now": True},
+    ),
+    request(
+        "orders_create",
+        {"customer": "{customer}", "lines": [{"product": "{product}", "quantity": 101}]},
+        "POST",
+        "orders/",
+        {"customer": "{customer}", "lines": [{"product": "{product}", "quantity": 101}]},
+    ),
+    request("orders_retrieve", {"pk": "{paid}"}, "GET", "orders/{paid}/"),
+    request("orders_retrieve", {"pk": 10**9}, "GET", "orders/1000000000/"),
+    request(
+        "orders_update",
+        {"pk": "{pending}", "customer": "{customer}", "lines": LINES, "note": "Ring."},
+        "PUT",
+        "orders/{pending}/",
+        {"customer": "{customer}", "lines": LINES, "note": "Ring."},
+    ),
+    request(
+        "orders_partial_update",
+        {"pk": "{paid}", "note": ""},
+        "PATCH",
+        "orders/{paid}/",
+        {"note": ""},
+    ),
+    request(
+        "orders_partial_update",
+        {"pk": "{pending}", "lines": LINES},
+        "PATCH",
+        "orders/{pending}/",
+        {"lines": LINES},
+    ),
+    request("orders_destroy", {"pk": "{pending}"}, "DELETE", "orders/{pending}/"),
+    request("orders_destroy", {"pk": "{shipped}"}, "DELETE", "orders/{shipped}/"),
+    request("orders_cancel", {"pk": "{paid}"}, "POST", "orders/{paid}/cancel/"),
+    request("orders_cancel", {"pk": "{shipped}"}, "POST", "orders/{shipped}/cancel/"),
+    request(
+        "orders_refund",
+        {"pk": "{paid}", "reason": "late", "amount": "1.50"},
+        "POST",
+        "orders/{paid}/refund/",
+        {"reason": "late", "amount": "1.50"},
+    ),
+    request("orders_refund", {"pk": "{paid}"}, "POST", "orders/{paid}/refund/", {}),
+    request(
+        "customers_orders_list",
+        {"customer_pk": "{customer}", "page_size": 1},
+        "GET",
+        "customers/{customer}/orders/?page_size=1",
+    ),
+    request(
+        "customers_orders_create",
+        {"customer_pk": "{customer}", "lines": LINES},
+        "POST",
+        "customers/{customer}/orders/",
+        {"lines": LINES},
+    ),
+    request(
+        "customers_orders_retrieve",
+        {"customer_pk": "{customer_of_paid}", "pk": "{paid}"},
+        "GET",
+        "customers/{customer_of_paid}/orders/{paid}/",
+    ),
+    request("tickets_list", {}, "GET", "tickets/"),
+    request(
+        "tickets_list",
+        {"priority__gte": 3, "search": "the", "page_size": 2},
+        "GET",
+        "tickets/?priority__gte=3&search=the&page_size=2",
+    ),
+    request("tickets_create", TICKET, "POST", "tickets/", TICKET),
+    request("tickets_create", {"priority": 9}, "POST", "tickets/", {"priority": 9}),
+    request("tickets_retrieve", {"pk": "{ticket}"}, "GET", "tickets/{ticket}/"),
+    request("tickets_update", {"pk": "{ticket}", **TICKET}, "PUT", "tickets/{ticket}/", TICKET),
+    request(
+        "tickets_partial_update",
+        {"pk": "{ticket}", "status": "closed"},
+        "PATCH",
+        "tickets/{ticket}/",
+        {"status": "closed"},
+    ),
+    request("tickets_destroy", {"pk": "{ticket}"}, "DELETE", "tickets/{ticket}/"),
+    request("stats", {}, "GET", "stats/"),
+    request(
+        "quote",
+        {"product": "{product}", "quantity": 3, "tier": "gold"},
+        "POST",
+        "quote/",
+        {"product": "{product}", "quantity": 3, "tier": "gold"},
+    ),
+    request("quote", {"product": "no-such"}, "POST", "quote/", {"product": "no-such"}),
+    request("status", {"version": "v1"}, "GET", "v1/status/"),
+    request("status", {"version": "v2"}, "GET", "v2/status/"),
+]

@@ -1,0 +1,48 @@
+"""The host's HTTP API is the same with drf_mcp and without."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def reports() -> tuple[dict, dict]:
+    """What the shop answers and holds without drf_mcp, and after its tools were used."""
+    settings = ("tests.parity.settings_without", "tests.settings")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", "tests.parity.host"],
+            # One seed: an @api_view writes its Allow header from a set.
+            env={**os.environ, "DJANGO_SETTINGS_MODULE": module, "PYTHONHASHSEED": "0"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for module in settings
+    ]
+    without, with_tools = (json.loads(process.communicate()[0]) for process in processes)
+    return without, with_tools
+
+
+def test_every_response_is_the_same_to_the_byte(reports):
+    """Status, headers, body and the number of queries."""
+    without, with_tools = reports
+    assert len(without["answers"]) > 300
+    for expected, answer in zip(without["answers"], with_tools["answers"], strict=True):
+        assert answer == expected
+
+
+def test_the_tools_were_used_in_one_process_only(reports):
+    """Otherwise the comparison would say nothing."""
+    without, with_tools = reports
+    assert (without["calls"], with_tools["calls"] > 100) == (0, True)
+
+
+def test_no_class_of_the_host_was_touched(reports):
+    without, with_tools = reports
+    assert len(without["classes"]) > 200
+    assert with_tools["classes"] == without["classes"]

@@ -1,0 +1,170 @@
+"""Who the view takes the caller for: whom it would take the same HTTP request for."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import path
+from rest_framework.authentication import (
+    BasicAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
+from rest_framework.authtoken.models import Token
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.test import APIClient
+
+from tests.agents import Agent
+from tests.parity.answers import called
+from tests.parity.probes import HasReadScope, KeyAuthentication, Probe, identity
+
+EVERYTHING = [KeyAuthentication, BasicAuthentication, TokenAuthentication, SessionAuthentication]
+
+
+def client_by(scheme: str) -> APIClient:
+    """Return a client that sends alice's credentials in one way."""
+    if scheme == "token":
+        token = Token.objects.get(user__username="alice")
+        return APIClient(headers={"authorization": f"Token {token.key}"})
+    if scheme == "basic":
+        credentials = base64.b64encode(b"alice:alice").decode()
+        return APIClient(headers={"authorization": f"Basic {credentials}"})
+    if scheme == "key":
+        return APIClient(headers={"x-key": "alice read write"})
+    client = APIClient()
+    if scheme == "session":
+        client.force_login(User.objects.get(username="alice"))
+    if scheme == "forced":
+        client.force_authenticate(User.objects.get(username="alice"), token="a token")
+    return client
+
+
+@pytest.fixture
+def keys(monkeypatch) -> list[str]:
+    """The keys that were authenticated."""
+    calls: list[str] = []
+    monkeypatch.setattr(KeyAuthentication, "calls", calls)
+    return calls
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("scheme", ["token", "basic", "key", "session", "forced", "nothing"])
+@pytest.mark.parametrize("endpoint", [EVERYTHING, EVERYTHING[::-1]], ids=["alike", "otherwise"])
+def test_the_view_knows_the_caller_by_what_http_would(db, expose, scheme, method, endpoint):
+    """Whether the endpoint authenticates as the view does or in another way."""
+    probe = Probe.looking(identity, authentication_classes=EVERYTHING)
+    expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=endpoint)
+    client_by(scheme).generic(method, "/probe/")
+    called(Agent(client_by(scheme)), f"probe_{method.lower()}", {})
+    over_http, over_mcp = probe.seen
+    assert over_mcp == over_http
+
+
+@pytest.mark.parametrize("scheme", ["token", "basic", "key"])
+def test_one_authentication_class_is_enough(db, expose, scheme):
+    classes = {"token": TokenAuthentication, "basic": BasicAuthentication}
+    probe = Probe.looking(identity, authentication_classes=[classes.get(scheme, KeyAuthentication)])
+    expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=probe.authentication_classes)
+    client_by(scheme).get("/probe/")
+    called(Agent(client_by(scheme)), "probe_get", {})
+    assert probe.seen[0] == probe.seen[1]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_the_caller_is_authenticated_once(db, expose, keys, closed):
+    probe = Probe.looking(authentication_classes=[KeyAuthentication])
+    permissions = [IsAuthenticated] if closed else []
+    expose(
+        path("probe/", probe.as_view()),
+        AUTHENTICATION_CLASSES=[KeyAuthentication],
+        PERMISSION_CLASSES=permissions,
+    )
+    called(Agent(client_by("key")), "probe_get", {})
+    assert keys == ["alice read write"]
+
+
+@pytest.mark.parametrize("classes", [[KeyAuthentication], EVERYTHING], ids=["one", "several"])
+@pytest.mark.parametrize(("key", "status"), [("alice read", 200), ("alice", 403), (None, 401)])
+def test_an_endpoint_permission_may_look_at_scopes(db, expose, classes, key, status):
+    probe = Probe.looking(identity, authentication_classes=classes)
+    expose(
+        path("probe/", probe.as_view()),
+        AUTHENTICATION_CLASSES=classes,
+        PERMISSION_CLASSES=[HasReadScope],
+    )
+    agent = Agent(APIClient(headers={"x-key": key} if key else {}))
+    response = agent.post(*agent.frame("tools/call", {"name": "probe_get", "arguments": {}}))
+    assert response.status_code == status
+    assert len(probe.seen) == (status == 200)
+
+
+@pytest.mark.parametrize("classes", [[KeyAuthentication], EVERYTHING], ids=["one", "several"])
+def test_a_view_permission_may_look_at_scopes(db, expose, classes):
+    probe = Probe.looking(
+        identity, authentication_classes=classes, permission_classes=[HasReadScope]
+    )
+    expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=classes)
+    result = {
+        scopes: called(Agent(APIClient(headers={"x-key": f"alice {scopes}"})), "probe_get", {})
+        for scopes in ("read", "write")
+    }
+    assert not result["read"].is_error
+    assert result["write"].code == "FORBIDDEN"
+    assert len(probe.seen) == 1
+
+
+@pytest.mark.parametrize("classes", [[KeyAuthentication], EVERYTHING], ids=["one", "several"])
+@pytest.mark.parametrize(("scopes", "status"), [("read", 200), ("", 403)])
+def test_a_key_without_a_user_is_an_identity_too(db, expose, classes, scopes, status):
+    """Over HTTP an authenticator that answers counts as successful, whoever its user is."""
+    probe = Probe.looking(identity, authentication_classes=classes)
+    expose(
+        path("probe/", probe.as_view()),
+        AUTHENTICATION_CLASSES=classes,
+        PERMISSION_CLASSES=[HasReadScope],
+    )
+    agent = Agent(APIClient(headers={"x-key": f"machine {scopes}"}))
+    response = agent.post(*agent.frame("tools/call", {"name": "probe_get", "arguments": {}}))
+    assert response.status_code == status
+
+
+def test_both_the_endpoint_and_a_view_of_its_own_mind_authenticate(db, expose, http_of, keys):
+    probe = Probe.looking(
+        identity,
+        authentication_classes=[KeyAuthentication],
+        permission_classes=[IsAuthenticated],
+    )
+    expose(
+        path("probe/", probe.as_view()),
+        AUTHENTICATION_CLASSES=[TokenAuthentication],
+        PERMISSION_CLASSES=[IsAuthenticated],
+    )
+    http = http_of("bob")
+    assert called(Agent(http), "probe_get", {}).code == "UNAUTHORIZED"
+    http.defaults["HTTP_X_KEY"] = "alice read"
+    assert called(Agent(http), "probe_get", {}).data == {"user": "alice"}
+    assert [seen[:2] for seen in probe.seen] == [
+        (KeyAuthentication, User.objects.get(username="alice"))
+    ]
+
+
+def test_what_a_view_accepts_does_not_open_the_endpoint(db, expose, keys):
+    probe = Probe.looking(identity, authentication_classes=[KeyAuthentication])
+    expose(
+        path("probe/", probe.as_view()),
+        AUTHENTICATION_CLASSES=[TokenAuthentication],
+        PERMISSION_CLASSES=[IsAuthenticated],
+    )
+    agent = Agent(client_by("key"))
+    response = agent.post(*agent.frame("tools/call", {"name": "probe_get", "arguments": {}}))
+    assert response.status_code == 401
+    assert probe.seen == keys == []
+
+
+@pytest.mark.parametrize("scheme", ["session", "forced"])
+def test_the_shortcuts_of_test_clients_work_at_the_endpoint(db, scheme):
+    agent = Agent(client_by(scheme))
+    assert agent.call("customers_list").envelope["meta"]["pagination"]["total_count"] == 30
+    assert not agent.call("quote", product="cast-iron-pan").is_error

@@ -1,0 +1,296 @@
+"""The request a view gets: the one that the same HTTP request would have been."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.http import HttpResponse
+from django.test import AsyncClient
+from django.urls import path
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import etag
+from rest_framework.authtoken.models import Token
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+from rest_framework.views import APIView
+
+from tests.agents import Agent
+from tests.parity.answers import called, over_http
+from tests.parity.probes import Probe
+
+BODY = {"name": "Zoë", "lines": [{"n": 1}, None], "empty": ""}
+QUERY = {"colour": "rød & blå", "n": ["1", "2"], "blank": ""}
+QUERY_STRING = "colour=r%C3%B8d+%26+bl%C3%A5&n=1&n=2&blank="
+
+LOOKS = {
+    "method": lambda r: r.method,
+    "path": lambda r: (r.path, r.path_info),
+    "full path": lambda r: r.get_full_path(),
+    "absolute URI": lambda r: r.build_absolute_uri(),
+    "relative URI": lambda r: r.build_absolute_uri("../x/"),
+    "reversed URI": lambda r: reverse("thing", kwargs={"pk": 3}, request=r),
+    "host": lambda r: (r.get_host(), r.get_port()),
+    "scheme": lambda r: (r.scheme, r.is_secure()),
+    "route": lambda r: r.resolver_match.route,
+    "match": lambda r: (r.resolver_match.kwargs, r.resolver_match.args, r.resolver_match.func),
+    "names": lambda r: (r.resolver_match.view_name, r.resolver_match.url_name),
+    "view arguments": lambda r: (r.parser_context["args"], r.parser_context["kwargs"]),
+    "query": lambda r: (r.query_params, r._request.GET.urlencode()),
+    "query string": lambda r: r.META["QUERY_STRING"],
+    "data": lambda r: r.data,
+    "body": lambda r: json.loads(r._request.body),
+    "stream": lambda r: json.loads(r.stream.read()),
+    "Django's stream": lambda r: json.loads(r._request.read()),
+    "form": lambda r: (r.POST, r._request.POST, r._request.FILES),
+    "content type": lambda r: (r.content_type, r._request.content_type),
+    "content parameters": lambda r: (r._request.content_params, r._request.encoding),
+    "preferred type": lambda r: r._request.get_preferred_type(["text/html", "application/json"]),
+    "cookies": lambda r: r.COOKIES,
+    "session": lambda r: r.session.session_key,
+    "headers": lambda r: (r.headers["X-Colour"], r.META["HTTP_X_COLOUR"]),
+    "address": lambda r: (r.META["REMOTE_ADDR"], r.META["SERVER_NAME"]),
+    "script name": lambda r: r.META.get("SCRIPT_NAME"),
+    "path info": lambda r: (r.META["PATH_INFO"], r.META["REQUEST_METHOD"]),
+    "middleware's attributes": lambda r: (r.tenant, str(r.lazy_tenant)),
+    "version": lambda r: (r.version, r.versioning_scheme),
+    "renderer": lambda r: (type(r.accepted_renderer), r.accepted_media_type),
+    "environ": lambda r: r._request.environ["REQUEST_METHOD"],
+    "repr": lambda r: repr(r).split(" ", 1)[1],
+}
+
+
+@pytest.fixture
+def client(http_of, settings):
+    """Alice's client, with headers and cookies of her own."""
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.parity.middleware.tenant_middleware"]
+    http = http_of("alice")
+    http.defaults |= {
+        "HTTP_X_COLOUR": "blå",
+        "HTTP_X_TENANT": "north",
+        "HTTP_ACCEPT": "application/json",
+    }
+    http.cookies["theme"] = "dark"
+    return http
+
+
+@pytest.fixture
+def expose_probe(expose):
+    """Expose a probe with a path argument, and return it."""
+
+    def serve(look, **attributes):
+        probe = Probe.looking(look, **attributes)
+        expose(path("things/<int:pk>/", probe.as_view(), name="thing"), EXTRA_QUERY=True)
+        return probe
+
+    return serve
+
+
+def seen_by_both(probe, http, method: str = "POST"):
+    """Return what the probe sees of the request, and what it sees of the call."""
+    arguments = {"pk": 7, "query": QUERY, "body": BODY}
+    over_http(http, method, f"/things/7/?{QUERY_STRING}", BODY)
+    assert not called(Agent(http), f"things_{method.lower()}", arguments).is_error
+    return probe.seen
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_the_view_sees_what_http_would_show(expose_probe, client, look, method):
+    over_http, over_mcp = seen_by_both(expose_probe(look), client, method)
+    assert over_mcp == over_http
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_a_read_has_no_body(expose_probe, client, look):
+    def looked(request):
+        try:
+            return look(request)
+        except (ValueError, AttributeError) as exc:
+            return type(exc)
+
+    probe = expose_probe(looked)
+    client.generic("GET", f"/things/7/?{QUERY_STRING}", content_type="")
+    called(Agent(client), "things_get", {"pk": 7, "query": QUERY})
+    assert probe.seen[0] == probe.seen[1]
+
+
+@pytest.mark.parametrize("parser", [FormParser, MultiPartParser])
+@pytest.mark.parametrize(
+    "look",
+    [lambda r: r.data, lambda r: r.POST, lambda r: r._request.POST, lambda r: r._request.FILES],
+    ids=["data", "POST", "Django's POST", "Django's FILES"],
+)
+def test_a_form_is_a_form(expose_probe, client, parser, look):
+    probe = expose_probe(look, parser_classes=[parser])
+    fields = {"name": "Zoë & Co", "n": ["1", "2"]}
+    kind = "multipart" if parser is MultiPartParser else None
+    if kind:
+        client.post("/things/7/", fields, format=kind)
+    else:
+        text = "name=Zo%C3%AB+%26+Co&n=1&n=2"
+        client.post("/things/7/", text, content_type="application/x-www-form-urlencoded")
+    assert not called(Agent(client), "things_post", {"pk": 7, "body": fields}).is_error
+    assert probe.seen[0] == probe.seen[1]
+
+
+def test_a_view_can_tell_where_a_request_comes_from(expose_probe, client):
+    probe = expose_probe(lambda request: getattr(request, "is_mcp_request", False))
+    assert seen_by_both(probe, client) == [False, True]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "If-Match",
+        "If-None-Match",
+        "If-Modified-Since",
+        "If-Unmodified-Since",
+        "If-Range",
+        "Range",
+        "Accept-Encoding",
+        "Content-Encoding",
+    ],
+)
+def test_a_header_about_the_outer_exchange_stays_outside(expose_probe, client, header):
+    probe = expose_probe(lambda request: header in request.headers)
+    name = f"HTTP_{header.upper().replace('-', '_')}"
+    client.defaults[name] = '"x"'
+    assert seen_by_both(probe, client) == [True, False]
+
+
+def test_the_view_is_asked_for_json_first(expose_probe, client):
+    probe = expose_probe(lambda request: request.headers["Accept"])
+    client.defaults["HTTP_ACCEPT"] = "application/json, text/event-stream"
+    assert seen_by_both(probe, client)[1] == "application/json, */*;q=0.5"
+
+
+def test_a_charset_of_the_message_is_not_the_querys(expose_probe, client):
+    probe = expose_probe(lambda request: (request.query_params, request._request.encoding))
+    agent = Agent(client)
+    arguments = {"pk": 7, "query": QUERY}
+    message, headers = agent.frame("tools/call", {"name": "things_get", "arguments": arguments})
+    client.get(f"/things/7/?{QUERY_STRING}")
+    content_type = "application/json; charset=iso-8859-1"
+    agent.http.post("/mcp", json.dumps(message), content_type=content_type, headers=headers)
+    assert probe.seen[0] == probe.seen[1]
+
+
+class Long(APIView):
+    """Answers what is worth compressing."""
+
+    permission_classes = [AllowAny]
+
+    def get(self, request) -> Response:
+        """Answer at length."""
+        return Response({"text": "long " * 100})
+
+
+@pytest.mark.parametrize("decorate", [gzip_page, etag(lambda request: '"x"')])
+def test_what_a_decorator_does_for_browsers_does_not_happen(expose, alice, decorate):
+    expose(path("long/", decorate(Long.as_view())))
+    alice.http.defaults |= {"HTTP_ACCEPT_ENCODING": "gzip", "HTTP_IF_NONE_MATCH": '"x"'}
+    assert called(alice, "long", {}).data == {"text": "long " * 100}
+
+
+PREFIXED = ["path", "full path", "absolute URI", "reversed URI", "script name", "repr"]
+
+
+@pytest.mark.parametrize("look", PREFIXED)
+def test_a_script_name_stands_before_the_path(expose_probe, client, look):
+    client.defaults["SCRIPT_NAME"] = "/shop"
+    over_http, over_mcp = seen_by_both(expose_probe(LOOKS[look]), client)
+    assert over_mcp == over_http
+
+
+@pytest.mark.parametrize("look", PREFIXED)
+def test_a_forced_script_name_stands_before_the_path(expose_probe, client, settings, look):
+    settings.FORCE_SCRIPT_NAME = "/forced"
+    over_http, over_mcp = seen_by_both(expose_probe(LOOKS[look]), client)
+    assert over_mcp == over_http
+
+
+@pytest.mark.parametrize("look", ["absolute URI", "relative URI", "host", "scheme"])
+def test_what_a_proxy_says_holds_inside(expose_probe, client, settings, look):
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    settings.USE_X_FORWARDED_HOST = settings.USE_X_FORWARDED_PORT = True
+    settings.ALLOWED_HOSTS = ["shop.example"]
+    client.defaults |= {
+        "HTTP_X_FORWARDED_PROTO": "https",
+        "HTTP_X_FORWARDED_HOST": "shop.example",
+        "HTTP_X_FORWARDED_PORT": "8443",
+    }
+    over_http, over_mcp = seen_by_both(expose_probe(LOOKS[look]), client)
+    assert over_mcp == over_http
+
+
+def test_a_secure_connection_is_secure_inside(expose_probe, client):
+    probe = expose_probe(LOOKS["absolute URI"])
+    message, headers = Agent(client).frame(
+        "tools/call", {"name": "things_get", "arguments": {"pk": 7}}
+    )
+    client.post("/mcp", message, headers=headers, secure=True)
+    assert probe.seen == ["https://testserver/things/7/"]
+
+
+def test_what_a_view_sets_on_the_request_stays_with_it(expose_probe, client):
+    """A batch's calls do not meet each other's traces."""
+
+    def look(request):
+        met = getattr(request._request, "trace", None)
+        request._request.trace = "was here"
+        return met
+
+    probe = expose_probe(look)
+    agent = Agent(client, revision="2025-03-26")
+    message, headers = agent.frame("tools/call", {"name": "things_get", "arguments": {"pk": 1}})
+    agent.post([message, {**message, "id": 8}], headers)
+    assert probe.seen == [None, None]
+
+
+def test_a_message_for_the_user_reaches_the_outer_response(expose, alice):
+    class Greets(Probe):
+        def get(self, request) -> HttpResponse:
+            messages.success(request._request, "Well done.")
+            return Response({})
+
+    expose(path("greets/", Greets.as_view()))
+    response = alice.post(*alice.frame("tools/call", {"name": "greets_get", "arguments": {}}))
+    assert "messages" in response.cookies
+
+
+ASGI_LOOKS = [
+    "method",
+    "path",
+    "full path",
+    "absolute URI",
+    "route",
+    "query",
+    "data",
+    "body",
+    "cookies",
+    "scheme",
+    "host",
+    "form",
+    "content type",
+]
+
+
+@pytest.mark.parametrize("look", ASGI_LOOKS)
+def test_the_view_sees_the_same_under_asgi(expose_probe, db, look):
+    probe = expose_probe(LOOKS[look])
+    token = Token.objects.get(user__username="alice")
+    client = AsyncClient(headers={"authorization": f"Token {token.key}"})
+    client.cookies["theme"] = "dark"
+    post = async_to_sync(client.post)
+    post(f"/things/7/?{QUERY_STRING}", json.dumps(BODY), content_type="application/json")
+    arguments = {"pk": 7, "query": QUERY, "body": BODY}
+    message, headers = Agent(client).frame(
+        "tools/call", {"name": "things_post", "arguments": arguments}
+    )
+    post("/mcp", json.dumps(message), content_type="application/json", headers=headers)
+    assert probe.seen[0] == probe.seen[1]

@@ -1,0 +1,155 @@
+"""Whatever stands in a path argument, it reaches its own route or none."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from django.http import HttpRequest
+from django.urls import path, re_path
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.tools import registry
+from drf_mcp.tools.routes import endpoints
+from tests.parity.answers import called
+from tests.parity.probes import Probe
+
+HOSTILE = [
+    "../admin",
+    "..%2fadmin",
+    "%2e%2e/admin",
+    "..",
+    ".",
+    "%2e",
+    "x/../../admin",
+    "x/delete",
+    "x/",
+    "/",
+    "//evil.example",
+    "/admin/",
+    "",
+    " ",
+    "x y",
+    "a\nb",
+    "a\n",
+    "\n",
+    "a\r\nX-Header: 1",
+    "a\x00b",
+    "\x00",
+    "?",
+    "x?admin=1",
+    "#",
+    "x#fragment",
+    "x;y",
+    "\\..\\admin",
+    "%",
+    "%s",
+    "%(name)s",
+    "{name}",
+    "<int:pk>",
+    "å∂ƒ",
+    "x" * 5000,
+    "None",
+    0,
+    -1,
+    1.5,
+    True,
+    False,
+    [],
+    ["../admin"],
+    {},
+    {"name": "x"},
+]
+
+# Each way to write one parameter, with others close by that it must not reach.
+PATTERNS = {
+    "str": lambda view: path("files/<str:name>/", view),
+    "slug": lambda view: path("files/<slug:name>/", view),
+    "int": lambda view: path("files/<int:name>/", view),
+    "path": lambda view: path("files/<path:name>/", view),
+    "segment": lambda view: re_path(r"^files/(?P<name>[^/.]+)/$", view),
+    "anything": lambda view: re_path(r"^files/(?P<name>.*)/$", view),
+    "open end": lambda view: re_path(r"^files/(?P<name>.+)$", view),
+    "digits": lambda view: re_path(r"^files/(?P<name>\d+)$", view),
+    "unnamed": lambda view: re_path(r"^files/([^/]+)/$", view),
+}
+
+
+def captured(request) -> str:
+    """Return what stood in the path."""
+    context = request.parser_context
+    return [*context["args"], *context["kwargs"].values()][0]
+
+
+@pytest.fixture(params=PATTERNS)
+def files(request, expose):
+    """A view with one parameter, and its neighbours."""
+    files, neighbour = Probe.looking(captured), Probe.looking()
+    near = [
+        path("files/", neighbour.as_view()),
+        path("files/x/delete/", neighbour.as_view()),
+        path("admin/", neighbour.as_view()),
+        path("", neighbour.as_view()),
+    ]
+    expose(*near, PATTERNS[request.param](files.as_view()))
+    files.neighbour = neighbour
+    return files
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda value: ascii(value)[:20])
+def test_a_value_stays_in_its_place(files, alice, value):
+    """It reaches the view as it was sent, or the answer is that there is no such thing."""
+    (name,) = (
+        n
+        for n, tool in registry.tools().items()
+        if tool.endpoint.view_class is files and tool.endpoint.method == "GET"
+    )
+    (argument,) = registry.tools()[name].input_schema["required"]
+    result = called(alice, name, {argument: value})
+    assert files.neighbour.seen == []
+    if result.is_error:
+        assert result.code == "NOT_FOUND"
+        assert files.seen == []
+    else:
+        assert [str(value)] == [str(seen) for seen in files.seen]
+
+
+@pytest.mark.parametrize(
+    "value", ["a?b", "a#b", "a b", "å∂ƒ", "a%2Fb", "a;b", "100%", "a+b", "a&b"]
+)
+def test_a_value_is_what_its_quoted_url_gives(expose, alice, value):
+    probe = Probe.looking(lambda request: (request.path, request.build_absolute_uri()))
+    expose(path("files/<str:name>/", probe.as_view()))
+    alice.http.get(f"/files/{quote(value, safe='')}/")
+    called(alice, "files_get", {"name": value})
+    assert probe.seen[0] == probe.seen[1]
+
+
+def urlconf_of(name: str):
+    """Return a URLconf with one of the patterns and its neighbours."""
+    module = type("URLConf", (), {})
+    view, neighbour = Probe.looking().as_view(), Probe.looking().as_view()
+    module.urlpatterns = [
+        path("files/", neighbour),
+        path("files/x/delete/", neighbour),
+        path("admin/", neighbour),
+        path("", neighbour),
+        PATTERNS[name](view),
+    ]
+    return module, view
+
+
+URLCONFS = {name: urlconf_of(name) for name in PATTERNS}
+
+
+@given(st.sampled_from(list(PATTERNS)), st.text() | st.integers() | st.floats() | st.booleans())
+def test_any_value_matches_its_own_route_or_none(name, value):
+    urlconf, view = URLCONFS[name]
+    route = next(e.route for e in endpoints(urlconf) if e.route.callback is view)
+    (parameter,) = route.kwargs
+    url = route.build({parameter: value})
+    match = None if url is None else route.match(url, {parameter: value}, HttpRequest())
+    if match is not None:
+        assert match.func is view
+        assert [str(value)] == [str(v) for v in (*match.args, *match.kwargs.values())]

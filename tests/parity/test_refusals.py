@@ -1,0 +1,204 @@
+"""Callers whom the endpoint does not let in: an HTTP status, and no code of any view."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import path
+from django.views.decorators.cache import cache_page
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.test import APIClient
+
+from tests.agents import Agent
+from tests.parity.answers import called
+from tests.parity.probes import KeyAuthentication, Probe
+
+CLOSED = {"PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
+METHODS = [
+    ("tools/call", {"name": "probe_get", "arguments": {}}),
+    ("tools/call", {"name": "probe_post", "arguments": {"body": {}}}),
+    ("tools/call", {"name": "probe_get", "arguments": {"unknown": 1}}),
+    ("tools/call", {"name": "no_such_tool", "arguments": {}}),
+    ("tools/list", {}),
+    ("server/discover", {}),
+    ("no/such/method", {}),
+]
+
+
+def sent(agent: Agent, method: str = "tools/call", params: dict | None = None):
+    """Send a request, by default a call of the probe, and return the HTTP response."""
+    params = params or {"name": "probe_get", "arguments": {}}
+    return agent.post(*agent.frame(method, params))
+
+
+def assert_challenged(response) -> None:
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"].startswith("Token")
+    assert "error" in response.json()
+
+
+@pytest.mark.parametrize(("method", "params"), METHODS)
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_bad_token_is_challenged_whatever_is_asked(db, expose, method, params, closed):
+    probe = Probe.looking()
+    expose(path("probe/", probe.as_view()), **(CLOSED if closed else {}))
+    agent = Agent(APIClient(headers={"authorization": "Token bad"}))
+    assert_challenged(sent(agent, method, params))
+    assert probe.seen == []
+
+
+@pytest.mark.parametrize(("method", "params"), METHODS)
+def test_a_missing_token_is_challenged_where_one_is_needed(agent_of, expose, method, params):
+    probe = Probe.looking()
+    expose(path("probe/", probe.as_view()), **CLOSED)
+    assert_challenged(sent(agent_of(None), method, params))
+    assert probe.seen == []
+
+
+def test_a_bad_token_in_a_batch_is_challenged(db, expose):
+    probe = Probe.looking()
+    expose(path("probe/", probe.as_view()))
+    agent = Agent(APIClient(headers={"authorization": "Token bad"}), revision="2025-03-26")
+    message, headers = agent.frame("tools/call", {"name": "probe_get", "arguments": {}})
+    assert_challenged(agent.post([message, message], headers))
+    assert probe.seen == []
+
+
+def test_an_inactive_user_is_challenged(agent_of, expose):
+    probe = Probe.looking()
+    expose(path("probe/", probe.as_view()))
+    agent = agent_of("bob")
+    User.objects.filter(username="bob").update(is_active=False)
+    assert_challenged(sent(agent))
+    assert probe.seen == []
+
+
+@pytest.mark.parametrize("classes", [[KeyAuthentication], [TokenAuthentication, KeyAuthentication]])
+def test_an_authenticator_may_forbid_instead(db, expose, classes):
+    """Whether the endpoint or the view authenticates."""
+    probe = Probe.looking(authentication_classes=[KeyAuthentication])
+    expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=classes)
+    response = sent(Agent(APIClient(headers={"x-key": "banned"})))
+    assert (response.status_code, probe.seen) == (403, [])
+    assert response.json()["error"]["message"] == "This key is banned."
+
+
+def test_the_endpoints_own_permissions_come_before_the_view(agent_of, expose):
+    probe = Probe.looking()
+    expose(
+        path("probe/", probe.as_view()),
+        PERMISSION_CLASSES=["rest_framework.permissions.IsAdminUser"],
+    )
+    assert sent(agent_of("alice")).status_code == 403
+    assert probe.seen == []
+    assert not called(agent_of("carol"), "probe_get", {}).is_error
+
+
+class Closed(BasePermission):
+    """Refuses in words of its own."""
+
+    message = "Not on Sundays."
+
+    def has_permission(self, request, view) -> bool:
+        return False
+
+
+def test_a_refusal_carries_the_permissions_words(agent_of, expose):
+    expose(path("probe/", Probe.looking().as_view()), PERMISSION_CLASSES=[Closed])
+    assert sent(agent_of("alice")).json()["error"]["message"] == "Not on Sundays."
+
+
+def noting(step):
+    """Return a method of the probe that notes that it ran, and goes on as usual."""
+
+    def note(self, *args, **kwargs):
+        self.seen.append(step)
+        return getattr(super(type(self), self), step)(*args, **kwargs)
+
+    return note
+
+
+STEPS = [
+    "dispatch",
+    "setup",
+    "initialize_request",
+    "initial",
+    "get_authenticators",
+    "perform_content_negotiation",
+    "determine_version",
+    "perform_authentication",
+    "get_permissions",
+    "check_permissions",
+    "check_throttles",
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_no_step_of_a_view_runs_for_a_caller_who_is_not_let_in(agent_of, expose, step):
+    probe = Probe.looking(**{step: noting(step)})
+    expose(path("probe/", probe.as_view()), **CLOSED)
+    assert_challenged(sent(agent_of(None)))
+    assert probe.seen == []
+    assert not called(agent_of("alice"), "probe_get", {}).is_error
+    assert step in probe.seen
+
+
+def test_a_view_that_authenticates_nobody_is_no_way_in(agent_of, expose):
+    probe = Probe.looking(perform_authentication=lambda self, request: None)
+    expose(path("probe/", probe.as_view()), **CLOSED)
+    assert_challenged(sent(agent_of(None)))
+    assert_challenged(sent(Agent(APIClient(headers={"authorization": "Token bad"}))))
+    assert probe.seen == []
+
+
+def test_a_view_open_to_everybody_is_no_way_in(agent_of, expose):
+    probe = Probe.looking(authentication_classes=[])
+    expose(path("probe/", probe.as_view()), **CLOSED)
+    assert_challenged(sent(agent_of(None)))
+    assert called(agent_of("alice"), "probe_get", {}).data == {"user": "AnonymousUser"}
+    assert len(probe.seen) == 1
+
+
+def test_a_cached_page_is_no_way_in(agent_of, expose):
+    probe = Probe.looking()
+    expose(path("probe/", cache_page(60)(probe.as_view())), **CLOSED)
+    first = called(agent_of("alice"), "probe_get", {})
+    assert called(agent_of("alice"), "probe_get", {}).data == first.data
+    assert len(probe.seen) == 1
+    assert_challenged(sent(agent_of(None)))
+
+
+def test_a_decorator_does_not_run_for_a_caller_who_is_not_let_in(agent_of, expose):
+    probe = Probe.looking()
+    view, ran = probe.as_view(), []
+
+    @functools.wraps(view)
+    def decorated(request, *args, **kwargs):
+        ran.append(request)
+        return view(request, *args, **kwargs)
+
+    expose(path("probe/", decorated), **CLOSED)
+    assert_challenged(sent(agent_of(None)))
+    assert ran == []
+    called(agent_of("alice"), "probe_get", {})
+    assert len(ran) == len(probe.seen) == 1
+
+
+def test_a_failure_handled_outside_is_not_the_callers(agent_of, expose):
+    """A decorator that is dealing with an exception of its own when it calls the view."""
+    probe = Probe.looking()
+    view = probe.as_view()
+
+    @functools.wraps(view)
+    def decorated(request, *args, **kwargs):
+        try:
+            raise AuthenticationFailed("Some other service said so.")
+        except AuthenticationFailed:
+            return view(request, *args, **kwargs)
+
+    expose(path("probe/", decorated))
+    assert not called(agent_of("alice"), "probe_get", {}).is_error

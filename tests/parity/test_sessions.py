@@ -1,0 +1,83 @@
+"""Callers with a session cookie: REST framework's CSRF rule holds at the endpoint."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import path
+from rest_framework.test import APIClient
+
+from tests.agents import Agent
+from tests.parity.answers import called
+from tests.parity.probes import Probe
+
+TOKEN = "k" * 32
+
+
+@pytest.fixture
+def probe(expose):
+    """A probe at an endpoint that is open to everybody."""
+    probe = Probe.looking()
+    expose(path("probe/", probe.as_view()))
+    return probe
+
+
+@pytest.fixture
+def browser(db) -> APIClient:
+    """A browser in which alice is signed in."""
+    browser = APIClient(enforce_csrf_checks=True)
+    browser.force_login(User.objects.get(username="alice"))
+    browser.cookies["csrftoken"] = TOKEN
+    return browser
+
+
+@pytest.mark.parametrize("tool", ["probe_get", "probe_post"])
+def test_a_call_with_the_csrf_token_is_the_users(probe, browser, tool):
+    browser.defaults["HTTP_X_CSRFTOKEN"] = TOKEN
+    assert called(Agent(browser), tool, {}).data == {"user": "alice"}
+
+
+@pytest.mark.parametrize("tool", ["probe_get", "probe_post"])
+@pytest.mark.parametrize("header", [None, "x" * 32])
+def test_a_call_without_it_is_refused_before_the_view(probe, browser, tool, header):
+    """A reading tool too: what reaches the endpoint is a POST."""
+    if header:
+        browser.defaults["HTTP_X_CSRFTOKEN"] = header
+    agent = Agent(browser)
+    response = agent.post(*agent.frame("tools/call", {"name": tool, "arguments": {}}))
+    assert response.status_code == 403
+    assert "CSRF" in response.json()["error"]["message"]
+    assert probe.seen == []
+
+
+def test_a_list_without_it_is_refused(probe, browser):
+    agent = Agent(browser)
+    assert agent.post(*agent.frame("tools/list", {})).status_code == 403
+
+
+def test_a_token_in_the_header_needs_no_csrf_token(probe, browser, http_of):
+    http = http_of("bob")
+    http.handler.enforce_csrf_checks = True
+    http.cookies = browser.cookies
+    assert called(Agent(http), "probe_post", {}).data == {"user": "bob"}
+
+
+def test_an_ended_session_is_nobody(probe, browser):
+    browser.session.flush()
+    browser.defaults["HTTP_X_CSRFTOKEN"] = TOKEN
+    assert called(Agent(browser), "probe_get", {}).data == {"user": "AnonymousUser"}
+
+
+def test_what_a_view_writes_into_the_session_is_kept(expose, browser):
+    def count(request) -> int:
+        request.session["count"] = request.session.get("count", 0) + 1
+        return request.session["count"]
+
+    probe = Probe.looking(count)
+    expose(path("probe/", probe.as_view()))
+    browser.defaults["HTTP_X_CSRFTOKEN"] = TOKEN
+    called(Agent(browser), "probe_post", {})
+    browser.post("/probe/")
+    called(Agent(browser), "probe_get", {})
+    assert probe.seen == [1, 2, 3]
+    assert browser.session["count"] == 3

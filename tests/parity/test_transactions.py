@@ -1,0 +1,207 @@
+"""What a call leaves in a database is what the HTTP request would leave there.
+
+A database of its own, outside the transaction that each test runs in: what is
+committed there is committed, what is rolled back is gone.
+"""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connections, transaction
+from django.http import HttpResponse
+from django.urls import path
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.exceptions import Conflict
+from drf_mcp.views import MCPView
+from tests.agents import Agent
+from tests.parity.answers import called, over_http
+from tests.parity.probes import Probe
+
+ALIAS = "ledger"
+ENDPOINT = "/ledger/mcp"
+
+
+@pytest.fixture(params=[True, False], ids=["atomic", "not_atomic"])
+def ledger(request, db):
+    """A database with one table, in a project with and without ATOMIC_REQUESTS."""
+    own = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": ":memory:",
+        "ATOMIC_REQUESTS": request.param,
+    }
+    settings = connections.configure_settings({"default": {}, ALIAS: own})[ALIAS]
+    connections.settings[ALIAS] = settings
+    connection = connections[ALIAS]
+    connection.connect()  # cursor() would, were it not for the guard of the test runner
+    connection.cursor().execute("CREATE TABLE entry (text TEXT)")
+    yield connection
+    connection.connection.close()
+    del connections[ALIAS], connections.settings[ALIAS]
+
+
+def write(text: str) -> None:
+    """Write an entry."""
+    connections[ALIAS].cursor().execute("INSERT INTO entry VALUES (%s)", [text])
+
+
+def entries() -> list[str]:
+    """Return the entries there are, in the order written."""
+    cursor = connections[ALIAS].cursor()
+    cursor.execute("SELECT text FROM entry ORDER BY rowid")
+    return [text for (text,) in cursor.fetchall()]
+
+
+class EntrySerializer(serializers.Serializer):
+    """One entry, and how writing it ends."""
+
+    text = serializers.CharField()
+    ending = serializers.CharField(default="well")
+
+
+class Write(APIView):
+    """Writes an entry, and ends in one way or another."""
+
+    permission_classes = [AllowAny]
+    serializer_class = EntrySerializer
+
+    def post(self, request) -> Response | HttpResponse:
+        """Write an entry."""
+        write(request.data["text"])
+        return getattr(self, request.data.get("ending", "well"))()
+
+    def well(self) -> Response:
+        return Response({"entries": len(entries())}, status=201)
+
+    def returned_error(self) -> Response:
+        return Response({"detail": "No."}, status=400)
+
+    def plain_error(self) -> HttpResponse:
+        return HttpResponse("No.", status=400)
+
+    def invalid(self) -> Response:
+        raise ValidationError("No.")
+
+    def conflict(self) -> Response:
+        raise Conflict
+
+    def crash(self) -> Response:
+        raise RuntimeError("No.")
+
+    def bad_rendering(self) -> Response:
+        return Response({"unwritable": object()})
+
+    def told_to_roll_back(self) -> Response:
+        if connections[ALIAS].in_atomic_block:
+            transaction.set_rollback(True, using=ALIAS)
+        return self.well()
+
+    def in_a_block_of_its_own(self) -> Response:
+        with transaction.atomic(using=ALIAS):
+            write("inside")
+            raise ValidationError("No.")
+
+    def after_commit(self) -> Response:
+        transaction.on_commit(lambda: write("after commit"), using=ALIAS)
+        return self.well()
+
+    def after_a_commit_that_never_comes(self) -> Response:
+        transaction.on_commit(lambda: write("after commit"), using=ALIAS)
+        raise ValidationError("No.")
+
+
+ENDINGS = [
+    "well",
+    "returned_error",
+    "plain_error",
+    "invalid",
+    "conflict",
+    "crash",
+    "bad_rendering",
+    "told_to_roll_back",
+    "in_a_block_of_its_own",
+    "after_commit",
+    "after_a_commit_that_never_comes",
+]
+
+
+@pytest.fixture
+def agent(expose, http_of):
+    """An agent at an endpoint of this project; ``agent.http`` speaks plain HTTP as well."""
+
+    def make(*decorators, **options) -> Agent:
+        view = Write.as_view()
+        for decorator in decorators:
+            view = decorator(view)
+        expose(path("write/", view), path(ENDPOINT[1:], MCPView.as_view()))
+        http = http_of("alice")
+        http.raise_request_exception = False
+        return Agent(http, path=ENDPOINT, **options)
+
+    return make
+
+
+def left_by_both(agent: Agent, ending: str) -> tuple[list[str], list[str]]:
+    """Return what the request leaves over HTTP, and what the call leaves."""
+    arguments = {"text": "entry", "ending": ending}
+    response = over_http(agent.http, "POST", "/write/", arguments)
+    over_http_left = entries()
+    connections[ALIAS].cursor().execute("DELETE FROM entry")
+    result = called(agent, "write", arguments)
+    assert result.is_error is (response.status_code >= 400)
+    return over_http_left, entries()
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_call_leaves_what_the_request_leaves(ledger, agent, ending):
+    expected, left = left_by_both(agent(), ending)
+    assert left == expected
+
+
+@pytest.mark.parametrize("ending", ["invalid", "conflict", "crash", "in_a_block_of_its_own"])
+def test_only_atomic_requests_undo_what_a_failed_call_wrote(ledger, agent, ending):
+    """Holds the comparison above against the words of Django's documentation."""
+    _, left = left_by_both(agent(), ending)
+    assert left == ([] if ledger.settings_dict["ATOMIC_REQUESTS"] else ["entry"])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_non_atomic_view_stays_one(ledger, agent, ending):
+    leave_alone = transaction.non_atomic_requests(using=ALIAS)
+    expected, left = left_by_both(agent(leave_alone), ending)
+    assert left == expected
+    assert left[:1] == ["entry"]
+
+
+def test_on_commit_runs_after_the_call_and_within_the_request(ledger, agent):
+    _, left = left_by_both(agent(), "after_commit")
+    assert left == ["entry", "after commit"]
+
+
+def test_the_failed_call_of_a_batch_spoils_no_other(ledger, agent):
+    batching = agent(revision="2025-03-26")
+    endings = [("one", "well"), ("two", "invalid"), ("three", "crash"), ("four", "well")]
+    messages = []
+    for number, (text, ending) in enumerate(endings):
+        arguments = {"text": text, "ending": ending}
+        message, headers = batching.frame("tools/call", {"name": "write", "arguments": arguments})
+        messages.append({**message, "id": number})
+    response = batching.post(messages, headers)
+    failed = {answer["id"]: answer["result"].get("isError", False) for answer in response.json()}
+    assert failed == {0: False, 1: True, 2: True, 3: False}
+    kept = [text for text, ending in endings if ending == "well"]
+    atomic = ledger.settings_dict["ATOMIC_REQUESTS"]
+    assert entries() == (kept if atomic else [text for text, _ in endings])
+
+
+def test_a_call_runs_in_no_transaction_but_its_own(ledger, expose, http_of):
+    probe = Probe.looking(lambda request: (ledger.in_atomic_block, len(ledger.savepoint_ids)))
+    expose(path("probe/", probe.as_view()), path(ENDPOINT[1:], MCPView.as_view()))
+    http = http_of("alice")
+    http.get("/probe/")
+    called(Agent(http, path=ENDPOINT), "probe_get", {})
+    assert probe.seen == [(ledger.settings_dict["ATOMIC_REQUESTS"], 0)] * 2

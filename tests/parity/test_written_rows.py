@@ -1,0 +1,69 @@
+"""Hooks of the views between a request and its rows, under ATOMIC_REQUESTS and without."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connections, transaction
+from django.urls import path
+from rest_framework import generics
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import IsAuthenticated
+
+from example_project.shop.models import Ticket
+from example_project.shop.serializers import TicketSerializer
+from tests.parity.answers import assert_same_answer, called, observed, over_http
+from tests.parity.shop_requests import TICKET, filled, rows_of_alice
+
+SENT: list[str] = []
+
+
+class Tickets(generics.ListCreateAPIView):
+    """Tickets whose hook writes, sends and sometimes refuses."""
+
+    queryset = Ticket.objects.all()
+    serializer_class = TicketSerializer
+    permission_classes = [IsAuthenticated]
+
+    def perform_create(self, serializer) -> None:
+        ticket = serializer.save(opened_by=self.request.user)
+        transaction.on_commit(lambda: SENT.append(ticket.subject))
+        Ticket.objects.select_for_update().filter(pk=ticket.pk).update(status="waiting")
+        if "forbidden" in ticket.body:
+            raise ValidationError({"body": "A word that is not allowed."})
+
+
+@pytest.fixture(params=[True, False], ids=["atomic", "not_atomic"])
+def atomic(request, monkeypatch, expose, stopped_clock) -> bool:
+    """Whether requests are atomic."""
+    monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", request.param)
+    SENT.clear()
+    expose(path("tickets/", Tickets.as_view()))
+    return request.param
+
+
+@pytest.fixture
+def ticket(db) -> dict:
+    """A ticket of one of alice's customers."""
+    return filled(TICKET, rows_of_alice())
+
+
+@pytest.mark.parametrize("body", ["fine", "forbidden"])
+def test_the_hook_runs_with_the_same_rows_and_the_same_sql(atomic, ticket, http_of, agent_of, body):
+    ticket = {**ticket, "body": body}
+    http, agent = http_of("alice"), agent_of("alice")
+    response, expected = observed(lambda: over_http(http, "POST", "/tickets/", ticket))
+    result, effect = observed(lambda: called(agent, "tickets_create", ticket))
+    assert_same_answer(response, result)
+    assert effect == expected
+
+
+@pytest.mark.parametrize(("body", "sent"), [("fine", ["Ünwell"]), ("forbidden", [])])
+def test_what_waits_for_the_commit_runs_after_a_good_call(
+    atomic, ticket, agent_of, django_capture_on_commit_callbacks, body, sent
+):
+    if body == "forbidden" and not atomic:
+        sent = ["Ünwell"]
+    agent = agent_of("alice")
+    with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
+        called(agent, "tickets_create", {**ticket, "body": body})
+    assert sent == SENT

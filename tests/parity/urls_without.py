@@ -1,0 +1,12 @@
+"""The example project's URLs without the endpoint."""
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="api-root")),
+    path("admin/", admin.site.urls),
+    path("api/", include("example_project.shop.urls")),
+    path("api-auth/", include("rest_framework.urls")),
+]

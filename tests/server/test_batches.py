@@ -1,0 +1,131 @@
+"""Batches: several messages in one body, at 2025-03-26 only."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tests.agents import REVISIONS, Agent
+
+BATCHES = "2025-03-26"
+
+
+class Word(APIView):
+    """Repeat a word."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response({"word": request.query_params.get("word", "hello")})
+
+
+@pytest.fixture
+def agent(expose) -> Agent:
+    """An agent of the revision that has batches."""
+    expose(path("word/", Word.as_view()), EXTRA_QUERY=True)
+    return Agent(Client(), revision=BATCHES)
+
+
+def send(agent: Agent, items: list, revision: str | None = BATCHES):
+    """Send a batch."""
+    return agent.post(items, {"MCP-Protocol-Version": revision} if revision else {})
+
+
+def ping(id=None) -> dict:
+    """A ping, or a notification that looks like one."""
+    return {"jsonrpc": "2.0", "method": "ping", **({} if id is None else {"id": id})}
+
+
+def call(id: int, word: str) -> dict:
+    """A call that answers with a word."""
+    params = {"name": "word", "arguments": {"query": {"word": word}}}
+    return {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
+
+
+def test_every_request_of_a_batch_is_answered_in_order(agent):
+    response = send(agent, [call(3, "c"), ping(1), call(2, "b")])
+    answers = json.loads(response.content)
+    assert [answer["id"] for answer in answers] == [3, 1, 2]
+    words = [json.loads(answers[i]["result"]["content"][0]["text"])["data"] for i in (0, 2)]
+    assert words == [{"word": "c"}, {"word": "b"}]
+
+
+def test_a_batch_needs_no_version_header(agent):
+    assert len(json.loads(send(agent, [ping(1), ping(2)], revision=None).content)) == 2
+
+
+def test_notifications_of_a_batch_are_not_answered(agent):
+    answers = json.loads(send(agent, [ping(), ping(1), ping()]).content)
+    assert [answer["id"] for answer in answers] == [1]
+
+
+def test_a_batch_of_notifications_is_taken_without_an_answer(agent):
+    response = send(agent, [ping(), ping()])
+    assert (response.status_code, response.content) == (202, b"")
+
+
+def test_a_batch_of_client_responses_is_taken_without_an_answer(agent):
+    response = send(agent, [{"jsonrpc": "2.0", "id": 1, "result": {}}])
+    assert (response.status_code, response.content) == (202, b"")
+
+
+def test_malformed_items_are_answered_in_their_places(agent):
+    items = [ping(1), 5, {"jsonrpc": "2.0", "id": 2}, call(3, "x"), {"jsonrpc": "2.0", "id": []}]
+    response = send(agent, items)
+    answers = json.loads(response.content)
+    assert response.status_code == 200
+    assert [answer["id"] for answer in answers] == [1, None, 2, 3, None]
+    assert [answer.get("error", {}).get("code") for answer in answers] == [
+        None,
+        -32600,
+        -32600,
+        None,
+        -32600,
+    ]
+
+
+def test_an_error_of_one_item_leaves_the_others_alone(agent):
+    unknown = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "nope"}}
+    first, second = json.loads(send(agent, [unknown, call(2, "fine")]).content)
+    assert first["error"]["code"] == -32602
+    assert "fine" in second["result"]["content"][0]["text"]
+
+
+def test_initialize_has_no_place_in_a_batch(agent):
+    params = {"protocolVersion": BATCHES, "capabilities": {}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    refused, pinged = json.loads(send(agent, [message, ping(2)]).content)
+    assert (refused["id"], refused["error"]["code"]) == (1, -32600)
+    assert pinged == {"jsonrpc": "2.0", "id": 2, "result": {}}
+
+
+@pytest.mark.parametrize("revision", [r for r in REVISIONS if r != BATCHES])
+def test_other_revisions_have_no_batches(agent, revision):
+    response = send(agent, [ping(1)], revision)
+    assert response.status_code == 400
+    answer = json.loads(response.content)
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+
+
+def test_an_empty_batch_is_an_invalid_request(agent):
+    response = send(agent, [])
+    assert response.status_code == 400
+    assert json.loads(response.content)["error"]["code"] == -32600
+
+
+def test_a_batch_in_an_unknown_revision_names_the_known_ones(agent):
+    response = send(agent, [ping(1)], "1999-01-01")
+    assert response.status_code == 400
+    assert json.loads(response.content)["error"]["code"] == -32022
+
+
+def test_a_batch_of_a_stranger_is_turned_away_whole(settings, client):
+    agent = Agent(client)
+    response = send(agent, [5, ping(1), call(2, "x")])
+    assert response.status_code == 401
+    assert "WWW-Authenticate" in response.headers

@@ -1,0 +1,306 @@
+"""The HTTP door: methods, paths, sizes, sessions, and what surrounds a Django view."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.core.handlers.asgi import ASGIRequest
+from django.core.handlers.base import BaseHandler
+from django.db import connections
+from django.test import AsyncClient, Client, RequestFactory
+from django.urls import path
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.authtoken.models import Token
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.views import MCPView
+from tests.agents import REVISIONS, Agent
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+class Word(APIView):
+    """Repeat a word."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response({"word": "hello"})
+
+
+class Nobody(BasePermission):
+    """Lets no one in."""
+
+    message = "Closed on Mondays."
+
+    def has_permission(self, request, view) -> bool:
+        return False
+
+
+class Silent(BaseAuthentication):
+    """Knows nobody and challenges nobody."""
+
+    def authenticate(self, request) -> None:
+        return None
+
+
+@pytest.fixture
+def agent(expose) -> Agent:
+    """An agent at an open endpoint with one tool, ``word``."""
+    expose(path("word/", Word.as_view()))
+    return Agent(Client())
+
+
+@pytest.mark.parametrize("method", ["get", "delete", "put", "patch", "options", "head"])
+def test_only_posts_are_served(agent, method):
+    response = getattr(agent.http, method)("/mcp")
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize("url", ["/mcp", "/mcp/"])
+@pytest.mark.parametrize("append_slash", [True, False])
+def test_both_spellings_of_the_path_answer_without_a_redirect(agent, settings, url, append_slash):
+    settings.APPEND_SLASH = append_slash
+    agent.path = url
+    response = agent.post(PING)
+    assert (response.status_code, json.loads(response.content)) == (200, PONG)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_no_session_is_opened_and_a_session_id_is_ignored(expose, revision):
+    expose()
+    agent = Agent(Client(), revision=revision)
+    message, headers = agent.frame("tools/list", {})
+    response = agent.post(message, {**headers, "Mcp-Session-Id": "made-up"})
+    assert response.status_code == 200
+    assert "Mcp-Session-Id" not in response.headers
+    assert not response.cookies
+
+
+def test_any_content_type_is_read_as_json(agent):
+    response = agent.http.post("/mcp", json.dumps(PING), content_type="text/plain")
+    assert json.loads(response.content) == PONG
+
+
+def test_a_post_needs_no_csrf_token(expose):
+    expose()
+    assert Agent(Client(enforce_csrf_checks=True)).post(PING).status_code == 200
+
+
+# --- Size ---------------------------------------------------------------------------------
+
+
+def padded(size: int) -> bytes:
+    """A ping of exactly this many bytes."""
+    body = json.dumps(PING).encode()
+    return body + b" " * (size - len(body))
+
+
+@pytest.mark.parametrize(("size", "status"), [(200, 200), (201, 413)])
+def test_a_body_may_have_max_body_bytes_and_no_more(expose, size, status):
+    expose(MAX_BODY_BYTES=200)
+    response = Agent(Client()).post(padded(size))
+    assert response.status_code == status
+
+
+def test_a_body_too_large_is_answered_with_the_limit(expose):
+    expose(MAX_BODY_BYTES=200)
+    answer = json.loads(Agent(Client()).post(padded(201)).content)
+    assert answer["id"] is None
+    assert answer["error"]["message"] == "The request body is larger than 200 bytes."
+
+
+def test_djangos_own_limit_is_a_413_too(agent, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 150
+    assert agent.post(padded(151)).status_code == 413
+
+
+def posted(body: bytes, **environ):
+    """Return the door's answer to a request with this environ."""
+    request = RequestFactory().post("/mcp", body, content_type="application/json")
+    request.META.update(environ)
+    return MCPView.as_view()(request)
+
+
+def test_a_content_length_that_claims_too_much_is_a_413_before_the_body_is_read(expose):
+    expose(MAX_BODY_BYTES=200)
+    request = RequestFactory().post("/mcp", b"{}", content_type="application/json")
+    request.META["CONTENT_LENGTH"] = "201"
+    assert MCPView.as_view()(request).status_code == 413
+    assert not hasattr(request, "_body")
+
+
+def test_a_content_length_that_claims_too_little_does_not_lift_the_limit(expose):
+    expose(MAX_BODY_BYTES=200)
+    assert posted(padded(201), CONTENT_LENGTH="10").status_code == 413
+
+
+def test_a_body_without_content_length_is_held_to_the_limit(expose):
+    expose(MAX_BODY_BYTES=200)
+    assert posted(padded(201), CONTENT_LENGTH="").status_code == 413
+    assert posted(padded(200), CONTENT_LENGTH="").status_code == 200
+
+
+@pytest.mark.parametrize("length", ["abc", "1e3", "9" * 5000])
+def test_a_content_length_that_is_no_number_is_a_clean_error(expose, length):
+    expose()
+    response = posted(padded(100), CONTENT_LENGTH=length)
+    assert response.status_code == 400
+    assert "Content-Length" in json.loads(response.content)["error"]["message"]
+
+
+class Interrupted(io.BytesIO):
+    """A connection that breaks off."""
+
+    def read(self, *args: int) -> bytes:
+        raise OSError("connection reset")
+
+
+def test_a_body_that_breaks_off_is_a_clean_error(expose):
+    expose()
+    request = RequestFactory().post("/mcp", b"{}", content_type="application/json")
+    request._stream = Interrupted()
+    assert MCPView.as_view()(request).status_code == 400
+
+
+# --- Who may come in ----------------------------------------------------------------------
+
+
+def test_a_stranger_is_turned_away_with_a_challenge(client):
+    response = Agent(client).post(PING)
+    assert (response.status_code, response.headers["WWW-Authenticate"]) == (401, "Token")
+    answer = json.loads(response.content)
+    assert (answer["id"], answer["error"]["code"]) == (None, 401)
+    assert answer["error"]["message"] == "Authentication credentials were not provided."
+
+
+@pytest.mark.django_db
+def test_a_bad_token_is_turned_away_with_a_challenge(expose):
+    expose()
+    response = Agent(Client(headers={"authorization": "Token nonsense"})).post(PING)
+    assert (response.status_code, response.headers["WWW-Authenticate"]) == (401, "Token")
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"jsonrpc": "2.0", "id": 1, "method": "none"}'])
+def test_a_stranger_learns_nothing_about_the_message(client, body):
+    assert Agent(client).post(body).status_code == 401
+
+
+@pytest.mark.parametrize("method", ["server/discover", "tools/list", "tools/call"])
+def test_every_method_is_closed_to_strangers(client, method):
+    agent = Agent(client)
+    message, headers = agent.frame(method, {"name": "products_list"})
+    assert agent.post(message, headers).status_code == 401
+
+
+@pytest.mark.parametrize("authentication", [[SessionAuthentication], [Silent]])
+def test_a_challenge_is_sent_even_where_no_class_has_one(settings, client, authentication):
+    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": authentication}
+    response = Agent(client).post(PING)
+    assert response.status_code == 401
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="mcp"'
+
+
+@pytest.mark.django_db
+def test_a_known_caller_without_permission_is_forbidden(expose):
+    expose(PERMISSION_CLASSES=[Nobody])
+    token = Token.objects.get(user__username="alice")
+    response = Agent(Client(headers={"authorization": f"Token {token.key}"})).post(PING)
+    assert response.status_code == 403
+    assert json.loads(response.content)["error"]["message"] == "Closed on Mondays."
+    assert "WWW-Authenticate" not in response.headers
+
+
+def test_an_endpoint_may_have_classes_of_its_own(settings, client):
+    module = type("URLConf", (), {})
+    module.urlpatterns = [
+        path("mcp", MCPView.as_view(authentication_classes=[Silent], permission_classes=[]))
+    ]
+    settings.ROOT_URLCONF = module
+    assert Agent(client).post(PING).status_code == 200
+
+
+@pytest.mark.django_db
+def test_no_authentication_classes_means_that_nobody_is_authenticated(expose):
+    expose(path("word/", Word.as_view()), AUTHENTICATION_CLASSES=[])
+    agent = Agent(Client(headers={"authorization": "Token nonsense"}))
+    assert agent.post(PING).status_code == 200
+
+
+@pytest.mark.parametrize("classes", [[], ()])
+def test_no_permission_classes_of_its_own_open_an_endpoint(settings, client, classes):
+    module = type("URLConf", (), {})
+    module.urlpatterns = [path("mcp", MCPView.as_view(permission_classes=classes))]
+    settings.ROOT_URLCONF = module
+    assert Agent(client).post(PING).status_code == 200
+
+
+def test_login_required_middleware_does_not_redirect(agent, settings):
+    settings.MIDDLEWARE = [
+        *settings.MIDDLEWARE,
+        "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    ]
+    assert agent.post(PING).status_code == 200
+
+
+# --- Around the view ----------------------------------------------------------------------
+
+
+def test_atomic_requests_wraps_the_views_and_not_the_endpoint(monkeypatch):
+    monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
+    endpoint, word = MCPView.as_view(), Word.as_view()
+    atomic = BaseHandler().make_view_atomic
+    assert atomic(endpoint) is endpoint
+    assert atomic(word) is not word
+
+
+def test_the_view_answers_through_an_asynchronous_server(agent):
+    assert not MCPView.view_is_async
+    client = AsyncClient()
+
+    async def call():
+        message, headers = agent.frame("tools/call", {"name": "word"})
+        return await client.post(
+            "/mcp", json.dumps(message), content_type="application/json", headers=headers
+        )
+
+    response = async_to_sync(call)()
+    assert response.status_code == 200
+    assert json.loads(response.content)["result"]["resultType"] == "complete"
+
+
+@pytest.mark.django_db
+def test_an_asynchronous_server_authenticates_as_well(settings):
+    token = Token.objects.get(user__username="alice")
+
+    async def post(**headers):
+        return await AsyncClient().post(
+            "/mcp", json.dumps(PING), content_type="application/json", headers=headers
+        )
+
+    assert async_to_sync(post)().status_code == 401
+    assert async_to_sync(post)(authorization=f"Token {token.key}").status_code == 200
+
+
+def test_a_chunked_body_of_an_asynchronous_server_is_held_to_the_limit(expose):
+    expose(MAX_BODY_BYTES=200)
+    headers = [(b"host", b"testserver"), (b"transfer-encoding", b"chunked")]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
+    for size, status in ((200, 200), (201, 413)):
+        request = ASGIRequest(scope, io.BytesIO(padded(size)))
+        assert MCPView.as_view()(request).status_code == status
+
+
+@pytest.mark.django_db
+def test_a_session_of_the_site_is_a_credential(client):
+    client.force_login(User.objects.get(username="alice"))
+    agent = Agent(client)
+    message, headers = agent.frame("tools/list", {})
+    assert agent.post(message, headers).status_code == 200

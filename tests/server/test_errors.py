@@ -1,0 +1,208 @@
+"""Errors of the wire: their JSON-RPC code, their HTTP status, their words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import path
+from mcp_types.jsonrpc import JSONRPCError
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tests.agents import REVISIONS, STATELESS, Agent
+
+HANDSHAKE = [revision for revision in REVISIONS if revision != STATELESS]
+META = "io.modelcontextprotocol/"
+
+
+class Word(APIView):
+    """Repeat a word."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response({"word": "hello"})
+
+
+@pytest.fixture
+def agent(expose) -> Agent:
+    """A stateless agent for one tool, ``word``."""
+    expose(path("word/", Word.as_view()))
+    return Agent(Client())
+
+
+def error_of(response) -> tuple[int, int]:
+    """Return HTTP status and code of an error that the official types accept."""
+    answer = json.loads(response.content)
+    JSONRPCError.model_validate(answer)
+    return response.status_code, answer["error"]["code"]
+
+
+def refused(agent: Agent, method: str, params: dict | None = None, **headers: str | None):
+    """Send a request with other headers; None takes one away."""
+    message, framed = agent.frame(method, params or {})
+    framed.update({name.replace("_", "-"): value for name, value in headers.items()})
+    return agent.post(message, {name: v for name, v in framed.items() if v is not None})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"nonsense", b'{"a": 1}}', b"\xff\xfe", b'{"jsonrpc": NaN}', b"\x00"],
+)
+def test_what_is_no_json_is_a_parse_error(agent, body):
+    assert error_of(agent.post(body)) == (400, -32700)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        1,
+        "ping",
+        None,
+        [],
+        {},
+        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1},
+        {"jsonrpc": "2.0", "id": 1, "method": 5},
+        {"jsonrpc": "2.0", "id": None, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1.5, "method": "ping"},
+        {"jsonrpc": "2.0", "id": True, "method": "ping"},
+    ],
+)
+def test_json_that_is_no_message_is_an_invalid_request(agent, body):
+    assert error_of(agent.post(body)) == (400, -32600)
+
+
+@pytest.mark.parametrize("params", [[], [1], "x", 1, {"_meta": 3}])
+def test_params_that_are_no_object_are_invalid(agent, params):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
+    assert error_of(agent.post(message)) == (400, -32602)
+
+
+@pytest.mark.parametrize("id", [1.5, None, True, [1], {}])
+def test_an_unreadable_id_is_answered_as_null(agent, id):
+    response = agent.post({"jsonrpc": "2.0", "id": id, "method": "ping"})
+    assert json.loads(response.content)["id"] is None
+
+
+@pytest.mark.parametrize("id", [0, -1, 10**30, "", "0", "ü", "a" * 500])
+def test_the_id_comes_back_as_it_was_sent(agent, id):
+    response = agent.post({"jsonrpc": "2.0", "id": id, "method": "ping"})
+    assert json.loads(response.content) == {"jsonrpc": "2.0", "id": id, "result": {}}
+
+
+def test_a_malformed_message_is_answered_under_its_id(agent):
+    response = agent.post({"jsonrpc": "2.0", "id": "mine", "method": 5})
+    assert json.loads(response.content)["id"] == "mine"
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_an_unknown_tool_is_refused_and_the_nearest_named(expose, revision):
+    expose(path("word/", Word.as_view()))
+    agent = Agent(Client(), revision=revision)
+    response = refused(agent, "tools/call", {"name": "words"})
+    assert error_of(response) == (200, -32602)
+    message = json.loads(response.content)["error"]["message"]
+    assert message == "Unknown tool: words. Did you mean word?"
+
+
+@pytest.mark.parametrize("params", [{}, {"name": 5}, {"name": None}, {"name": ["word"]}])
+def test_a_call_that_names_no_tool_is_malformed(agent, params):
+    assert error_of(refused(agent, "tools/call", params)) == (400, -32602)
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE)
+@pytest.mark.parametrize("method", ["resources/list", "server/discover", "nonsense", ""])
+def test_a_method_unknown_to_a_handshake_revision_is_named(expose, revision, method):
+    expose()
+    response = refused(Agent(Client(), revision=revision), method)
+    assert error_of(response) == (200, -32601)
+    assert json.loads(response.content)["error"]["message"] == f"Method not found: {method}"
+
+
+@pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "nonsense"])
+def test_a_method_unknown_to_the_stateless_revision_is_not_found(agent, method):
+    assert error_of(refused(agent, method)) == (404, -32601)
+
+
+@pytest.mark.parametrize("member", ["protocolVersion", "clientCapabilities"])
+def test_a_stateless_request_needs_its_meta(agent, member):
+    message, headers = agent.frame("tools/list", {})
+    del message["params"]["_meta"][META + member]
+    assert error_of(agent.post(message, headers)) == (400, -32602)
+
+
+def test_a_stateless_request_without_any_meta_is_refused(agent):
+    message, headers = agent.frame("tools/list", {})
+    del message["params"]
+    assert error_of(agent.post(message, headers)) == (400, -32602)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Mcp_Method": "tools/call"},
+        {"Mcp_Method": None},
+        {"MCP_Protocol_Version": "2025-11-25"},
+        {"MCP_Protocol_Version": None},
+        {"Mcp_Name": "other"},
+        {"Mcp_Name": None},
+        {"Mcp_Name": "=?base64?!!?="},
+    ],
+)
+def test_a_header_that_contradicts_the_body_is_a_mismatch(agent, headers):
+    method, params = "tools/list", {}
+    if "Mcp_Name" in headers:
+        method, params = "tools/call", {"name": "word"}
+    assert error_of(refused(agent, method, params, **headers)) == (400, -32020)
+
+
+def test_a_name_may_come_in_base64(agent):
+    response = refused(agent, "tools/call", {"name": "word"}, Mcp_Name="=?base64?d29yZA==?=")
+    assert "result" in json.loads(response.content)
+
+
+def test_an_unknown_revision_in_the_header_is_answered_with_the_known_ones(agent):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    response = agent.post(message, {"MCP-Protocol-Version": "1999-01-01"})
+    assert error_of(response) == (400, -32022)
+    data = json.loads(response.content)["error"]["data"]
+    assert data == {"supported": list(REVISIONS), "requested": "1999-01-01"}
+
+
+def test_an_unknown_revision_in_meta_is_answered_with_the_known_ones(agent):
+    agent.revision = "2027-01-01"
+    message, headers = agent.frame("tools/list", {})
+    message["params"]["_meta"] = {
+        META + "protocolVersion": "2027-01-01",
+        META + "clientCapabilities": {},
+    }
+    response = agent.post(message, {**headers, "Mcp-Method": "tools/list"})
+    assert error_of(response) == (400, -32022)
+    data = json.loads(response.content)["error"]["data"]
+    assert data == {"supported": list(REVISIONS), "requested": "2027-01-01"}
+
+
+def test_initialize_must_name_a_revision(expose):
+    expose()
+    agent = Agent(Client(), revision="2025-11-25")
+    assert error_of(refused(agent, "initialize", {"capabilities": {}})) == (400, -32602)
+
+
+def test_a_notification_that_is_refused_gets_a_status_and_no_message(agent):
+    message, headers = agent.frame("notifications/cancelled", {})
+    del message["id"]
+    response = agent.post(message, {**headers, "MCP-Protocol-Version": "1999-01-01"})
+    assert (response.status_code, response.content) == (400, b"")
+
+
+@pytest.mark.parametrize("cursor", ["nonsense", "", "d29yZHM=", 5, [], "ü", "====", "é\ud7ff"])
+def test_a_cursor_that_was_not_given_out_is_refused(agent, cursor):
+    response = refused(agent, "tools/list", {"cursor": cursor})
+    assert error_of(response) == (400, -32602)
+
+
+def test_errors_are_json(agent):
+    assert agent.post(b"{")["Content-Type"] == "application/json"

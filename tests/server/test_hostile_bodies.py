@@ -1,0 +1,219 @@
+"""Whatever is posted, the answer is clean: valid JSON-RPC or nothing, never a 500."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import path
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tests.agents import REVISIONS, STATELESS, Agent
+
+CLEAN = {200, 202, 400, 404}
+quick = settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12
+)
+METHODS = ["initialize", "ping", "server/discover", "tools/list", "tools/call", "nonsense"]
+meta = st.fixed_dictionaries(
+    {},
+    optional={
+        "io.modelcontextprotocol/protocolVersion": st.sampled_from(REVISIONS) | values,
+        "io.modelcontextprotocol/clientCapabilities": st.just({}) | values,
+        "progressToken": values,
+    },
+)
+params = st.fixed_dictionaries(
+    {},
+    optional={
+        "_meta": meta | values,
+        "name": st.sampled_from(["echo", "nope"]) | values,
+        "arguments": st.dictionaries(st.sampled_from(["body", "query", "x"]), values) | values,
+        "cursor": values,
+        "protocolVersion": st.sampled_from(REVISIONS) | values,
+    },
+)
+messages = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0") | values,
+        "id": st.integers() | values,
+        "method": st.sampled_from(METHODS) | values,
+        "params": params | values,
+        "result": values,
+        "error": values,
+    },
+)
+plausible = st.fixed_dictionaries(
+    {
+        "jsonrpc": st.just("2.0"),
+        "id": st.integers(),
+        "method": st.sampled_from(METHODS),
+        "params": params,
+    }
+)
+revisions = st.sampled_from([*REVISIONS, "", "1999-01-01", "ü"]) | st.none()
+
+
+class Echo(APIView):
+    """Say what was sent."""
+
+    permission_classes = []
+
+    def post(self, request) -> Response:
+        return Response({"body": request.data, "query": request.query_params})
+
+
+@pytest.fixture
+def agent(expose) -> Agent:
+    """An agent for one tool, ``echo``."""
+    expose(path("echo/", Echo.as_view()), EXTRA_QUERY=True)
+    return Agent(Client())
+
+
+def assert_clean(response) -> None:
+    """Assert that an answer is one that the protocol has."""
+    assert response.status_code in CLEAN, response.content
+    if not response.content:
+        return
+    answers = json.loads(response.content)
+    for answer in answers if isinstance(answers, list) else [answers]:
+        (JSONRPCError if "error" in answer else JSONRPCResponse).model_validate(answer)
+
+
+@quick
+@given(st.binary(max_size=200), revisions)
+def test_arbitrary_bytes_are_answered_cleanly(agent, body, revision):
+    assert_clean(agent.post(body, versioned(revision)))
+
+
+@quick
+@given(messages | st.lists(messages | values, max_size=4) | values, revisions)
+def test_arbitrary_values_are_answered_cleanly(agent, value, revision):
+    assert_clean(agent.post(value, versioned(revision)))
+
+
+@quick
+@given(plausible, revisions)
+def test_plausible_requests_are_answered_cleanly_and_under_their_id(agent, message, revision):
+    headers = versioned(revision) | {"Mcp-Method": message["method"]}
+    response = agent.post(message, headers)
+    assert_clean(response)
+    assert json.loads(response.content)["id"] == message["id"]
+
+
+@quick
+@given(values)
+def test_arbitrary_arguments_give_a_result(agent, arguments):
+    message, headers = agent.frame("tools/call", {"name": "echo", "arguments": arguments})
+    assert "content" in agent.read("tools/call", agent.post(message, headers))["result"]
+
+
+def versioned(revision: str | None) -> dict[str, str]:
+    """Return the version header, or no header."""
+    return {} if revision is None else {"MCP-Protocol-Version": revision}
+
+
+def call_with(literal: str) -> bytes:
+    """Return a call whose argument is this JSON text."""
+    return (
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call",'
+        ' "params": {"name": "echo", "arguments": {"body": %s}}}' % literal
+    ).encode("utf-8", "surrogatepass")
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        "[" * 5000 + "]" * 5000,
+        '{"a":' * 5000 + "1" + "}" * 5000,
+        "[" * 100_000,
+        "1" * 5000,
+        "1e999",
+        "-1e999",
+        "NaN",
+        "Infinity",
+        '"\\ud800"',
+        '"\ud800"',
+        '{"a": 1, "a": 2}',
+        "'single'",
+        "[1,]",
+        '"\n"',
+        "/* */ 1",
+    ],
+)
+def test_json_that_parsers_disagree_about_is_a_parse_error(agent, literal):
+    response = agent.post(call_with(literal))
+    assert response.status_code == 400
+    assert json.loads(response.content)["error"]["code"] == -32700
+
+
+@pytest.mark.parametrize(
+    "literal",
+    ['"\\u0000"', '"a\\u0000b"', "123456789012345678901234567890", "0.1", '"\\ud83d\\ude00"', "-0"],
+)
+def test_unusual_values_reach_the_view_as_they_are(agent, literal):
+    response = agent.post(call_with(literal), {"MCP-Protocol-Version": "2025-11-25"})
+    envelope = json.loads(json.loads(response.content)["result"]["content"][0]["text"])
+    assert envelope["data"]["body"] == json.loads(literal)
+
+
+@pytest.mark.parametrize("text", ["\x00", "\x7f", "\u2028", "😀", "\ufeff", "\uffff", "</script>"])
+def test_any_character_of_a_text_survives_the_round_trip(agent, text):
+    assert agent.call("echo", body={"text": text}, query={"q": text}).data == {
+        "body": {"text": text},
+        "query": {"q": text},
+    }
+
+
+def test_a_byte_order_mark_is_no_json(agent):
+    response = agent.post(b"\xef\xbb\xbf" + call_with("1"))
+    assert (response.status_code, json.loads(response.content)["error"]["code"]) == (400, -32700)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "latin-1"])
+def test_other_encodings_than_utf_8_are_parse_errors(agent, encoding):
+    body = call_with('"ü"').decode().encode(encoding)
+    response = agent.post(body)
+    assert (response.status_code, json.loads(response.content)["error"]["code"]) == (400, -32700)
+
+
+@pytest.mark.parametrize("name", ["a" * 100_000, "\x00", "😀", "", "../word", "__class__"])
+def test_a_strange_tool_name_is_an_unknown_tool(agent, name):
+    agent.revision = "2025-11-25"
+    error = agent.error("tools/call", name=name)
+    assert error["code"] == -32602
+    assert len(error["message"]) < 300
+
+
+def test_a_strange_method_is_not_echoed_whole(agent):
+    message, headers = agent.frame("x" * 100_000, {})
+    response = agent.post(message, {**headers, "MCP-Protocol-Version": "2025-11-25"})
+    assert len(response.content) < 1000
+
+
+@pytest.mark.parametrize("value", ["ü", "\x01", "a" * 9000, "=?base64?=?="])
+def test_a_strange_header_is_a_clean_error(agent, value):
+    message, headers = agent.frame("tools/call", {"name": "echo"})
+    assert agent.revision == STATELESS
+    response = agent.post(message, {**headers, "Mcp-Name": value})
+    assert (response.status_code, json.loads(response.content)["error"]["code"]) == (400, -32020)
+
+
+def test_many_unknown_arguments_are_refused_quickly_and_briefly(agent):
+    arguments = {f"unknown_{number}": 1 for number in range(20_000)}
+    result = agent.call_with("echo", arguments)
+    assert result.is_error
+    assert len(result.problems) <= 20

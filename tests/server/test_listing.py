@@ -1,0 +1,300 @@
+"""``tools/list``: pages, order, caching, and what a definition holds."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from django.db import models
+from django.test import Client
+from django.urls import path
+from django.utils import translation
+from django.utils.translation import gettext_lazy
+from rest_framework import generics, serializers, viewsets
+from rest_framework.permissions import AllowAny, IsAdminUser
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, StatusEnvelope
+from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.views import MCPView
+from tests.agents import REVISIONS, STATELESS, Agent
+
+
+class Word(APIView):
+    """Repeat a word."""
+
+    permission_classes = [AllowAny]
+
+    def get(self, request) -> Response:
+        return Response({"word": "hello"})
+
+
+class StaffOnly(Word):
+    """Repeat a word to staff."""
+
+    permission_classes = [IsAdminUser]
+
+
+class AskedAnew(Word):
+    """Choose permissions by the request."""
+
+    def get_permissions(self) -> list:
+        return [IsAdminUser()]
+
+
+@mcp_tool(envelope_class=OkEnvelope)
+class Ok(Word):
+    """Answer in an envelope of its own."""
+
+
+class Broken(APIView):
+    """Cannot be described."""
+
+    permission_classes = []
+
+    @property
+    def serializer_class(self):
+        raise RuntimeError("needs a request")
+
+    @property
+    def queryset(self):
+        raise RuntimeError("needs a tenant")
+
+    def post(self, request) -> Response:
+        return Response({})
+
+
+@pytest.fixture
+def five(expose):
+    """Expose five tools, named ``a`` to ``e``, out of order."""
+
+    def serve(**mcp_settings) -> Agent:
+        expose(*(path(f"{name}/", Word.as_view()) for name in "caebd"), **mcp_settings)
+        return Agent(Client())
+
+    return serve
+
+
+def pages_of(agent: Agent) -> list[list[str]]:
+    """Follow the cursors and return the names on each page."""
+    pages, cursor = [], {}
+    while True:
+        result = agent.result("tools/list", **cursor)
+        pages.append([tool["name"] for tool in result["tools"]])
+        if "nextCursor" not in result:
+            return pages
+        cursor = {"cursor": result["nextCursor"]}
+
+
+def test_tools_come_on_one_page_in_the_order_of_the_urlconf(five):
+    assert pages_of(five()) == [["c", "a", "e", "b", "d"]]
+
+
+def test_the_order_is_the_same_every_time(five):
+    agent = five()
+    assert agent.result("tools/list") == agent.result("tools/list")
+
+
+@pytest.mark.parametrize(
+    ("size", "pages"),
+    [
+        (1, [["c"], ["a"], ["e"], ["b"], ["d"]]),
+        (2, [["c", "a"], ["e", "b"], ["d"]]),
+        (5, [["c", "a", "e", "b", "d"]]),
+        (9, [["c", "a", "e", "b", "d"]]),
+    ],
+)
+def test_cursors_lead_through_every_tool_once(five, size, pages):
+    assert pages_of(five(TOOLS_PAGE_SIZE=size)) == pages
+
+
+def test_a_null_cursor_asks_for_the_first_page(five):
+    agent = five(TOOLS_PAGE_SIZE=2)
+    message, headers = agent.frame("tools/list", {"cursor": None})
+    answer = json.loads(agent.post(message, headers).content)
+    assert [tool["name"] for tool in answer["result"]["tools"]] == ["c", "a"]
+
+
+def test_a_cursor_that_names_a_tool_no_longer_listed_is_refused(five):
+    cursor = base64.urlsafe_b64encode(b"gone").decode()
+    error = five(TOOLS_PAGE_SIZE=2).error("tools/list", cursor=cursor)
+    assert (error["code"], error["message"]) == (-32602, "Invalid cursor.")
+
+
+# --- Caching ------------------------------------------------------------------------------
+
+
+def test_a_list_that_is_the_same_for_everybody_is_public(expose):
+    expose(path("word/", Word.as_view()))
+    assert Agent(Client()).result("tools/list")["cacheScope"] == "public"
+
+
+@pytest.mark.parametrize("view", [StaffOnly, AskedAnew])
+def test_a_list_that_depends_on_the_caller_is_private(expose, view):
+    expose(path("word/", Word.as_view()), path("other/", view.as_view()))
+    agent = Agent(Client())
+    assert agent.result("tools/list")["cacheScope"] == "private"
+    assert list(agent.tools()) == ["word"]
+
+
+@pytest.mark.django_db
+def test_a_list_of_a_closed_endpoint_is_private(agent_of):
+    assert agent_of("alice").result("tools/list")["cacheScope"] == "private"
+
+
+@pytest.mark.parametrize("method", ["tools/list", "server/discover"])
+def test_a_list_may_be_kept_for_a_minute(expose, method):
+    expose()
+    assert Agent(Client()).result(method)["ttlMs"] == 60_000
+
+
+# --- Definitions --------------------------------------------------------------------------
+
+
+def test_a_definition_says_everything_that_clients_ask_for(expose):
+    expose(path("word/", Word.as_view()))
+    tool = Agent(Client()).tools()["word"]
+    assert (tool["name"], tool["title"]) == ("word", "Word")
+    assert tool["description"] == "Repeat a word."
+    assert tool["inputSchema"] == {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
+    assert tool["annotations"] == {
+        "title": "Word",
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    }
+    assert tool["outputSchema"]["type"] == "object"
+
+
+def test_output_schemas_can_be_switched_off(expose):
+    expose(path("word/", Word.as_view()), OUTPUT_SCHEMA=None)
+    agent = Agent(Client())
+    assert "outputSchema" not in agent.tools()["word"]
+    assert "structuredContent" in agent.call("word").raw
+
+
+def test_a_tool_that_cannot_be_described_is_listed_and_works(expose):
+    expose(path("broken/", Broken.as_view()), path("word/", Word.as_view()))
+    agent = Agent(Client())
+    assert list(agent.tools()) == ["broken", "word"]
+    assert agent.call("broken").data == {}
+
+
+class Thing(models.Model):
+    class Meta:
+        app_label = "tests"
+        managed = False
+        verbose_name = gettext_lazy("Delete")
+
+
+class ThingSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Thing
+        fields = ["id"]
+
+
+class Things(viewsets.ModelViewSet):
+    queryset = Thing.objects.none()
+    serializer_class = ThingSerializer
+    permission_classes = []
+
+
+def test_a_list_reads_the_same_whoever_asks_first(expose):
+    router = SimpleRouter()
+    router.register("things", Things)
+    lists = []
+    for language in ("de", "en"):
+        expose(*router.urls)
+        with translation.override(language):
+            lists.append(list_with(Agent(Client()), language))
+    assert lists[0] == lists[1]
+
+
+def list_with(agent: Agent, language: str) -> list:
+    """List the tools as a client that prefers a language."""
+    message, headers = agent.frame("tools/list", {})
+    response = agent.post(message, {**headers, "Accept-Language": language})
+    return json.loads(response.content)["result"]["tools"]
+
+
+def test_a_listing_introspects_each_view_once(expose, monkeypatch):
+    asked = []
+
+    class Counted(generics.ListAPIView):
+        permission_classes = []
+
+        def get_queryset(self):
+            asked.append(self)
+            return Thing.objects.none()
+
+        serializer_class = ThingSerializer
+
+    expose(path("counted/", Counted.as_view()))
+    agent = Agent(Client())
+    agent.result("tools/list")
+    first = len(asked)
+    agent.result("tools/list")
+    Agent(Client(), revision="2025-06-18").result("tools/list")
+    assert len(asked) == first > 0
+
+
+# --- Envelopes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_default_envelope_is_response_v2(expose, revision):
+    expose(path("word/", Word.as_view()))
+    envelope = Agent(Client(), revision=revision).call("word").envelope
+    assert (envelope["success"], envelope["data"]) == (True, {"word": "hello"})
+
+
+def test_a_setting_chooses_the_envelope(expose):
+    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=StatusEnvelope)
+    assert Agent(Client()).call("word").envelope["status"] == "success"
+
+
+def test_an_endpoint_chooses_its_envelope_over_the_setting(expose, settings):
+    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=StatusEnvelope)
+    settings.ROOT_URLCONF.urlpatterns.append(
+        path("plain", MCPView.as_view(envelope_class=OkEnvelope))
+    )
+    registry.reload()
+    assert Agent(Client(), path="/plain").call("word").envelope["ok"] is True
+    assert Agent(Client()).call("word").envelope["status"] == "success"
+
+
+def test_a_tool_chooses_its_envelope_over_the_endpoint(expose, settings):
+    expose(path("ok/", Ok.as_view()), path("word/", Word.as_view()))
+    settings.ROOT_URLCONF.urlpatterns.append(
+        path("status", MCPView.as_view(envelope_class=StatusEnvelope))
+    )
+    registry.reload()
+    agent = Agent(Client(), path="/status")
+    assert agent.call("ok").envelope["ok"] is True
+    assert agent.call("word").envelope["status"] == "success"
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_plain_envelope_is_text_alone_in_every_revision(expose, revision):
+    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=PlainEnvelope)
+    agent = Agent(Client(), revision=revision)
+    assert "outputSchema" not in agent.tools()["word"]
+    raw = agent.call("word").raw
+    assert "structuredContent" not in raw
+    assert json.loads(raw["content"][0]["text"]) == {"word": "hello"}
+
+
+def test_both_channels_carry_the_same_json(expose):
+    expose(path("word/", Word.as_view()))
+    agent = Agent(Client(), revision=STATELESS)
+    raw = agent.call("word").raw
+    assert json.loads(raw["content"][0]["text"]) == raw["structuredContent"]
+    assert len(raw["content"]) == 1

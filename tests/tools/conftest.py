@@ -1,0 +1,36 @@
+"""Tools of URLconfs that a test writes down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from drf_mcp.tools import Registry, Tool
+
+
+def urlconf_of(patterns) -> type:
+    """Return a URLconf of these patterns."""
+    return type("URLConf", (), {"urlpatterns": list(patterns)})
+
+
+@pytest.fixture
+def tools_of(settings) -> Callable[..., Mapping[str, Tool]]:
+    """Return the tools of patterns, every DRF endpoint among them one."""
+
+    def tools(*patterns, **mcp_settings) -> Mapping[str, Tool]:
+        settings.DRF_MCP = {"EXPOSE": "urlconf", **mcp_settings}
+        return Registry().tools(urlconf_of(patterns))
+
+    return tools
+
+
+@pytest.fixture
+def exposed(settings) -> Callable[..., list[str]]:
+    """Return the names of the tools among patterns, where only what was said counts."""
+    settings.DRF_MCP = {}
+
+    def names(*patterns, registry: Registry | None = None) -> list[str]:
+        return list((registry or Registry()).tools(urlconf_of(patterns)))
+
+    return names

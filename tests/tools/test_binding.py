@@ -1,0 +1,217 @@
+"""Whatever the arguments are, binding gives the request they ask for, or refuses them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.test import RequestFactory
+from django.urls import path
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rest_framework import generics, serializers
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.request import Request
+
+from drf_mcp.tools import ArgumentsRefused
+
+quick = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=20)
+words = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner) | st.dictionaries(texts, inner), max_leaves=8
+)
+NAMES = ["pk", "name", "tags", "owner", "query", "kwargs", "body", "nonsense"]
+arguments = st.dictionaries(st.sampled_from(NAMES), values) | values
+
+
+class BoxSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField(), required=False)
+    owner = serializers.DictField(required=False)
+
+
+class Boxes(generics.CreateAPIView):
+    serializer_class = BoxSerializer
+
+
+@pytest.fixture
+def tool_of(tools_of):
+    """Return a tool of ``Boxes`` whose view reads bodies with one parser."""
+
+    def tool(parser=JSONParser, **mcp_settings):
+        view = Boxes.as_view(parser_classes=[parser])
+        return tools_of(path("boxes/<str:pk>/", view), **mcp_settings)["boxes_create"]
+
+    return tool
+
+
+@pytest.fixture
+def flat(tool_of):
+    """A tool with flat arguments and an open query."""
+    return tool_of(EXTRA_QUERY=True)
+
+
+@pytest.fixture
+def grouped(tool_of):
+    """A tool with grouped arguments and an open query."""
+    return tool_of(EXTRA_QUERY=True, ARGUMENTS="grouped")
+
+
+def loosely(value: Any) -> Any:
+    """Return a value as a string for an array or object stands for it."""
+    if not isinstance(value, str):
+        return value
+    try:
+        held = json.loads(value)
+    except ValueError:
+        return value
+    return held if isinstance(held, (dict, list)) else value
+
+
+def in_query(value: Any) -> dict[str, list[str]]:
+    """Return what a view reads from the query if the ``query`` argument is this."""
+    if not isinstance(value, dict):
+        return {} if value is None else None
+    read = {}
+    for name, member in value.items():
+        items = member if isinstance(member, list) else [member]
+        if isinstance(member, dict):
+            items = [member]
+        texts = [item if isinstance(item, str) else json.dumps(item) for item in items]
+        if member is not None and texts:
+            read[name] = texts
+    return read
+
+
+def finite(value: Any) -> bool:
+    """Return whether a value has no infinite number."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(finite, value.values()))
+    return all(map(finite, value)) if isinstance(value, list) else True
+
+
+@quick
+@given(arguments)
+def test_flat_arguments_become_a_request_or_are_refused(flat, arguments):
+    try:
+        call = flat.bind(arguments)
+    except ArgumentsRefused as refused:
+        assert refused.problems
+        assert all(p.code and p.message and p.remediation for p in refused.problems)
+        known = {"pk", "name", "tags", "owner", "query"}
+        asked = arguments if isinstance(arguments, dict) else {}
+        assert asked.get("pk") is None or set(asked) - known or not finite(arguments)
+        return
+    sent = dict(arguments)
+    assert call.kwargs == {"pk": sent.pop("pk")}
+    query = in_query(loosely(sent.pop("query", None)))
+    if query is not None:
+        assert dict(QueryDict(call.query_string).lists()) == query
+    read = {name: loosely(v) if name != "name" else v for name, v in sent.items()}
+    body = json.loads(call.body)
+    assert body.keys() == read.keys()
+    for name, value in body.items():
+        assert value in (sent[name], read[name])
+
+
+@quick
+@given(
+    st.dictionaries(st.sampled_from(["kwargs", "query", "body", "nonsense"]), values)
+    | st.fixed_dictionaries(
+        {"kwargs": st.fixed_dictionaries({"pk": texts})},
+        optional={
+            "query": st.dictionaries(texts, values, max_size=3),
+            "body": st.dictionaries(st.sampled_from(["name", "tags"]), scalars),
+        },
+    )
+)
+def test_grouped_arguments_become_a_request_or_are_refused(grouped, arguments):
+    try:
+        call = grouped.bind(arguments)
+    except ArgumentsRefused as refused:
+        assert refused.problems
+        assert all(p.code and p.message and p.remediation for p in refused.problems)
+        return
+    assert call.kwargs == loosely(arguments["kwargs"])
+    query = in_query(loosely(arguments.get("query")))
+    assert dict(QueryDict(call.query_string).lists()) == query
+    body = json.loads(call.body)
+    assert body == {k: loosely(v) for k, v in (loosely(arguments.get("body")) or {}).items()} or (
+        body == (loosely(arguments.get("body")) or {})
+    )
+
+
+@pytest.mark.parametrize("parser", [FormParser, MultiPartParser])
+@quick
+@given(name=texts, tags=st.lists(texts, max_size=4), owner=st.dictionaries(words, texts))
+def test_a_form_is_read_as_it_was_sent(tool_of, parser, name, tags, owner):
+    call = tool_of(parser).bind({"pk": "1", "name": name, "tags": tags, "owner": owner})
+    data, fields = parse(call, parser), BoxSerializer().fields
+    assert fields["name"].get_value(data) == name
+    assert data.getlist("tags") == tags
+    read = fields["owner"].get_value(data)
+    assert ({} if read is serializers.empty else read.dict()) == owner
+
+
+def parse(call, parser):
+    """Read a call's body the way the view would."""
+    request = RequestFactory().generic("POST", "/", call.body, content_type=call.content_type)
+    return Request(request, parsers=[parser()]).data
+
+
+@pytest.mark.parametrize(
+    ("parser", "media_type"),
+    [
+        (JSONParser, "application/json"),
+        (FormParser, "application/x-www-form-urlencoded"),
+        (MultiPartParser, "multipart/form-data"),
+    ],
+)
+def test_a_body_has_the_media_type_of_the_views_parser(tool_of, parser, media_type):
+    call = tool_of(parser).bind({"pk": "1", "name": "n"})
+    assert call.content_type.partition(";")[0] == media_type
+
+
+def test_json_is_preferred_where_the_view_takes_it(tools_of):
+    view = Boxes.as_view(parser_classes=[MultiPartParser, FormParser, JSONParser])
+    tool = tools_of(path("boxes/<str:pk>/", view))["boxes_create"]
+    assert tool.bind({"pk": "1", "name": "n"}).content_type == "application/json"
+
+
+@pytest.mark.parametrize("parser", [FormParser, MultiPartParser])
+def test_a_form_leaves_null_out_and_writes_booleans_as_json(tool_of, parser):
+    call = tool_of(parser).bind({"pk": "1", "name": None, "tags": [True, 1]})
+    assert dict(parse(call, parser).lists()) == {"tags": ["true", "1"]}
+
+
+def test_a_value_of_a_form_cannot_end_its_part(tool_of):
+    first = tool_of(MultiPartParser).bind({"pk": "1", "name": "x"})
+    boundary = first.content_type.partition("boundary=")[2]
+    assert boundary not in tool_of(MultiPartParser).bind({"pk": "1", "name": "y"}).content_type
+
+
+@pytest.mark.parametrize("parser", [JSONParser, FormParser, MultiPartParser])
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), [float("inf")]])
+def test_a_number_that_is_no_json_is_refused(tool_of, parser, value):
+    with pytest.raises(ArgumentsRefused, match="cannot be sent as a request"):
+        tool_of(parser).bind({"pk": "1", "owner": value})
+
+
+def test_a_number_hidden_in_a_string_is_refused_as_well(tool_of):
+    with pytest.raises(ArgumentsRefused, match="cannot be sent as a request"):
+        tool_of().bind({"pk": "1", "owner": '{"a": 1e999}'})
+
+
+@pytest.mark.parametrize("query", [{"a": float("inf")}, '{"a": [1e999]}'])
+def test_a_number_that_is_no_json_is_refused_in_the_query_too(flat, query):
+    with pytest.raises(ArgumentsRefused, match="cannot be sent as a request"):
+        flat.bind({"pk": "1", "query": query})

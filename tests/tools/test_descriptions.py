@@ -1,0 +1,206 @@
+"""Titles, descriptions and hints: what people wrote, nearest first."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import models
+from django.urls import path
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, viewsets
+from rest_framework.decorators import action, api_view
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+
+from drf_mcp.tools import mcp_tool
+
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+class Item(models.Model):
+    class Meta:
+        app_label = "tests"
+        managed = False
+        verbose_name = "item of a kind"
+        verbose_name_plural = "items"
+
+
+class ItemSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Item
+        fields = ["id"]
+
+
+class Bare(viewsets.ModelViewSet):
+    queryset = Item.objects.none()
+    serializer_class = ItemSerializer
+
+    @action(detail=True, methods=["post"])
+    def wrap_up(self, request, pk=None): ...
+
+    @action(detail=False)
+    def newest(self, request): ...
+
+
+class Documented(Bare):
+    """Things on shelves."""
+
+    def list(self, request):
+        """Show what is there."""
+
+
+class Said(Documented):
+    schema = AutoSchema()
+
+    @mcp_tool(description="Use this to look around.", title="Look around")
+    @extend_schema(description="From the schema.")
+    def list(self, request):
+        """Show what is there."""
+
+    @extend_schema(description="Put a thing on a shelf.")
+    def create(self, request):
+        """Not this."""
+
+
+class Wordless(APIView):
+    def get(self, request): ...
+
+    def post(self, request): ...
+
+
+@api_view(["GET"])
+def told(request) -> Response:
+    """Tell a story."""
+
+
+@api_view(["GET"])
+def untold(request) -> Response: ...
+
+
+@pytest.fixture
+def items_of(tools_of):
+    """Return the tools of a viewset routed at ``items``."""
+
+    def tools(viewset):
+        router = SimpleRouter()
+        router.register("items", viewset, basename="item")
+        return tools_of(*router.urls)
+
+    return tools
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("items_list", "List items"),
+        ("items_retrieve", "Get one item of a kind"),
+        ("items_create", "Create an item of a kind"),
+        ("items_update", "Replace an item of a kind"),
+        ("items_partial_update", "Change fields of an item of a kind"),
+        ("items_destroy", "Delete an item of a kind"),
+        ("items_wrap_up", "Wrap up item of a kind"),
+        ("items_newest", "Newest items"),
+    ],
+)
+def test_a_title_is_the_verb_and_the_models_verbose_name(items_of, name, title):
+    assert items_of(Bare)[name].title == title
+
+
+def test_without_a_model_the_title_is_the_name(tools_of):
+    tools = tools_of(path("price/now/", untold))
+    assert tools["price_now"].title == "Price now"
+
+
+def test_a_title_that_was_given_is_taken(items_of):
+    assert items_of(Said)["items_list"].title == "Look around"
+
+
+@pytest.mark.parametrize(
+    ("viewset", "name", "description"),
+    [
+        (Said, "items_list", "Use this to look around."),
+        (Said, "items_create", "Put a thing on a shelf."),
+        (Documented, "items_list", "Show what is there."),
+        (Documented, "items_create", "Create an item of a kind. Things on shelves."),
+        (Bare, "items_create", "Create an item of a kind."),
+    ],
+)
+def test_the_nearest_description_counts(items_of, viewset, name, description):
+    assert items_of(viewset)[name].description == description
+
+
+def test_a_function_is_described_by_its_docstring(tools_of):
+    assert tools_of(path("told/", told))["told"].description == "Tell a story."
+
+
+@pytest.mark.parametrize("route", ["untold/", "untold", "untold/<int:pk>/"])
+def test_what_nobody_described_is_described_by_its_title(tools_of, route):
+    assert tools_of(path(route, untold))["untold"].description == "Untold."
+
+
+def test_a_long_docstring_is_cut_at_a_word(tools_of):
+    view = type("View", (Wordless,), {"__doc__": "word " * 1000, "__module__": __name__})
+    description = tools_of(path("x/", view.as_view()))["x_get"].description
+    assert len(description) <= 1024
+    assert description.endswith("word…")
+
+
+def test_an_indented_docstring_is_told_without_its_margin(tools_of):
+    view = type("View", (Wordless,), {"__doc__": "First.\n\n    Then.\n    ", "__module__": __name__})
+    tools = tools_of(path("x/", view.as_view()))
+    assert tools["x_get"].description == "First.\n\nThen."
+
+
+def test_a_description_that_cannot_be_made_falls_back_to_the_name(tools_of):
+    class Crash:
+        @property
+        def get_description(self):
+            raise RuntimeError("no request")
+
+    view = type("View", (Wordless,), {"schema": Crash()})
+    tool = tools_of(path("x/", view.as_view()))["x_get"]
+    assert "X" in tool.description
+
+
+@pytest.mark.parametrize(
+    ("name", "hints"),
+    [
+        ("items_list", (True, False, True, False)),
+        ("items_retrieve", (True, False, True, False)),
+        ("items_create", (False, False, False, False)),
+        ("items_update", (False, True, True, False)),
+        ("items_partial_update", (False, True, False, False)),
+        ("items_destroy", (False, True, True, False)),
+        ("items_wrap_up", (False, True, False, False)),
+        ("items_newest", (True, False, True, False)),
+    ],
+)
+def test_hints_follow_the_method_and_the_action(items_of, name, hints):
+    annotations = items_of(Bare)[name].annotations
+    assert tuple(annotations[hint] for hint in HINTS) == hints
+
+
+def test_a_plain_post_may_destroy(tools_of):
+    assert tools_of(path("x/", Wordless.as_view()))["x_post"].annotations["destructiveHint"]
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("read_only", "readOnlyHint"),
+        ("destructive", "destructiveHint"),
+        ("idempotent", "idempotentHint"),
+        ("open_world", "openWorldHint"),
+    ],
+)
+@pytest.mark.parametrize("value", [True, False])
+def test_what_was_said_of_a_hint_wins(tools_of, option, hint, value):
+    view = mcp_tool(**{option: value})(type("View", (Wordless,), {}))
+    for tool in tools_of(path("x/", view.as_view())).values():
+        assert tool.annotations[hint] is value
+
+
+def test_the_title_stands_among_the_annotations_as_well(items_of):
+    tool = items_of(Said)["items_list"]
+    assert tool.annotations["title"] == tool.definition(None)["title"] == "Look around"

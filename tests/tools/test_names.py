@@ -1,0 +1,243 @@
+"""Tool names: from the path and the action, portable, unique and stable."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import include, path, re_path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework import generics, viewsets
+from rest_framework.decorators import action, api_view
+from rest_framework.response import Response
+from rest_framework.routers import DefaultRouter, SimpleRouter
+from rest_framework.views import APIView
+
+from drf_mcp.tools import mcp_tool, mcp_viewset
+from drf_mcp.tools.names import shorten, snake
+
+PORTABLE = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
+
+
+class Boxes(viewsets.ModelViewSet):
+    @action(detail=True, methods=["post"])
+    def open(self, request, pk=None): ...
+
+    @action(detail=False, url_path="by-colour/(?P<colour>[a-z]+)")
+    def of_colour(self, request, colour): ...
+
+    @action(detail=True, methods=["get"], url_path="lid")
+    def lid(self, request, pk=None): ...
+
+    @lid.mapping.delete
+    def remove_lid(self, request, pk=None): ...
+
+
+class Reading(viewsets.ViewSet):
+    def list(self, request): ...
+
+
+class BoxList(generics.ListCreateAPIView): ...
+
+
+class BoxDetail(generics.RetrieveUpdateDestroyAPIView): ...
+
+
+class Weigh(APIView):
+    def post(self, request): ...
+
+
+class Scale(APIView):
+    def get(self, request): ...
+
+    def post(self, request): ...
+
+
+@api_view(["GET"])
+def ping(request) -> Response: ...
+
+
+@api_view(["GET", "POST"])
+def echo(request) -> Response: ...
+
+
+@mcp_tool(name="measure")
+class Measure(Weigh): ...
+
+
+@mcp_tool(name="measure")
+class MeasureAgain(Weigh): ...
+
+
+def routed(prefix: str, viewset=Boxes, router=SimpleRouter) -> list:
+    """Return a router's routes for one viewset."""
+    made = router()
+    made.register(prefix, viewset, basename="thing")
+    return made.urls
+
+
+def test_a_viewset_is_named_by_path_and_action(tools_of):
+    assert set(tools_of(*routed("boxes"))) == {
+        "boxes_list",
+        "boxes_create",
+        "boxes_retrieve",
+        "boxes_update",
+        "boxes_partial_update",
+        "boxes_destroy",
+        "boxes_open",
+        "boxes_of_colour",
+        "boxes_lid",
+        "boxes_remove_lid",
+    }
+
+
+def test_generic_views_are_named_like_viewsets(tools_of):
+    tools = tools_of(path("boxes/", BoxList.as_view()), path("boxes/<int:pk>/", BoxDetail.as_view()))
+    assert list(tools) == [
+        "boxes_list",
+        "boxes_create",
+        "boxes_retrieve",
+        "boxes_update",
+        "boxes_partial_update",
+        "boxes_destroy",
+    ]
+
+
+def test_a_plain_view_with_one_method_is_named_by_its_path(tools_of):
+    tools = tools_of(path("weigh/", Weigh.as_view()), path("ping/", ping))
+    assert list(tools) == ["weigh", "ping"]
+
+
+def test_a_plain_view_with_more_methods_tells_them_apart(tools_of):
+    tools = tools_of(path("scale/", Scale.as_view()), path("echo/", echo))
+    assert list(tools) == ["scale_get", "scale_post", "echo_get", "echo_post"]
+
+
+def test_parents_of_a_nested_route_are_part_of_the_name(tools_of):
+    tools = tools_of(path("shelves/<int:shelf_pk>/boxes/", BoxList.as_view()))
+    assert list(tools) == ["shelves_boxes_list", "shelves_boxes_create"]
+
+
+@pytest.mark.parametrize("prefix", ["api/", "rest/", "v1/", "api/v2/", "API/v1.2/", "api/rest/v3/"])
+def test_prefixes_that_say_nothing_are_left_out(tools_of, prefix):
+    assert list(tools_of(path(f"{prefix}ping/", ping))) == ["ping"]
+
+
+def test_a_captured_version_is_left_out(tools_of):
+    assert list(tools_of(re_path(r"^(?P<version>v\d+)/ping/$", ping))) == ["ping"]
+
+
+def test_a_format_suffix_makes_no_tools_of_its_own(tools_of):
+    tools = tools_of(*routed("reading", Reading, DefaultRouter))
+    assert list(tools) == ["reading_list"]
+
+
+def test_a_view_at_the_root_is_named_by_its_class(tools_of):
+    assert list(tools_of(path("", Weigh.as_view()), path("api/", ping))) == ["weigh", "ping"]
+
+
+@pytest.mark.parametrize(
+    ("segment", "name"),
+    [
+        ("purchaseOrders", "purchase_orders"),
+        ("purchase-orders", "purchase_orders"),
+        ("PING", "ping"),
+        ("a.b~c", "a_b_c"),
+        ("2024", "tool_2024"),
+        ("_private_", "private"),
+        ("größe", "gr_e"),
+        ("日本", "ping"),
+    ],
+)
+def test_any_segment_becomes_a_portable_name(tools_of, segment, name):
+    assert list(tools_of(path(f"{segment}/", ping))) == [name]
+
+
+def test_a_long_name_is_cut_to_48_and_stays_its_own(tools_of):
+    long = "a-very-long-segment-that-goes-on-and-on-and-on-and-on"
+    names = list(tools_of(path(f"{long}/x/", ping), path(f"{long}/y/", ping)))
+    assert len(set(names)) == 2
+    assert all(len(name) == 48 and PORTABLE.match(name) for name in names)
+
+
+# --- Clashes ------------------------------------------------------------------------------
+
+
+def test_two_versions_of_a_path_keep_their_version(tools_of):
+    tools = tools_of(path("api/v1/ping/", ping), path("api/v2/ping/", ping))
+    assert list(tools) == ["v1_ping", "v2_ping"]
+
+
+def test_two_keys_of_a_path_are_told_apart_by_the_key(tools_of):
+    tools = tools_of(path("ping/<int:pk>/", ping), path("ping/by/<slug:slug>/", ping))
+    assert list(tools) == ["ping", "ping_by"]
+    tools = tools_of(path("ping/<int:pk>/", ping), path("ping/<slug:slug>/", ping))
+    assert list(tools) == ["ping_by_pk", "ping_by_slug"]
+
+
+def test_what_nothing_tells_apart_is_numbered(tools_of):
+    tools = tools_of(path("ping/", ping), path("ping", ping), path("/ping/", ping))
+    assert len(tools) == 3
+    assert all(PORTABLE.match(name) for name in tools)
+
+
+def test_a_default_name_gives_way_to_a_given_one(tools_of):
+    tools = tools_of(path("measure/", ping), path("other/", Measure.as_view()))
+    assert tools["measure"].endpoint.view_class is Measure
+    assert len(tools) == 2
+
+
+def test_the_same_viewset_under_two_routes_is_two_sets_of_tools(tools_of):
+    tools = tools_of(*routed("old", Reading), *routed("new", Reading))
+    assert list(tools) == ["old_list", "new_list"]
+
+
+def test_names_do_not_depend_on_which_other_tools_there_are(tools_of):
+    alone = list(tools_of(*routed("boxes")))
+    among = list(tools_of(*routed("boxes"), path("ping/", ping), *routed("new", Reading)))
+    assert among[: len(alone)] == alone
+
+
+def test_two_tools_given_one_name_are_refused_with_both_places(tools_of):
+    with pytest.raises(ImproperlyConfigured) as caught:
+        tools_of(path("a/", Measure.as_view()), path("b/", MeasureAgain.as_view()))
+    message = str(caught.value)
+    assert "'measure'" in message
+    assert f"{__name__}.Measure.post (/a/)" in message
+    assert f"{__name__}.MeasureAgain.post (/b/)" in message
+
+
+def test_one_view_with_a_given_name_under_two_routes_is_refused(tools_of):
+    with pytest.raises(ImproperlyConfigured, match="share the name 'measure'"):
+        tools_of(path("a/", Measure.as_view()), path("b/", Measure.as_view()))
+
+
+@pytest.mark.parametrize("name", ["Measure", "1st", "_x", "a-b", "a.b", "a b", "ä", "a" * 65])
+def test_a_given_name_that_is_not_portable_is_refused(tools_of, name):
+    view = mcp_tool(name=name)(type("Own", (Weigh,), {"__module__": __name__}))
+    with pytest.raises(ImproperlyConfigured, match=r"not portable") as caught:
+        tools_of(path("own/", view.as_view()))
+    assert f"{__name__}.Own.post" in str(caught.value)
+
+
+def test_a_given_name_may_have_64_characters(tools_of):
+    view = mcp_tool(name="a" * 64)(type("Own", (Weigh,), {}))
+    assert list(tools_of(path("own/", view.as_view()))) == ["a" * 64]
+
+
+def test_a_noun_of_a_viewset_replaces_the_path(tools_of):
+    view = mcp_viewset(name="parcels")(type("Own", (Boxes,), {}))
+    tools = tools_of(path("x/boxes/", include(routed("", view))))
+    assert {"parcels_list", "parcels_open", "parcels_of_colour"} <= set(tools)
+
+
+@given(st.text())
+def test_snake_gives_an_identifier_or_nothing(text):
+    assert re.fullmatch(r"[a-z0-9_]*", snake(text))
+
+
+@given(st.from_regex(r"[a-z][a-z0-9_]{0,120}", fullmatch=True))
+def test_a_shortened_name_is_portable(name):
+    assert PORTABLE.match(shorten(name))

@@ -1,0 +1,229 @@
+"""What a refusal says, and how a view's errors find the caller's arguments."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import path
+from rest_framework import generics, serializers
+from rest_framework.views import APIView
+
+from drf_mcp.outcomes import MISSING
+from drf_mcp.tools import ArgumentsRefused
+from drf_mcp.tools.masking import MASK
+
+
+class LineSerializer(serializers.Serializer):
+    quantity = serializers.IntegerField(min_value=1, max_value=9)
+    voucher = serializers.CharField(write_only=True, required=False)
+
+
+class BoxSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=5)
+    colour = serializers.ChoiceField(choices=["red", "blue"], required=False)
+    password = serializers.CharField(required=False)
+    code = serializers.CharField(required=False, write_only=True)
+    lines = LineSerializer(many=True, required=False)
+    owner = serializers.DictField(required=False)
+
+
+BoxSerializer._declared_fields["a/b~c"] = serializers.CharField(required=False)
+
+
+class Boxes(generics.CreateAPIView):
+    serializer_class = BoxSerializer
+
+
+class ManyBoxes(Boxes):
+    def get_serializer(self, *args, **kwargs):
+        return super().get_serializer(*args, many=True, **kwargs)
+
+
+class Anything(APIView):
+    def post(self, request): ...
+
+
+@pytest.fixture
+def tool_of(tools_of):
+    """Return the tool of a view at ``boxes/PK/``."""
+
+    def tool(view=Boxes, **mcp_settings):
+        return next(iter(tools_of(path("boxes/<int:pk>/", view.as_view()), **mcp_settings).values()))
+
+    return tool
+
+
+@pytest.fixture
+def problem_of(tool_of):
+    """Return the one problem of arguments that are refused."""
+
+    def problem(arguments, **mcp_settings):
+        with pytest.raises(ArgumentsRefused) as caught:
+            tool_of(**mcp_settings).bind(arguments)
+        (problem,) = caught.value.problems
+        return problem
+
+    return problem
+
+
+# --- Refused arguments --------------------------------------------------------------------
+
+
+def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(problem_of):
+    problem = problem_of({"pk": 1, "nmae": ["x"]})
+    assert (problem.code, problem.pointer, problem.received) == ("unknown", "/nmae", ["x"])
+    assert problem.accepted == "name"
+    assert problem.message == "Unknown argument 'nmae'."
+    assert problem.remediation.startswith("Did you mean 'name'?")
+
+
+def test_an_unknown_argument_like_no_other_is_told_all_there_are(problem_of):
+    problem = problem_of({"pk": 1, "zzzzzz": None})
+    assert problem.accepted == "pk, name, colour, password, code, lines, owner, a_b_c"
+    assert problem.received is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "received"),
+    [
+        ("passwrd_password", "hunter2", MASK),
+        ("api_key", {"a": 1}, MASK),
+        ("card", {"pan": "x", "cvv": 123, "rows": [{"token": "t"}]}, None),
+    ],
+)
+def test_secrets_among_unknown_arguments_are_masked(problem_of, name, value, received):
+    expected = received or {"pan": "x", "cvv": MASK, "rows": [{"token": MASK}]}
+    assert problem_of({"pk": 1, name: value}).received == expected
+
+
+def test_secrets_in_arguments_of_the_wrong_type_are_masked(problem_of):
+    assert problem_of([{"password": "hunter2"}]).received == [{"password": MASK}]
+
+
+def test_a_name_with_a_slash_is_escaped_in_the_pointer(problem_of):
+    assert problem_of({"pk": 1, "a/b~": 1}).pointer == "/a~1b~0"
+
+
+def test_an_unknown_argument_of_a_group_is_told_with_its_group(problem_of):
+    problem = problem_of({"kwargs": {"pk": 1}, "body": {"nmae": 5}}, ARGUMENTS="grouped")
+    assert (problem.pointer, problem.received, problem.accepted) == ("/body/nmae", 5, "name")
+
+
+def test_every_unknown_and_every_missing_argument_is_told(tool_of):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool_of().bind({"one": 1, "two": 2})
+    assert [p.pointer for p in caught.value.problems] == ["/one", "/two", "/pk"]
+
+
+def test_only_so_many_unknown_arguments_are_told(tool_of):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool_of().bind({"pk": 1, **{f"x{n}": n for n in range(1000)}})
+    assert len(caught.value.problems) == 20
+
+
+# --- Pointers -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pointers_of(tool_of):
+    """Return what finds the arguments of a call."""
+
+    def pointers(arguments, view=Boxes, **mcp_settings):
+        tool = tool_of(view, **mcp_settings)
+        return tool.pointers(tool.bind(arguments))
+
+    return pointers
+
+
+LINES = {"pk": 1, "lines": [{"quantity": 1}, {"quantity": 99, "voucher": "V"}]}
+
+
+@pytest.mark.parametrize(
+    ("where", "pointer", "received", "accepted"),
+    [
+        ((), "", LINES, None),
+        (("name",), "/name", MISSING, "a string from 1 to 5 characters"),
+        (("pk",), "/pk", 1, None),
+        (("lines", 1, "quantity"), "/lines/1/quantity", 99, "an integer from 1 to 9"),
+        (("lines", 1, "voucher"), "/lines/1/voucher", MASK, None),
+        (("lines", 7), "/lines/7", MISSING, None),
+        (("lines", "²"), "/lines/²", MISSING, None),
+        (("colour",), "/colour", MISSING, "one of red, blue"),
+    ],
+)
+def test_an_error_points_at_the_callers_argument(pointers_of, where, pointer, received, accepted):
+    found = pointers_of(LINES)
+    assert found.pointer(where) == pointer
+    if received != LINES:
+        assert found.received(pointer) == received
+    if accepted is not None:
+        assert found.accepted(pointer) == accepted
+
+
+def test_a_pointer_names_the_argument_and_not_the_field(pointers_of):
+    found = pointers_of({"pk": 1, "a_b_c": "x"})
+    assert found.pointer(("a/b~c",)) == "/a_b_c"
+    assert found.received("/a_b_c") == "x"
+
+
+def test_a_member_is_escaped_in_the_pointer(pointers_of):
+    found = pointers_of({"pk": 1, "owner": {"a/b~c": 5}})
+    assert found.pointer(("owner", "a/b~c")) == "/owner/a~1b~0c"
+    assert found.received("/owner/a~1b~0c") == 5
+
+
+@pytest.mark.parametrize("name", ["password", "code"])
+def test_secrets_by_name_and_by_write_only_are_masked(pointers_of, name):
+    assert pointers_of({"pk": 1, name: "hunter2"}).received(f"/{name}") == MASK
+
+
+def test_a_secret_deep_in_a_received_value_is_masked(pointers_of):
+    found = pointers_of({"pk": 1, "owner": {"id": 1, "api_key": "hunter2"}})
+    assert found.received("/owner") == {"id": 1, "api_key": MASK}
+    assert found.received("/owner/api_key") == MASK
+
+
+def test_write_only_fields_in_a_received_value_are_masked(pointers_of):
+    rows = [{"quantity": 1}, {"quantity": 99, "voucher": MASK}]
+    assert pointers_of(LINES).received("/lines") == rows
+    assert pointers_of(LINES).received("") == {"pk": 1, "lines": rows}
+
+
+def test_write_only_fields_of_a_list_body_are_masked(pointers_of):
+    found = pointers_of({"pk": 1, "items": [{"name": "a", "code": "hunter2"}]}, ManyBoxes)
+    assert found.received("/items/0/code") == MASK
+    assert found.received("/items/0") == {"name": "a", "code": MASK}
+
+
+def test_write_only_fields_of_a_group_are_masked(pointers_of):
+    arguments = {"kwargs": {"pk": 1}, "body": {"code": "hunter2"}}
+    found = pointers_of(arguments, ARGUMENTS="grouped")
+    assert found.received("/body/code") == MASK
+    assert found.received("") == {"kwargs": {"pk": 1}, "body": {"code": MASK}}
+
+
+def test_rows_of_a_list_body_are_found(pointers_of):
+    found = pointers_of({"pk": 1, "items": [{"name": "a"}, {"name": "toolong"}]}, ManyBoxes)
+    assert found.pointer((1, "name")) == "/items/1/name"
+    assert found.received("/items/1/name") == "toolong"
+    assert found.accepted("/items/1/name") == "a string from 1 to 5 characters"
+    assert found.knows(1)
+
+
+def test_members_of_an_open_body_are_found(pointers_of):
+    found = pointers_of({"pk": 1, "body": {"any": [5]}}, Anything)
+    assert found.pointer(("any", 0)) == "/body/any/0"
+    assert found.received("/body/any/0") == 5
+
+
+def test_grouped_arguments_are_found_in_their_groups(pointers_of):
+    arguments = {"kwargs": {"pk": 1}, "body": {"lines": [{"quantity": 99}]}}
+    found = pointers_of(arguments, ARGUMENTS="grouped")
+    assert found.pointer(("pk",)) == "/kwargs/pk"
+    assert found.pointer(("lines", 0, "quantity")) == "/body/lines/0/quantity"
+    assert found.received("/body/lines/0/quantity") == 99
+    assert found.accepted("/body/lines/0/quantity") == "an integer from 1 to 9"
+
+
+@pytest.mark.parametrize(("name", "known"), [("name", True), ("pk", True), ("errors", False)])
+def test_only_names_of_arguments_are_known(pointers_of, name, known):
+    assert pointers_of({"pk": 1}).knows(name) is known
