@@ -7,12 +7,8 @@ request that a client would have sent, and its response is read.
 from __future__ import annotations
 
 import logging
-import secrets
-
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction
@@ -24,11 +20,12 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from drf_mcp.callers import Caller
-from drf_mcp.content import Content, read_response
+from drf_mcp.content import BODILESS, Content, read_response
 from drf_mcp.inner_requests import InnerRequest
+from drf_mcp.measurements import Stopwatch
 from drf_mcp.outcomes import Outcome
-from drf_mcp.pages import pagination_of
-from drf_mcp.problems import exception_failure, not_found, refused_arguments, response_failure
+from drf_mcp.problems import exception_failure, not_found, refused_arguments
+from drf_mcp.reading import Answer, new_request_id, outcome_of
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.calls import Call
 
@@ -37,11 +34,6 @@ Result = TypeVar("Result")
 logger = logging.getLogger("drf_mcp")
 
 handler = BaseHandler()
-
-
-def new_request_id() -> str:
-    """Return an id under which the log and the caller know one call."""
-    return f"req_{secrets.token_hex(8)}"
 
 
 def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
@@ -69,18 +61,19 @@ def dispatch(tool: Tool, arguments: Any, caller: Caller) -> Outcome:
         APIException: if the caller is not let into the endpoint at all.
     """
     request_id = new_request_id()
-    started = time.perf_counter()
+    stopwatch = Stopwatch()
     try:
         call = tool.bind(arguments)
     except ArgumentsRefused as exc:
         outcome = Outcome(tool.name, 400, failure=refused_arguments(exc.problems))
     else:
-        outcome = run(tool, call, caller, request_id)
+        with stopwatch.watching():
+            outcome = run(tool, call, caller, request_id)
     if caller.refusal is not None:
         raise caller.refusal
     caller.authenticate()
-    duration = round((time.perf_counter() - started) * 1000, 2)
-    return replace(outcome, request_id=request_id, telemetry={"duration_ms": duration})
+    telemetry = {**stopwatch.telemetry(), **outcome.telemetry}
+    return replace(outcome, request_id=request_id, telemetry=telemetry)
 
 
 def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
@@ -114,36 +107,37 @@ def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBas
 
 def read(tool: Tool, call: Call, request: InnerRequest, response: HttpResponseBase) -> Outcome:
     """Return the outcome of a response."""
-    status = response.status_code
     if has_plain_data(response):
         content = Content(response.data)  # type: ignore[attr-defined]
     else:
         render = getattr(response, "render", None)
         content = read_response(render() if render else response, request.build_absolute_uri())
-    data = content.data
-    if status >= 400:
-        failure = response_failure(status, data, response.headers, tool.pointers(call))
-        return Outcome(tool.name, status, failure=failure)
-    view = getattr(response, "renderer_context", {}).get("view")
-    return Outcome(
-        tool.name,
-        status,
-        data=data,
-        content=content.blocks,
-        pagination=pagination_of(view, data, call.query_string, partial(tool.moved, call)),
+    answer = Answer(
+        status=response.status_code,
+        data=content.data,
+        headers=response.headers,
+        view=getattr(response, "renderer_context", {}).get("view"),
+        blocks=content.blocks,
+        query_string=call.query_string,
     )
+    return outcome_of(tool.name, answer, tool.pointers(call))
 
 
 def has_plain_data(response: HttpResponseBase) -> bool:
-    """Return whether ``response.data`` is, unrendered, what HTTP clients would get.
+    """Return whether ``response.data`` is to be read as it is, unrendered.
 
     Another renderer may change the data, and a callback waiting for the rendering,
-    such as a cache's, has to be served.
+    such as a cache's, has to be served. An error is read before its codes are lost.
     """
+    if not isinstance(response, Response) or response.status_code in BODILESS:
+        return False
+    if response.status_code >= 400 and response.data is not None:
+        return True
+    # A response out of a cache has forgotten its renderer.
+    renderer = getattr(response, "accepted_renderer", None)
     return (
-        isinstance(response, Response)
-        and not response.is_rendered
-        and type(response.accepted_renderer) is JSONRenderer
+        not response.is_rendered
+        and (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
         and not response._post_render_callbacks  # type: ignore[attr-defined]
     )
 

@@ -170,7 +170,12 @@ class SoftFailure(APIException):
     default_code = "soft_failure"
 
     def __init__(
-        self, detail: Any = None, code: str | None = None, *, data: Any = None, remediation: str = ""
+        self,
+        detail: Any = None,
+        code: str | None = None,
+        *,
+        data: Any = None,
+        remediation: str = "",
     ) -> None:
         super().__init__(detail, code)
         errors = self.detail if isinstance(self.detail, dict) else {"detail": self.detail}

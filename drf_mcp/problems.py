@@ -18,6 +18,7 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import ErrorDetail
 
 from drf_mcp.error_bodies import Path, detail_code, is_detail, leaves, sentence, unwrapped
+from drf_mcp.exceptions import SoftDetail, SoftFailure
 from drf_mcp.outcomes import MISSING, Category, Failure, Problem
 from drf_mcp.remedies import problem_remedy, remedy
 from drf_mcp.vocabulary import CODES, STATUS_CODES
@@ -71,6 +72,9 @@ class ArgumentLocator(Protocol):
     def accepted(self, pointer: str) -> str | None:
         """Return in words what would be accepted at a pointer."""
 
+    def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return the arguments with other query parameters, None if none stands for one."""
+
 
 def response_failure(
     status: int, data: Any, headers: Mapping[str, str], arguments: ArgumentLocator
@@ -86,7 +90,7 @@ def response_failure(
     texts = list(leaves(data))
     problems = problems_of(status, [located(*entry, arguments) for entry in texts], arguments)
     code, category = cause(status, exception_code(status, data, texts), problems)
-    context = retry_context(status, headers)
+    context = {**told_context(texts), **retry_context(status, headers)}
     return Failure(
         code=code,
         category=category,
@@ -94,6 +98,30 @@ def response_failure(
         remediation=remedy(code, category, problems, context),
         problems=problems,
         context=context,
+    )
+
+
+def soft_failure(detail: SoftDetail, arguments: ArgumentLocator) -> Failure:
+    """Return the failure of a call that worked and whose answer is no.
+
+    Its code is that of the first message, its category that of a standard code.
+    """
+    texts = [located(*entry, arguments) for entry in leaves(detail.errors)]
+    problems = tuple(
+        replace(problem, remediation=detail.remediation or problem.remediation)
+        for problem in (problem_of(path, text, arguments) for path, text in texts)
+        if problem.pointer or len(texts) > 1
+    )
+    first = texts[0][1] if texts else str(SoftFailure.default_detail)
+    code = (detail_code(first) if texts else SoftFailure.default_code).upper()
+    category = CODES.get(code, Category.VALIDATION)
+    return Failure(
+        code=code,
+        category=category,
+        message=problems[0].message if problems else str(first),
+        remediation=detail.remediation or remedy(code, category, problems, {}),
+        problems=problems,
+        soft=True,
     )
 
 
@@ -186,8 +214,8 @@ def problem_of(path: Path, text: str, arguments: ArgumentLocator) -> Problem:
         code=detail_code(text) if is_detail(text) else "invalid",
         message=str(text),
         pointer=pointer,
-        received=arguments.received(pointer) if pointer else MISSING,
-        accepted=arguments.accepted(pointer) if pointer else None,
+        received=arguments.received(pointer) if path and pointer else MISSING,
+        accepted=arguments.accepted(pointer) if path and pointer else None,
     )
     return replace(problem, remediation=problem_remedy(problem))
 
@@ -235,6 +263,13 @@ def summary(problems: Sequence[Problem]) -> str:
     if not more:
         return text
     return f"{text} ({more} more problem{'s' if more > 1 else ''})"
+
+
+def told_context(texts: Sequence[tuple[Path, str]]) -> dict[str, Any]:
+    """Return the facts that an exception told beside its message."""
+    return {
+        name: value for _, text in texts for name, value in getattr(text, "context", {}).items()
+    }
 
 
 def retry_context(status: int, headers: Mapping[str, str]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def quotas_of(throttle: Any, view: Any) -> Iterator[RateLimit]:
         if not throttle.scope:
             return
         throttle.rate = throttle.get_rate()
-        throttle.num_requests, throttle.duration = throttle.parse_rate(throttle.rate)
+        throttle.num_requests, throttle.duration = throttle.parse_rate(throttle.rate)  # type: ignore[attr-defined]
     key = throttle.get_cache_key(view.request, view) if throttle.rate else None
     if key is not None:
         yield quota_of(throttle, throttle.cache.get(key, []))
@@ -60,7 +60,7 @@ def quotas_of(throttle: Any, view: Any) -> Iterator[RateLimit]:
 
 def quota_of(throttle: SimpleRateThrottle, history: list[float]) -> RateLimit:
     """Return the quota that a history of request times leaves."""
-    limit, period = int(throttle.num_requests or 0), int(throttle.duration or 0)
+    limit, period = int(throttle.num_requests or 0), int(throttle.duration or 0)  # type: ignore[attr-defined]
     now = throttle.timer()
     counted = [moment for moment in history if moment > now - period]
     remaining = max(limit - len(counted), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +14,9 @@ from drf_mcp.outcomes import Outcome, RateLimit, Warning
 from drf_mcp.pages import pagination_of
 from drf_mcp.problems import ArgumentLocator, response_failure, soft_failure
 from drf_mcp.rate_limits import approaching, rate_limit_of
+
+
+NO_NOTES = Notes()
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,9 @@ def outcome_of(tool: str, answer: Answer, arguments: ArgumentLocator) -> Outcome
     )
 
 
-NO_NOTES = Notes()
+def new_request_id() -> str:
+    """Return an id under which the log and the caller know one call."""
+    return f"req_{secrets.token_hex(8)}"
 
 
 def plain_outcome(answer: Answer, arguments: ArgumentLocator) -> Outcome:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_mcp.outcomes import Category, Problem
+from drf_mcp.vocabulary import HANDLING
 
 PROBLEM_REMEDIES = {
     "required": "Provide {name}.",
@@ -30,17 +31,6 @@ CODE_REMEDIES = {
     "METHOD_NOT_ALLOWED": "This operation does not exist here; use another tool.",
     "CONFLICT": "Read the object's current state, then decide whether the call still makes sense.",
     "DUPLICATE_ENTRY": "The object exists already; use it, or choose other values.",
-}
-CATEGORY_REMEDIES = {
-    Category.VALIDATION: "Correct the arguments as the message says and call again.",
-    Category.AUTHENTICATION: "Ask the user to sign in or to renew the credentials of this server.",
-    Category.AUTHORIZATION: "The caller may not do this. Do not retry; ask somebody who may.",
-    Category.NOT_FOUND: "Check the identifier; list or search to find the ones that exist.",
-    Category.CONFLICT: CODE_REMEDIES["CONFLICT"],
-    Category.RATE_LIMIT: "Wait before calling again, and make fewer calls.",
-    Category.FEATURE_FLAG: "The feature is switched off for this caller; do not retry.",
-    Category.INTERNAL: "Retry once later; if it happens again, report the request id.",
-    Category.UNAVAILABLE: "Retry later, waiting longer each time.",
 }
 
 
@@ -69,4 +59,4 @@ def remedy(
         return f"Wait {seconds} second{'' if seconds == 1 else 's'} before calling again."
     if problems and category in (Category.VALIDATION, Category.CONFLICT):
         return problems[0].remediation
-    return CODE_REMEDIES.get(code, CATEGORY_REMEDIES[category])
+    return CODE_REMEDIES.get(code, HANDLING[category].remediation)

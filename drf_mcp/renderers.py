@@ -30,6 +30,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
     """
 
     envelope_class: type[Envelope] | None = None
+    renders_envelope = True
 
     def render(
         self,

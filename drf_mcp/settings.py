@@ -50,6 +50,9 @@ DEFAULTS: dict[str, Any] = {
     # True adds an open "query" object to every tool, for query parameters that
     # views read without declaring them.
     "EXTRA_QUERY": False,
+    # Largest file that an argument may carry, in bytes; its base64 has to fit into
+    # MAX_BODY_BYTES as well.
+    "MAX_UPLOAD_BYTES": 1024 * 1024,
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": None,
     # --- Results --------------------------------------------------------------
@@ -60,8 +63,8 @@ DEFAULTS: dict[str, Any] = {
     "OUTPUT_SCHEMA": "envelope",
     # True adds database_queries and database_ms to the telemetry of every result.
     "TELEMETRY": False,
-    # Largest non-JSON response put into a result, in bytes; a larger one is
-    # reported as an error that names its size.
+    # Largest non-JSON response put into a result, in bytes; a larger one becomes a
+    # link to where it stands over HTTP.
     "MAX_CONTENT_BYTES": 1024 * 1024,
 }
 

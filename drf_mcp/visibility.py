@@ -36,7 +36,10 @@ class Visibility:
 
     def of(self, tools: Iterable[Tool]) -> list[Tool]:
         """Return the tools that the caller may call, in order."""
-        return [tool for tool in tools if self.allows(tool)]
+        seen = [tool for tool in tools if self.allows(tool)]
+        # Views that authenticate in their own way have left their user on the request.
+        self.caller.request.user = self.caller.authenticate().user
+        return seen
 
     def allows(self, tool: Tool) -> bool:
         """Return whether a view's permissions let the caller in.
@@ -73,7 +76,9 @@ class Visibility:
 def is_open(tool: Tool) -> bool:
     """Return whether every caller sees a tool: nothing is asked, in REST framework's own way."""
     view_class = tool.endpoint.view_class
-    classes = tool.endpoint.route.initkwargs.get("permission_classes", view_class.permission_classes)
+    classes = tool.endpoint.route.initkwargs.get(
+        "permission_classes", view_class.permission_classes
+    )
     return all(permission is AllowAny for permission in classes) and all(
         getattr(view_class, step) is getattr(APIView, step) for step in PERMISSION_STEPS
     )

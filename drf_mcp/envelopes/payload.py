@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from drf_mcp.outcomes import Outcome
 
 # What REST framework's paginators put around the rows; the envelope tells it as facts.
 PAGE_MEMBERS = frozenset({"count", "next", "previous"})
+
+# What REST framework's encoder writes as an array.
+LISTS = (list, tuple, set, frozenset, QuerySet)
 
 
 def payload(outcome: Outcome) -> Any:
@@ -37,7 +42,7 @@ def as_object(value: Any) -> Mapping[str, Any]:
         return value
     if value is None:
         return {}
-    return {"results" if isinstance(value, (list, tuple)) else "result": value}
+    return {"results" if isinstance(value, LISTS) else "result": value}
 
 
 def as_object_schema(schema: dict[str, Any]) -> dict[str, Any]:

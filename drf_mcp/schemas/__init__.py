@@ -11,7 +11,6 @@ from drf_mcp.schemas.endpoint import describe
 from drf_mcp.schemas.inspection import attempt, model_of
 from drf_mcp.schemas.names import portable_name
 from drf_mcp.schemas.portable import portable
-from drf_mcp.schemas.write_only import write_only_names
 
 __all__ = [
     "attempt",
@@ -20,5 +19,4 @@ __all__ = [
     "model_of",
     "portable",
     "portable_name",
-    "write_only_names",
 ]

@@ -19,6 +19,9 @@ def in_words(schema: Mapping[str, Any]) -> str | None:
         shown = listing(choices[:MOST_CHOICES])
         return f"one of {shown}" + (", …" if len(choices) > MOST_CHOICES else "")
     kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next((name for name in kind if name != "null"), None)
+        schema = {**schema, "type": kind}
     if kind is None:
         return None
     if kind == "array":
@@ -37,6 +40,8 @@ def span(low: Any, high: Any, unit: str) -> list[str]:
     """Return the words for bounds, as far as there are any."""
     if low is not None and high is not None:
         return [f"from {low} to {high}{unit}"]
+    bound = high if low is None else low
+    unit = unit.removesuffix("s") if bound == 1 else unit
     if low is not None:
         return [f"of at least {low}{unit}"]
     return [] if high is None else [f"of at most {high}{unit}"]

@@ -15,6 +15,9 @@ from drf_mcp.schemas.values import AnyField, Schema
 if TYPE_CHECKING:
     from drf_mcp.schemas.spectacular import Annotations
 
+UNSAID: Any = object()
+"""Stands for what nobody wrote."""
+
 CURRENT: ContextVar[Annotations | None] = ContextVar("drf_mcp_annotations", default=None)
 """The annotations of the endpoint being described."""
 

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
-from rest_framework.serializers import ListSerializer, Serializer
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
+from drf_mcp.schemas.annotations import UNSAID
 from drf_mcp.schemas.fields import input_schema
 from drf_mcp.schemas.handlers import SerializerCall, read
-from drf_mcp.schemas.inspection import GUARD, Inspection, attempt
-from drf_mcp.schemas.portable import portable
+from drf_mcp.schemas.handling import handling_of
+from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection, attempt
 from drf_mcp.schemas.serializers import is_required, together, writable
 from drf_mcp.schemas.stock import is_stock
-from drf_mcp.schemas.values import AnyField, Body, Finding, Parameter, Parameters, Schema
+from drf_mcp.schemas.values import (
+    PLAIN,
+    AnyField,
+    Body,
+    Finding,
+    Handling,
+    Parameter,
+    Parameters,
+    Schema,
+)
 from drf_mcp.schemas.words import explain
+from drf_mcp.schemas.written import written_body
 
 NONE = Body("none")
 OPEN = Body("open", schema={})
 
+MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 DECLARE = (
     "Give the view a serializer_class, or construct a serializer with data=request.data in"
     " the handler itself."
@@ -25,15 +39,67 @@ DECLARE = (
 
 
 def request_body(inspection: Inspection) -> Body:
-    """Return the body that the handler takes."""
-    if inspection.method not in ("POST", "PUT", "PATCH", "DELETE") or takes_nothing(inspection):
+    """Return the body that the handler takes: what people wrote of it, or what it reads."""
+    if inspection.method not in ("POST", "PUT", "PATCH", "DELETE"):
         return NONE
+    written = written_request(inspection)
+    if written is UNSAID:
+        body = NONE if takes_nothing(inspection) else read_body(inspection)
+    elif isinstance(written, BaseSerializer):
+        body = serializer_body(inspection, in_context(written, inspection.view))
+    else:
+        body = NONE if written is None else written_body(inspection, written)
+    require_multipart(inspection, body)
+    return body
+
+
+def written_request(inspection: Inspection) -> Any:
+    """Return what people wrote to be the request; `UNSAID` if they wrote nothing."""
+    if inspection.annotations is None:
+        return UNSAID
+    return inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
+
+
+def read_body(inspection: Inspection) -> Body:
+    """Return the body that the handler is seen to read."""
     serializer = input_serializer(inspection)
-    if serializer is None:
-        return OPEN
+    return OPEN if serializer is None else serializer_body(inspection, serializer)
+
+
+def serializer_body(inspection: Inspection, serializer: Any) -> Body:
+    """Return the body that a serializer reads in the method at hand."""
     if inspection.method == "PATCH":
         make_partial(serializer)
+    inspection.serializer = serializer
     return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)
+
+
+def in_context(serializer: Any, view: Any) -> Any:
+    """Return a copy of a serializer that people wrote down, in the view's context."""
+    own: Any = copy.deepcopy(serializer)
+    own._context = context_of(view)
+    return own
+
+
+def context_of(view: Any) -> dict[str, Any]:
+    """Return the context that a view gives its serializers."""
+    if hasattr(view, "get_serializer_context"):
+        return {"view": view, **view.get_serializer_context()}
+    return {"view": view, "request": getattr(view, "request", None)}
+
+
+def require_multipart(inspection: Inspection, body: Body) -> None:
+    """Find fault with a view that takes files but cannot read them off a request."""
+    handled = [body.handling, *(parameter.handling for parameter in body.fields)]
+    parsers = getattr(inspection.view, "parser_classes", ())
+    if any(h.uploads for h in handled) and not takes(parsers, MultiPartParser):
+        inspection.find("The view takes files but has no parser for them", MULTIPART)
+
+
+def takes(parsers: Any, parser_class: type) -> bool:
+    """Return True if one of some parsers reads what a stock parser reads."""
+    media_type = getattr(parser_class, "media_type", None)
+    return any(issubclass(p, parser_class) or p.media_type == media_type for p in parsers)
 
 
 def takes_nothing(inspection: Inspection) -> bool:
@@ -85,10 +151,9 @@ def inherits_serializer(inspection: Inspection) -> bool:
 
 def instantiated(view: Any, call: SerializerCall) -> Any:
     """Return the serializer a handler constructs, in the view's own context."""
-    context = view.get_serializer_context() if hasattr(view, "get_serializer_context") else {}
     options = {"many": True} if call.many else {}
     serializer_class: Any = call.serializer_class
-    return serializer_class(context={"view": view, **context}, **options)
+    return serializer_class(context=context_of(view), **options)
 
 
 def view_serializer(inspection: Inspection) -> Any:
@@ -122,7 +187,8 @@ def make_partial(serializer: Any) -> None:
 def described(inspection: Inspection, serializer: Any) -> Body:
     """Return the body that a serializer reads."""
     if isinstance(serializer, ListSerializer):
-        return Body("list", schema=portable({"type": "array", **input_schema(serializer)}))
+        schema = inspection.shaped({"type": "array", **input_schema(serializer)})
+        return Body("list", schema=schema, handling=handled(inspection, serializer))
     if not isinstance(serializer, Serializer):
         inspection.find("The serializer declares no fields", "Derive it from Serializer.")
         return OPEN
@@ -130,7 +196,7 @@ def described(inspection: Inspection, serializer: Any) -> Body:
     if is_stock(type(serializer), "to_internal_value", "run_validation"):
         return Body("object", fields=members(inspection, serializer))
     if keeps_names(type(serializer)):
-        return Body("object", fields=names(serializer))
+        return Body("object", fields=names(inspection, serializer))
     inspection.find(f"{name} reads its input itself", "Call super() in to_internal_value().")
     return OPEN
 
@@ -145,9 +211,12 @@ def keeps_names(serializer_class: type) -> bool:
     return True
 
 
-def names(serializer: Any) -> Parameters:
+def names(inspection: Inspection, serializer: Any) -> Parameters:
     """Return the fields of a serializer by name alone: it may take more than they say."""
-    return tuple(Parameter(name, {}) for name in writable(serializer))
+    return tuple(
+        Parameter(name, {}, handling=handled(inspection, field))
+        for name, field in writable(serializer).items()
+    )
 
 
 def members(inspection: Inspection, serializer: Any) -> Parameters:
@@ -155,7 +224,12 @@ def members(inspection: Inspection, serializer: Any) -> Parameters:
     remarks: dict[str, str] = {}
     remarks = inspection.attempt(lambda: together(serializer), GUARD, remarks)
     return tuple(
-        Parameter(name, member(inspection, field, remarks.get(name, "")), is_required(field))
+        Parameter(
+            name,
+            member(inspection, field, remarks.get(name, "")),
+            is_required(field),
+            handling=handled(inspection, field),
+        )
         for name, field in writable(serializer).items()
     )
 
@@ -163,4 +237,12 @@ def members(inspection: Inspection, serializer: Any) -> Parameters:
 def member(inspection: Inspection, field: AnyField, remark: str) -> Schema:
     """Return the schema of one field of the body, open if the field cannot be described."""
     remedy = f"Let the field {field.field_name!r} be built without a caller. {GUARD}"
-    return inspection.attempt(lambda: portable(explain(input_schema(field), remark)), remedy, {})
+    return inspection.attempt(
+        lambda: inspection.shaped(explain(input_schema(field), remark)), remedy, {}
+    )
+
+
+def handled(inspection: Inspection, field: AnyField) -> Handling:
+    """Return what has to be known of a field's values beside their schema."""
+    takes_json = takes(getattr(inspection.view, "parser_classes", ()), JSONParser)
+    return inspection.attempt(lambda: handling_of(field, takes_json=takes_json), GUARD, PLAIN)

@@ -6,7 +6,9 @@ from django.conf import settings
 from django.utils import translation
 from rest_framework.views import APIView
 
-from drf_mcp.schemas.bodies import OPEN, request_body
+from drf_mcp.schemas.annotations import CURRENT
+from drf_mcp.schemas.bodies import OPEN
+from drf_mcp.schemas.callers import body_for_anybody
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.outputs import response_schema
 from drf_mcp.schemas.parameters import paging_parameters, query_parameters
@@ -23,7 +25,9 @@ from drf_mcp.schemas.values import (
 __all__ = ["Body", "EndpointSchema", "Finding", "Parameter", "PathKwarg", "describe"]
 
 
-def describe(view: APIView, method: str, path_kwargs: PathKwargs) -> EndpointSchema:
+def describe(
+    view: APIView, method: str, path_kwargs: PathKwargs, *, portable: bool = True
+) -> EndpointSchema:
     """Describe one method of an endpoint. Never raises: what fails becomes a finding.
 
     Texts are those of the project's own language, whoever happens to ask first.
@@ -33,19 +37,30 @@ def describe(view: APIView, method: str, path_kwargs: PathKwargs) -> EndpointSch
             ``kwargs``, ``action`` and ``action_map`` set, ``swagger_fake_view`` true.
         method: the HTTP method.
         path_kwargs: the kwargs of the route, by name.
+        portable: False for arguments in all of JSON Schema instead of the subset that
+            every client accepts.
 
     Returns:
-        The schemas of its arguments, in the portable subset, and of its answer.
+        The schemas of its arguments and of its answer.
     """
-    inspection = Inspection(view, method)
-    attempt = inspection.attempt
+    inspection = Inspection(view, method, portable=portable)
     with translation.override(settings.LANGUAGE_CODE):
-        pages = paging_parameters(inspection)
-        return EndpointSchema(
-            path=path_parameters(inspection, path_kwargs),
-            query=attempt(lambda: query_parameters(inspection, pages), GUARD, pages),
-            body=attempt(lambda: request_body(inspection), GUARD, OPEN),
-            output=attempt(lambda: response_schema(inspection), GUARD, {}),
-            paginated=bool(pages),
-            findings=tuple(dict.fromkeys(inspection.findings)),
-        )
+        token = CURRENT.set(inspection.annotations)
+        try:
+            return described(inspection, path_kwargs)
+        finally:
+            CURRENT.reset(token)
+
+
+def described(inspection: Inspection, path_kwargs: PathKwargs) -> EndpointSchema:
+    """Return the description of the endpoint under inspection."""
+    attempt = inspection.attempt
+    pages = paging_parameters(inspection)
+    return EndpointSchema(
+        path=path_parameters(inspection, path_kwargs),
+        query=attempt(lambda: query_parameters(inspection, pages), GUARD, pages),
+        body=attempt(lambda: body_for_anybody(inspection), GUARD, OPEN),
+        output=attempt(lambda: response_schema(inspection), GUARD, {}),
+        paginated=bool(pages),
+        findings=tuple(dict.fromkeys(inspection.findings)),
+    )

@@ -52,10 +52,13 @@ def handling_of(field: AnyField, *, takes_json: bool) -> Handling:
             forms[place] = "parts"
         elif isinstance(part, fields.JSONField):
             forms[place] = "json"
-        elif isinstance(part, fields.FileField):
-            if not takes_json or is_stock(type(part), "to_internal_value", "run_validation"):
-                uploads[place] = upload(part)
-        elif isinstance(part, relations.RelatedField):
+        elif isinstance(part, fields.FileField) and (
+            not takes_json or is_stock(type(part), "to_internal_value", "run_validation")
+        ):
+            uploads[place] = upload(part)
+        elif part.allow_null:
+            forms[place] = "null"
+        if isinstance(part, relations.RelatedField):
             related.update(related_by(place, part))
     if not (uploads or forms or secrets or related):
         return PLAIN

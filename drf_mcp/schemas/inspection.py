@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 from rest_framework.viewsets import ViewSetMixin
 
+from drf_mcp.schemas.annotations import annotations_of
 from drf_mcp.schemas.handlers import Reading, read
+from drf_mcp.schemas.portable import portable
 from drf_mcp.schemas.stock import is_stock
-from drf_mcp.schemas.values import Finding
+from drf_mcp.schemas.values import Finding, Schema
 
 Value = TypeVar("Value")
 
@@ -19,6 +21,7 @@ GUARD = (
     "Return early from what needs a caller or a URL when"
     " getattr(self, 'swagger_fake_view', False) is true."
 )
+ANNOTATE = "Check what @extend_schema says of the handler."
 PLAINLY = "Write the handler as a plain method."
 STANDARD = ("list", "retrieve", "create", "partial_update", "update", "destroy")
 """The actions of REST framework's mixins; a partial update is an update as well."""
@@ -51,10 +54,12 @@ def failure(exc: Exception) -> str:
 class Inspection:
     """A view instance set up for one action and method, and the findings about it."""
 
-    def __init__(self, view: Any, method: str) -> None:
+    def __init__(self, view: Any, method: str, *, portable: bool = True) -> None:
         self.view = view
         self.method = method.upper()
+        self.portable = portable
         self.findings: list[Finding] = []
+        self.serializer: Any = None  # what reads the body, once that is known
         self.place = f"{type(view).__module__}.{type(view).__qualname__}"
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
@@ -69,6 +74,17 @@ class Inspection:
     def reading(self) -> Reading | None:
         """What the handler's source shows; None if it has none."""
         return self.attempt(lambda: read(type(self.view), self.handler_name), PLAINLY, None)
+
+    @cached_property
+    def annotations(self) -> Any:
+        """What people wrote about the endpoint for drf-spectacular, None if nothing."""
+        return self.attempt(
+            lambda: annotations_of(self.view, self.handler_name, self.method), ANNOTATE, None
+        )
+
+    def shaped(self, schema: Schema) -> Schema:
+        """Return a schema for input in the portable subset, or as it is if that was chosen."""
+        return portable(schema) if self.portable else schema
 
     @property
     def calls(self) -> frozenset[str]:

@@ -9,9 +9,9 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 
 from drf_mcp.schemas.filters import filter_parameters
-from drf_mcp.schemas.inspection import GUARD, Inspection
+from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.schemas.openapi import parameter as openapi_parameter
 from drf_mcp.schemas.pagination import page_parameters
-from drf_mcp.schemas.portable import portable
 from drf_mcp.schemas.values import Parameter, Parameters
 from drf_mcp.schemas.versions import version_parameters
 
@@ -30,8 +30,21 @@ def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
     versions = inspection.attempt(lambda: version_parameters(inspection.view), GUARD, none)
     found: dict[str, Parameter] = {}
     for parameter in (*filtering, *pages, *versions):
-        found.setdefault(parameter.name, replace(parameter, schema=portable(parameter.schema)))
-    return tuple(found.values())
+        found.setdefault(parameter.name, parameter)
+    for name, declared in declared_in(inspection, "query").items():
+        found.pop(name, None)
+        if declared is not None:
+            found[name] = openapi_parameter(declared)
+    return tuple(replace(p, schema=inspection.shaped(p.schema)) for p in found.values())
+
+
+def declared_in(inspection: Inspection, location: str) -> dict[str, Any]:
+    """Return the OpenAPI parameters that people wrote, by name; None for one taken out."""
+    if inspection.annotations is None:
+        return {}
+    written: dict[tuple[str, str], Any] = {}
+    written = inspection.attempt(inspection.annotations.parameters, ANNOTATE, written)
+    return {name: declared for (name, at), declared in written.items() if at == location}
 
 
 def paging_parameters(inspection: Inspection) -> Parameters:

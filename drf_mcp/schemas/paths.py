@@ -12,8 +12,9 @@ from rest_framework.versioning import NamespaceVersioning, URLPathVersioning
 from drf_mcp.schemas.handlers import read
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.model_fields import model_field, value_schema
+from drf_mcp.schemas.openapi import parameter as openapi_parameter
+from drf_mcp.schemas.parameters import declared_in
 from drf_mcp.schemas.patterns import is_ecmascript
-from drf_mcp.schemas.portable import portable
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import Parameter, Parameters, PathKwarg, PathKwargs, Schema
 from drf_mcp.schemas.versions import version_schema
@@ -36,19 +37,26 @@ CONVERTERS: dict[type, Schema] = {
 
 def path_parameters(inspection: Inspection, kwargs: PathKwargs) -> Parameters:
     """Return a required parameter for each path kwarg."""
+    written = declared_in(inspection, "path")
     return tuple(
         Parameter(
             kwarg.name,
-            inspection.attempt(partial(kwarg_schema, inspection, kwarg), GUARD, dict(STRING)),
+            inspection.attempt(
+                partial(kwarg_schema, inspection, kwarg, written.get(kwarg.name)),
+                GUARD,
+                dict(STRING),
+            ),
             required=True,
         )
         for kwarg in kwargs.values()
     )
 
 
-def kwarg_schema(inspection: Inspection, kwarg: PathKwarg) -> Schema:
-    """Return the schema of one kwarg in the portable subset."""
-    return portable(described(inspection, kwarg))
+def kwarg_schema(inspection: Inspection, kwarg: PathKwarg, written: Any) -> Schema:
+    """Return the schema of one kwarg: what people wrote of it, or what its route and view say."""
+    if written is not None:
+        return inspection.shaped(openapi_parameter(written).schema)
+    return inspection.shaped(described(inspection, kwarg))
 
 
 def described(inspection: Inspection, kwarg: PathKwarg) -> Schema:

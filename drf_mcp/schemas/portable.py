@@ -96,7 +96,9 @@ def merged(base: Schema, over: Schema) -> Schema:
 
 def chosen(schema: Schema, members: list[Schema]) -> Schema:
     """Return one schema for a choice between several."""
-    members = [member for member in members if member.get("type") != "null"]
+    others = [member for member in members if member.get("type") != "null"]
+    schema = explain(schema, "May be null") if len(others) < len(members) else schema
+    members = others
     if not members:
         return schema
     if len(members) == 1:
@@ -128,6 +130,7 @@ def single_type(schema: Schema) -> Schema:
     if isinstance(types, list):
         others = [name for name in types if name != "null"]
         schema = {**schema, "type": others[0] if len(others) == 1 else None}
+        schema = explain(schema, "May be null") if len(others) < len(types) else schema
         schema = explain(schema, f"Either {' or '.join(others)}") if len(others) > 1 else schema
     if schema.get("type") == "null":
         return {**schema, "type": None}
@@ -190,8 +193,10 @@ def bound(
     if limit is True:
         limit = schema.get(keyword)
         schema = {**schema, keyword: None}
+    if not is_number(schema.get(keyword)):
+        schema = {**schema, keyword: None}
     if not is_number(limit):
-        return schema if is_number(schema.get(keyword)) else {**schema, keyword: None}
+        return schema
     if schema.get("type") != "integer":
         return explain(schema, f"{words} {limit}")
     whole = math.floor(limit) if step > 0 else math.ceil(limit)

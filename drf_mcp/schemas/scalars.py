@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.template.defaultfilters import filesizeformat
 from rest_framework import ISO_8601, fields
 from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
@@ -11,6 +12,7 @@ from rest_framework.utils import humanize_datetime
 from drf_mcp.schemas.table import accepts, represents
 from drf_mcp.schemas.values import Schema
 from drf_mcp.schemas.words import explain, sentences
+from drf_mcp.settings import mcp_settings
 
 STRING: Schema = {"type": "string"}
 
@@ -175,4 +177,8 @@ def duration(field: fields.DurationField) -> Schema:
 @accepts(fields.FileField)
 def file(field: fields.FileField) -> Schema:
     """Describe a file, which JSON can only carry encoded."""
-    return explain(STRING, "File content, base64 encoded")
+    kind = "Image" if isinstance(field, fields.ImageField) else "File"
+    limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
+    return explain(
+        STRING, f"{kind} as base64 or data URI (data:TYPE;name=NAME;base64,...), at most {limit}"
+    )

@@ -33,12 +33,10 @@ from drf_spectacular.utils import OpenApiRequest
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
+from drf_mcp.schemas.annotations import UNSAID
 from drf_mcp.schemas.openapi import converted
 from drf_mcp.schemas.references import resolved
 from drf_mcp.schemas.values import AnyField, Schema
-
-UNSAID: Any = object()
-"""Stands for what nobody wrote."""
 
 LOCK = threading.RLock()
 MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")

@@ -20,7 +20,7 @@ from drf_mcp.schemas.annotations import declared_input
 from drf_mcp.schemas.constraints import constrain
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import AnyField, Schema
-from drf_mcp.schemas.words import explain, says_more, sentences, text
+from drf_mcp.schemas.words import says_more, sentences, text
 
 Rule = Callable[[Any], Schema]
 RuleType = TypeVar("RuleType", bound=Rule)
@@ -73,11 +73,10 @@ def unknown(field: Any) -> Schema:
 def input_schema(field: AnyField) -> Schema:
     """Return the schema of the values a field takes.
 
-    None is not part of it: clients refuse type lists, and a field that may be null
-    says so in its description.
+    Null is part of it where the field takes it; the portable subset says so in words.
     """
-    null = "May be null" if field.allow_null else ""
-    return with_default(field, introduced(field, explain(accepted(field), null)))
+    schema = accepted(field)
+    return with_default(field, introduced(field, nullable(schema) if field.allow_null else schema))
 
 
 def accepted(field: AnyField) -> Schema:
@@ -139,7 +138,9 @@ def with_default(field: AnyField, schema: Schema) -> Schema:
     """Add the value used when the field is left out, if it is a plain JSON value."""
     if is_partial(field) or field.default is empty or callable(field.default):
         return schema
-    default = plain_default(field.default, schema.get("type"))
+    types = schema.get("type")
+    kind = types[0] if isinstance(types, list) else types
+    default = plain_default(field.default, kind)
     return schema if default is None else {**schema, "default": default}
 
 

@@ -55,8 +55,8 @@ class Handling:
 
     Attributes:
         uploads: the values that are files.
-        forms: how forms write what is no text: ``parts`` (a key for each member) or
-            ``json``.
+        forms: how forms write what is no text: ``parts`` (a name for each member),
+            ``json``, or ``null`` (as an empty text).
         secrets: the values that no answer repeats.
         relations: the values that identify other objects.
     """

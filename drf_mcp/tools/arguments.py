@@ -8,7 +8,7 @@ a mistake that no view would notice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.outcomes import Problem
@@ -64,7 +64,7 @@ class FlatArguments:
         for name, value in arguments.items():
             argument = self.named[name]
             parts[argument.location].append((argument, argument.read(value)))
-        return make_call(arguments, parts, self.bodies)
+        return make_call(arguments, parts, self.bodies, self.pointer)
 
     def refusals(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Return a problem for each unknown and each missing argument."""
@@ -91,10 +91,18 @@ class FlatArguments:
         """Return arguments with other values for query arguments."""
         return {**arguments, **query}
 
-    def body_pointer(self) -> str:
-        """Return the JSON pointer of the body as a whole."""
+    def gathered(self, values: Iterable[tuple[Argument, Any]]) -> dict[str, Any]:
+        """Return arguments as the caller would have sent them, from their values."""
+        return {argument.name: value for argument, value in values}
+
+    def whole_body_pointer(self) -> str:
+        """Return the JSON pointer of the argument that is the whole body, "" if none is."""
         whole = next((a for a in self.arguments if a.location == BODY and a.whole), None)
         return self.pointer(whole) if whole else ""
+
+    def body_pointer(self) -> str:
+        """Return the JSON pointer that pointers into the body start with."""
+        return self.whole_body_pointer()
 
 
 class GroupedArguments(FlatArguments):
@@ -150,7 +158,7 @@ class GroupedArguments(FlatArguments):
                     name, location, Parameter(name, {})
                 )
                 parts[location].append((argument, argument.read(member)))
-        return make_call(arguments, parts, self.bodies)
+        return make_call(arguments, parts, self.bodies, self.pointer)
 
     def refusals(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Return a problem for each unknown and each missing argument, in its group."""
@@ -182,15 +190,31 @@ class GroupedArguments(FlatArguments):
 
     def pointer(self, argument: Argument) -> str:
         """Return the JSON pointer of an argument, below its group."""
-        return f"/{GROUPS[argument.location]}/{escape(argument.name)}"
+        group = f"/{GROUPS[argument.location]}"
+        return group if argument.whole else f"{group}/{escape(argument.name)}"
 
     def changed(self, arguments: Mapping[str, Any], query: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return arguments with other values in the query group."""
         return {**arguments, "query": {**(self.group(QUERY, arguments) or {}), **query}}
 
+    def gathered(self, values: Iterable[tuple[Argument, Any]]) -> dict[str, Any]:
+        """Return arguments as the caller would have sent them, in their groups."""
+        groups: dict[str, Any] = {}
+        for argument, value in values:
+            name = GROUPS[argument.location]
+            if argument.whole:
+                groups[name] = value
+            else:
+                groups.setdefault(name, {})[argument.name] = value
+        return groups
+
+    def whole_body_pointer(self) -> str:
+        """Return the JSON pointer of a body that is no object of fields, "" if it is one."""
+        return "/body" if self.whole else ""
+
     def body_pointer(self) -> str:
-        """Return the JSON pointer of the body as a whole."""
-        return "/body"
+        """Return the JSON pointer that pointers into the body start with, "" without a body."""
+        return "/body" if BODY in self.present else ""
 
 
 def flat_arguments(endpoint: EndpointSchema, extra_query: bool) -> Iterator[Argument]:
@@ -226,7 +250,7 @@ def whole_body(endpoint: EndpointSchema) -> Parameter | None:
     """Return the one argument that is the whole body, for list and open bodies."""
     schema = endpoint.body.schema or {}
     if endpoint.body.kind == "list":
-        return Parameter("items", schema, required=True)
+        return Parameter("items", schema, required=True, handling=endpoint.body.handling)
     if endpoint.body.kind == "open":
         return Parameter("body", {"description": "The request body, any JSON value.", **schema})
     return None

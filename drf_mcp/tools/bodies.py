@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,9 @@ from rest_framework.views import APIView
 
 from drf_mcp.outcomes import MISSING
 from drf_mcp.schemas.endpoint import Body
+from drf_mcp.schemas.values import Place
+from drf_mcp.tools.forms import Forms, form_pairs, multipart
+from drf_mcp.tools.uploads import holds_upload
 
 
 @dataclass(frozen=True)
@@ -23,10 +26,12 @@ class BodyEncoder:
     Attributes:
         content_type: the media type of what `encode` returns.
         expected: an object is sent even when no field was given.
+        files: encodes bodies with files among them; None if the view takes none.
     """
 
     content_type: str = "application/json"
     expected: bool = False
+    files: MultiPartBody | None = None
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of a JSON value; none at all for `MISSING`.
@@ -38,113 +43,71 @@ class BodyEncoder:
             return b""
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
 
+    def encoder_of(self, value: Any) -> BodyEncoder:
+        """Return what encodes a value: another encoder where files are among it."""
+        return self.files if self.files is not None and holds_upload(value) else self
+
 
 @dataclass(frozen=True)
 class FormBody(BodyEncoder):
     """Encodes an object as an HTML form.
 
-    Objects and lists of objects are written as REST framework's serializers read them
-    (``line.price``, ``lines[0]price``) where the schema has them, else as JSON.
-
     Attributes:
-        schema: the schema of the object.
+        forms: how values that are no text are written, by place.
     """
 
-    schema: Mapping[str, Any] = field(default_factory=dict)
+    forms: Forms = field(default_factory=dict)
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of an object of fields."""
-        if value is MISSING:
-            return b""
-        return urlencode(form_fields(value, self.schema), doseq=True).encode()
+        return b"" if value is MISSING else urlencode(list(form_pairs(value, self.forms))).encode()
 
 
 class MultiPartBody(FormBody):
-    """Encodes an object as ``multipart/form-data``.
+    """Encodes an object as ``multipart/form-data``, the one form that carries files.
 
     The boundary is random, so that no value can end a part.
     """
 
     boundary: str
 
-    def __init__(self, expected: bool, schema: Mapping[str, Any]) -> None:
+    def __init__(self, expected: bool, forms: Forms) -> None:
         boundary = secrets.token_hex(16)
-        super().__init__(f"multipart/form-data; boundary={boundary}", expected, schema)
+        super().__init__(f"multipart/form-data; boundary={boundary}", expected, forms=forms)
         object.__setattr__(self, "boundary", boundary)
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of an object of fields."""
-        if value is MISSING:
-            return b""
-        from django.test.client import encode_multipart
-
-        return encode_multipart(self.boundary, form_fields(value, self.schema))
-
-
-def form_fields(value: Any, schema: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return an object's members as the texts of form fields.
-
-    Raises:
-        TypeError: on a value that is no object, which a form cannot carry.
-    """
-    if not isinstance(value, Mapping):
-        raise TypeError("this endpoint takes form fields, so its body must be an object")
-    fields: dict[str, list[str]] = {}
-    for name, text in member_pairs(value, schema, ""):
-        fields.setdefault(name, []).append(text)
-    return fields
-
-
-def member_pairs(
-    value: Mapping[str, Any], schema: Mapping[str, Any], prefix: str
-) -> Iterator[tuple[str, str]]:
-    """Yield the (name, text) pairs of an object's members."""
-    properties = schema.get("properties", {})
-    for name, member in value.items():
-        yield from value_pairs(member, properties.get(name, {}), f"{prefix}{name}")
-
-
-def value_pairs(value: Any, schema: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
-    """Yield the (name, text) pairs of one value; null is as good as not sent."""
-    items = schema.get("items", {})
-    if isinstance(value, Mapping) and schema.get("type") == "object":
-        yield from member_pairs(value, schema, f"{name}.")
-    elif is_list_of(value, Mapping) and items.get("type") == "object":
-        for index, item in enumerate(value):
-            yield from member_pairs(item, items, f"{name}[{index}]")
-    elif isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
-        # A field inside a row is read once, so its values need names of their own.
-        for index, item in enumerate(value):
-            yield f"{name}[{index}]" if "]" in name else name, form_text(item)
-    elif value is not None:
-        yield name, form_text(value)
-
-
-def is_list_of(value: Any, kind: type) -> bool:
-    """Return whether a value is a list that holds something, all of one kind."""
-    return isinstance(value, list) and bool(value) and all(isinstance(v, kind) for v in value)
-
-
-def form_text(value: Any) -> str:
-    """Write one form value."""
-    return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+        return b"" if value is MISSING else multipart(form_pairs(value, self.forms), self.boundary)
 
 
 def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     """Return the encoder for the first of the view's parsers that we can write for.
 
-    JSON wins wherever the view takes it; a view that takes neither JSON nor a form
-    gets JSON and answers as it would over HTTP.
+    JSON wins wherever the view takes it and no file is among the values; a view that takes
+    neither JSON nor a form gets JSON and answers as it would over HTTP.
     """
     expected = body.kind == "object"
-    parsers = view.parser_classes
+    parsers, forms = view.parser_classes, forms_of(body)
+    multipart = any(issubclass(parser, MultiPartParser) for parser in parsers)
+    files = MultiPartBody(expected, forms) if multipart else None
     for parser in parsers:
         if issubclass(parser, JSONParser) or parser.media_type == "application/json":
-            return BodyEncoder(parser.media_type, expected)
-    schema = {"properties": {parameter.name: parameter.schema for parameter in body.fields}}
+            return BodyEncoder(parser.media_type, expected, files)
     for parser in parsers:
-        if issubclass(parser, MultiPartParser):
-            return MultiPartBody(expected, schema)
+        if files is not None and issubclass(parser, MultiPartParser):
+            return files
         if issubclass(parser, FormParser):
-            return FormBody(parser.media_type, expected, schema)
+            return FormBody(parser.media_type, expected, files, forms)
     return BodyEncoder(expected=expected)
+
+
+def forms_of(body: Body) -> Mapping[Place, str]:
+    """Return how forms write the values of a body, by place in the body as a whole."""
+    if body.kind == "list":
+        return {(): "parts", **body.handling.forms}
+    return {
+        (parameter.name, *place): written
+        for parameter in body.fields
+        for place, written in parameter.handling.forms.items()
+    }

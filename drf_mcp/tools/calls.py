@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.http import urlencode
 
-from drf_mcp.outcomes import MISSING
+from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.schemas.endpoint import Parameter
 from drf_mcp.tools.bodies import BodyEncoder
 from drf_mcp.tools.refusals import ArgumentsRefused, cannot_encode
+from drf_mcp.tools.uploads import with_uploads
 
 PATH, QUERY, BODY = "path", "query", "body"
 
@@ -39,17 +40,24 @@ class Argument:
         return self.parameter.schema
 
     @property
+    def json_type(self) -> str:
+        """The JSON type of the value, null aside; "" if it may be of several."""
+        types = self.schema.get("type", "")
+        others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
+        return others[0] if len(others) == 1 else ""
+
+    @property
     def required(self) -> bool:
         """True if the call cannot be made without it."""
         return self.parameter.required
 
     def from_text(self, text: str) -> Any:
         """Return the value that a text in a query string stands for."""
-        return int(text) if self.schema.get("type") == "integer" and text.isdigit() else text
+        return int(text) if self.json_type == "integer" and text.isdigit() else text
 
     def read(self, value: Any) -> Any:
         """Return the value, parsed when a client sent an object or array as a string."""
-        wanted = {"object": dict, "array": list}.get(str(self.schema.get("type")))
+        wanted = {"object": dict, "array": list}.get(self.json_type)
         return value if wanted is None else parsed(value, wanted)
 
 
@@ -87,22 +95,50 @@ def make_call(
     arguments: Mapping[str, Any],
     parts: Mapping[str, list[tuple[Argument, Any]]],
     bodies: BodyEncoder,
+    pointer: Callable[[Argument], str],
 ) -> Call:
-    """Encode what was sorted into path, query and body."""
+    """Encode what was sorted into path, query and body.
+
+    Args:
+        arguments: what the caller sent.
+        parts: its values by location.
+        bodies: encodes the body.
+        pointer: gives the JSON pointer of an argument.
+    """
     kwargs = {argument.parameter.name: value for argument, value in parts[PATH]}
-    body = parts[BODY]
+    body = received(parts[BODY], pointer)
     value: Any = MISSING
     if body and body[0][0].whole:
         value = body[0][1]
     elif body or bodies.expected:
         value = {argument.parameter.name: value for argument, value in body}
     try:
-        content = bodies.encode(value)
+        encoder = bodies.encoder_of(value)
+        content = encoder.encode(value)
         query_string = urlencode([p for a, member in parts[QUERY] for p in query_pairs(a, member)])
     except (ValueError, TypeError, RecursionError) as exc:
         raise ArgumentsRefused([cannot_encode(exc)]) from exc
-    content_type = bodies.content_type if content else ""
+    content_type = encoder.content_type if content else ""
     return Call(arguments, kwargs, query_string, content, content_type)
+
+
+def received(
+    body: list[tuple[Argument, Any]], pointer: Callable[[Argument], str]
+) -> list[tuple[Argument, Any]]:
+    """Return the values of the body with the files among them as uploads.
+
+    Raises:
+        ArgumentsRefused: if what should be a file is none, or not one that is taken.
+    """
+    problems: list[Problem] = []
+    values = [
+        (argument, with_uploads(value, uploads, pointer(argument), problems) if uploads else value)
+        for argument, value in body
+        for uploads in (argument.parameter.handling.uploads,)
+    ]
+    if problems:
+        raise ArgumentsRefused(problems)
+    return values
 
 
 def query_pairs(argument: Argument, value: Any) -> Iterator[tuple[str, str]]:

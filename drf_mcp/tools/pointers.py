@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from drf_mcp.outcomes import MISSING
 from drf_mcp.schemas import in_words
+from drf_mcp.tools.arguments import FlatArguments
 from drf_mcp.tools.calls import BODY, PATH, QUERY, Call
 from drf_mcp.tools.masking import MASK, is_secret
 from drf_mcp.tools.refusals import escape
-
-if TYPE_CHECKING:
-    from drf_mcp.tools.tool import Tool
 
 
 class ArgumentPointers:
     """Finds, for one call, the argument that a view's error speaks of.
 
     Args:
-        tool: the tool that was called.
-        call: its bound arguments.
+        arguments: the arguments of the tool that was called.
+        call: what they were bound to.
+        write_only: returns the names that lead to what no answer repeats.
     """
 
-    def __init__(self, tool: Tool, call: Call) -> None:
-        self.tool = tool
+    def __init__(
+        self,
+        arguments: FlatArguments,
+        call: Call,
+        write_only: Callable[[], Iterable[tuple[str, ...]]],
+    ) -> None:
+        self.arguments = arguments
         self.call = call
+        self._write_only = write_only
 
     def knows(self, name: str | int) -> bool:
         """Return whether an argument stands for this name of the view's."""
-        arguments = self.tool.arguments
-        return any(argument.parameter.name == name for argument in arguments.arguments) or (
-            isinstance(name, int) and bool(arguments.body_pointer())
-        )
+        if isinstance(name, int):
+            return bool(self.arguments.body_pointer())
+        return any(argument.parameter.name == name for argument in self.arguments.arguments)
 
     def pointer(self, path: Sequence[str | int]) -> str:
         """Return the JSON pointer into the arguments for a path of the view's names.
@@ -41,15 +45,19 @@ class ArgumentPointers:
         Args:
             path: such as ``("lines", 0, "quantity")``; () is the request as a whole.
         """
-        arguments = self.tool.arguments
+        arguments = self.arguments
         if not path:
-            return ""
+            return arguments.whole_body_pointer()
         for location in (BODY, QUERY, PATH):
             for argument in arguments.arguments:
                 if argument.location == location and argument.parameter.name == path[0]:
                     return arguments.pointer(argument) + tokens(path[1:])
         body = arguments.body_pointer()
         return body + tokens(path) if body else ""
+
+    def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return the call's arguments with other query parameters, as for the next page."""
+        return self.arguments.moved(self.call.arguments, query)
 
     def received(self, pointer: str) -> Any:
         """Return the value at a pointer, masked where it is a secret; `MISSING` if none."""
@@ -81,7 +89,7 @@ class ArgumentPointers:
     @functools.cached_property
     def write_only(self) -> frozenset[str]:
         """The pointers of write-only fields, without the indexes of lists."""
-        return frozenset(map(self.pointer, self.tool.write_only))
+        return frozenset(map(self.pointer, self._write_only()))
 
     def accepted(self, pointer: str) -> str | None:
         """Return what would be accepted at a pointer, in words; None if unknown."""
@@ -90,7 +98,7 @@ class ArgumentPointers:
 
     def schema(self, pointer: str) -> Mapping[str, Any]:
         """Return the input schema's part for a pointer; {} if there is none."""
-        schema: Mapping[str, Any] = self.tool.arguments.schema()
+        schema: Mapping[str, Any] = self.arguments.schema()
         for token in pointer.split("/")[1:]:
             token = token.replace("~1", "/").replace("~0", "~")
             child = schema.get("properties", {}).get(token)

@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
+from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.tools.exposure import Choice, Registration, chosen
@@ -94,6 +95,15 @@ class Registry:
         if tool is None:
             raise UnknownTool(unknown_tool(name, tools))
         return tool
+
+    def tool_at(self, match: ResolverMatch | None, method: str | None) -> Tool | None:
+        """Return the tool that stands for a method of the route a request came by."""
+        for tool in self.tools().values():
+            route = tool.endpoint.route
+            here = match and match.func is route.callback and match.route == route.match_route
+            if here and tool.endpoint.method == method:
+                return tool
+        return None
 
     def reload(self) -> None:
         """Forget the tools, to read them off the URLconf again."""

@@ -17,8 +17,8 @@ def sent_call(arguments: FlatArguments, view: Any) -> Call:
         arguments: the arguments of the tool that stands for the view's endpoint.
         view: the view instance, with the request it answered.
     """
-    values = {argument: sent_value(argument, view) for argument in arguments.arguments}
-    sent = {argument: value for argument, value in values.items() if value is not MISSING}
+    values = ((argument, sent_value(argument, view)) for argument in arguments.arguments)
+    sent = (pair for pair in values if pair[1] is not MISSING)
     return Call(arguments.gathered(sent))
 
 

@@ -13,8 +13,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from drf_mcp.exceptions import InternalError
-from drf_mcp.schemas import attempt, describe, write_only_names
+from drf_mcp.schemas import attempt, describe
 from drf_mcp.schemas.endpoint import EndpointSchema, Finding
+from drf_mcp.schemas.values import ANY
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments import FlatArguments, GroupedArguments
 from drf_mcp.tools.bodies import body_encoder
@@ -63,7 +64,15 @@ class Tool:
     @functools.cached_property
     def write_only(self) -> frozenset[tuple[str, ...]]:
         """The names that lead to what the body holds and no answer repeats."""
-        return write_only_names(self.view, self.endpoint.method)
+        body = self.schema.body
+        return frozenset(
+            (*name, *(part for part in place if part != ANY))
+            for name, handling in (
+                ((), body.handling),
+                *(((p.name,), p.handling) for p in body.fields),
+            )
+            for place in handling.secrets
+        )
 
     @functools.cached_property
     def arguments(self) -> FlatArguments:
@@ -148,8 +157,4 @@ class Tool:
 
     def pointers(self, call: Call) -> ArgumentPointers:
         """Return what finds an argument of the call by the view's own names."""
-        return ArgumentPointers(self, call)
-
-    def moved(self, call: Call, query: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return a call's arguments with other query parameters, as for the next page."""
-        return self.arguments.moved(call.arguments, query)
+        return ArgumentPointers(self.arguments, call, lambda: self.write_only)

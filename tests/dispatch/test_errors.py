@@ -105,7 +105,7 @@ def test_an_exception_whose_detail_is_an_object_keeps_its_code(serve):
 @pytest.mark.parametrize(
     ("wait", "seconds", "remediation"),
     [
-        (None, None, "Wait before calling again, and make fewer calls."),
+        (None, None, "Wait, then call again."),
         (12.3, 13, "Wait 13 seconds before calling again."),
         (1, 1, "Wait 1 second before calling again."),
     ],

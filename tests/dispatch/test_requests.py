@@ -161,9 +161,6 @@ def test_a_parser_that_renames_keys_gets_what_it_understands(serve):
     assert thing.call(first_name="Zoë").data == over_http.json()
 
 
-@pytest.mark.xfail(
-    reason="dispatch.read takes the rendered body of errors too: codes and names are lost there",
-)
 def test_problems_behind_a_renaming_renderer_point_at_the_arguments(serve):
     view = with_parsers(CamelCaseParser)
     view.cls.renderer_classes = [CamelCaseRenderer]

@@ -130,7 +130,6 @@ def test_nested_serializers_are_written_as_over_http(serve):
     assert len(thing.call().data["products"]) == 3
 
 
-@pytest.mark.xfail(reason="as_object() takes only list and tuple for an array")
 @pytest.mark.parametrize(
     "query",
     [

@@ -24,8 +24,9 @@ def reports() -> tuple[dict, dict]:
         )
         for module in settings
     ]
-    without, with_tools = (json.loads(process.communicate()[0]) for process in processes)
-    return without, with_tools
+    outputs = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    return json.loads(outputs[0]), json.loads(outputs[1])
 
 
 def test_every_response_is_the_same_to_the_byte(reports):

@@ -212,6 +212,18 @@ def test_a_view_is_asked_about_whom_it_would_take_the_caller_for(expose, http_of
     assert "probe_get" in agent.tools()
 
 
+def test_listing_leaves_the_caller_who_they_are(expose, agent_of):
+    """For middleware that looks at the user once the answer is there."""
+    probe = Probe.looking(
+        authentication_classes=[KeyAuthentication], permission_classes=[IsAuthenticated]
+    )
+    expose(path("probe/", probe.as_view()), AUTHENTICATION_CLASSES=[TokenAuthentication])
+    agent = agent_of("alice")
+    agent.http.defaults["HTTP_X_KEY"] = "bob"
+    response = agent.post(*agent.frame("tools/list", {}))
+    assert response.wsgi_request.user == User.objects.get(username="alice")
+
+
 def test_listing_costs_no_query_per_tool(alice, django_assert_num_queries):
     alice.result("tools/list")
     with django_assert_num_queries(1):

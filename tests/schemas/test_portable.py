@@ -16,7 +16,7 @@ from tests.schemas.portability import assert_portable
         (True, {}),
         (False, {}),
         ({}, {}),
-        ({"type": ["string", "null"]}, {"type": "string"}),
+        ({"type": ["string", "null"]}, {"type": "string", "description": "May be null."}),
         ({"type": "string", "nullable": True}, {"type": "string"}),
         ({"const": "a"}, {"type": "string", "enum": ["a"]}),
         ({"enum": ["a", None]}, {"type": "string", "enum": ["a"]}),
@@ -35,7 +35,7 @@ from tests.schemas.portability import assert_portable
         ({"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}),
         ({"type": "string", "minLength": None}, {"type": "string"}),
         ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, {"type": "string", "maxLength": 3}),
-        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"type": "integer"}),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"type": "integer", "description": "May be null."}),
         (
             {"oneOf": [{"enum": ["a"]}, {"enum": ["b"]}, {"enum": [None]}]},
             {"type": "string", "enum": ["a", "b"]},

@@ -22,7 +22,13 @@ quick = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
 values = st.recursive(
     scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12
 )
@@ -128,10 +134,9 @@ def versioned(revision: str | None) -> dict[str, str]:
 
 def call_with(literal: str) -> bytes:
     """Return a call whose argument is this JSON text."""
-    return (
-        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call",'
-        ' "params": {"name": "echo", "arguments": {"body": %s}}}' % literal
-    ).encode("utf-8", "surrogatepass")
+    params = '{"name": "echo", "arguments": {"body": ' + literal + "}}"
+    head = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": '
+    return f"{head}{params}}}".encode("utf-8", "surrogatepass")
 
 
 @pytest.mark.parametrize(

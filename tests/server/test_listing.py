@@ -188,7 +188,7 @@ def test_a_tool_that_cannot_be_described_is_listed_and_works(expose):
     assert agent.call("broken").data == {}
 
 
-class Thing(models.Model):
+class Thing(models.Model):  # noqa: DJ008 - never stored
     class Meta:
         app_label = "tests"
         managed = False

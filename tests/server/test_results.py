@@ -150,7 +150,7 @@ def test_refused_arguments_are_is_error_in_every_revision_and_envelope(expose, r
     assert Agent(Client(), revision=revision).call("word", nonsense=1).is_error
 
 
-@pytest.mark.parametrize("value", ["x", -1, 1.5, True, [1], {"a": 1}, "1/../2", "", "１"])
+@pytest.mark.parametrize("value", ["x", -1, 1.5, True, [1], {"a": 1}, "1/../2", "", "\uff11"])
 def test_a_value_that_the_route_refuses_is_not_found(agent, value):
     before = Word.ran
     result = agent.call("word", pk=value)
@@ -244,6 +244,6 @@ def test_half_a_surrogate_pair_of_a_view_is_replaced(unwritable):
 
 @pytest.mark.parametrize("envelope", [ResponseV2Envelope, OkEnvelope, StatusEnvelope])
 def test_a_large_answer_in_unicode_is_valid_in_both_channels(unwritable, envelope):
-    rows = [{"id": n, "text": "ü😀\u2028\x00\"\\"} for n in range(50)]
+    rows = [{"id": n, "text": 'ü😀\u2028\x00"\\'} for n in range(50)]
     result = unwritable(rows, ENVELOPE_CLASS=envelope)
     assert json.loads(result.raw["content"][0]["text"]) == result.raw["structuredContent"]

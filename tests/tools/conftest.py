@@ -34,3 +34,14 @@ def exposed(settings) -> Callable[..., list[str]]:
         return list((registry or Registry()).tools(urlconf_of(patterns)))
 
     return names
+
+
+@pytest.fixture
+def tool_of(tools_of):
+    """Return the only tool of a pattern, or the one of a name."""
+
+    def tool(pattern, name: str | None = None, **mcp_settings):
+        tools = tools_of(pattern, **mcp_settings)
+        return tools[name] if name else next(iter(tools.values()))
+
+    return tool

@@ -5,90 +5,20 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.http import QueryDict
 from django.urls import path, re_path
 from django_filters import rest_framework as filters
-from rest_framework import generics, serializers
-from rest_framework.filters import BaseFilterBackend
-from rest_framework.views import APIView
+from rest_framework import generics
 
 from drf_mcp.tools import ArgumentsRefused, mcp_tool
-
-
-class Declared(BaseFilterBackend):
-    """Declares query parameters of every style."""
-
-    def filter_queryset(self, request, queryset, view):
-        return queryset
-
-    def get_schema_operation_parameters(self, view) -> list[dict]:
-        def parameter(name, **schema):
-            return {"name": name, "in": "query", "schema": schema}
-
-        numbers = {"type": "array", "items": {"type": "integer"}}
-        return [
-            parameter("name", type="string"),
-            parameter("page[size]", type="integer"),
-            parameter("open", type="boolean"),
-            parameter("key", type="string"),
-            {**parameter("repeat", **numbers), "explode": True},
-            {**parameter("comma", **numbers), "explode": False},
-        ]
-
-
-class BoxSerializer(serializers.Serializer):
-    name = serializers.CharField()
-    key = serializers.CharField(required=False)
-    size = serializers.IntegerField(required=False, allow_null=True)
-    tags = serializers.ListField(child=serializers.CharField(), required=False)
-    owner = serializers.DictField(required=False)
-
-
-BoxSerializer._declared_fields["lid-colour"] = serializers.CharField(required=False)
-
-
-class Boxes(generics.CreateAPIView):
-    """Filters although it creates, so that names clash."""
-
-    serializer_class = BoxSerializer
-    filter_backends = [Declared]
-
-    def post(self, request, *args, **kwargs):
-        self.filter_queryset(None)
-        return self.create(request, *args, **kwargs)
-
-
-class ManyBoxes(Boxes):
-    def get_serializer(self, *args, **kwargs):
-        return super().get_serializer(*args, many=True, **kwargs)
-
-
-class Anything(APIView):
-    def post(self, request): ...
-
-    def get(self, request): ...
-
-    def delete(self, request): ...
-
-
-KEYED = path("boxes/<slug:key>/", Boxes.as_view())
-
-
-@pytest.fixture
-def tool_of(tools_of):
-    """Return the only tool of a pattern, or the one of a name."""
-
-    def tool(pattern, name: str | None = None, **mcp_settings):
-        tools = tools_of(pattern, **mcp_settings)
-        return tools[name] if name else next(iter(tools.values()))
-
-    return tool
-
-
-def query_of(call) -> dict[str, list[str]]:
-    """Return a call's query as HTTP would read it."""
-    return dict(QueryDict(call.query_string).lists())
-
+from tests.tools.boxes import (
+    EXTRA,
+    EXTRA_QUERY,
+    KEYED,
+    Anything,
+    BoxSerializer,
+    ManyBoxes,
+    query_of,
+)
 
 # --- Flat ---------------------------------------------------------------------------------
 
@@ -223,9 +153,6 @@ def test_only_the_portable_names_are_known(tool_of, name):
 
 # --- Further query parameters -------------------------------------------------------------
 
-EXTRA = {"query": {"include": "lines", "depth": 2, "flag": True, "many": ["a", "b"], "no": None}}
-EXTRA_QUERY = {"include": ["lines"], "depth": ["2"], "flag": ["true"], "many": ["a", "b"]}
-
 
 def test_extra_query_takes_any_parameter(tool_of):
     tool = tool_of(path("x/", Anything.as_view()), "x_get", EXTRA_QUERY=True)
@@ -249,81 +176,6 @@ def test_extra_query_gives_way_to_a_parameter_of_its_name(tool_of):
     pattern = re_path(r"^(?P<query>\w+)/$", Anything.as_view())
     tool = tool_of(pattern, EXTRA_QUERY=True)
     assert len(tool.input_schema["properties"]) == 2 + ("body" in tool.input_schema["properties"])
-
-
-# --- Grouped ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def grouped(tool_of):
-    """Return a tool with grouped arguments."""
-
-    def tool(pattern=KEYED, name=None, **mcp_settings):
-        return tool_of(pattern, name, ARGUMENTS="grouped", **mcp_settings)
-
-    return tool
-
-
-def test_groups_hold_the_views_own_names(grouped):
-    schema = grouped().input_schema
-    assert list(schema["properties"]) == ["kwargs", "query", "body"]
-    assert list(schema["properties"]["kwargs"]["properties"]) == ["key"]
-    assert "name" in schema["properties"]["query"]["properties"]
-    assert schema["properties"]["body"]["required"] == ["name"]
-    assert schema["required"] == ["kwargs", "body"]
-    assert schema["additionalProperties"] is False
-
-
-def test_groups_reach_their_places(grouped):
-    call = grouped().bind(
-        {"kwargs": {"key": "p"}, "query": {"key": "q", "repeat": [1, 2]}, "body": {"key": "b"}}
-    )
-    assert call.kwargs == {"key": "p"}
-    assert query_of(call) == {"key": ["q"], "repeat": ["1", "2"]}
-    assert json.loads(call.body) == {"key": "b"}
-
-
-def test_a_group_may_come_as_a_string(grouped):
-    call = grouped().bind({"kwargs": '{"key": "p"}', "body": '{"name": "n"}'})
-    assert call.kwargs == {"key": "p"}
-    assert json.loads(call.body) == {"name": "n"}
-
-
-def test_groups_that_an_endpoint_lacks_are_not_there(grouped):
-    assert grouped(path("x/", Anything.as_view()), "x_get").input_schema["properties"] == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problems"),
-    [
-        ({}, [("/kwargs/key", "required")]),
-        ({"kwargs": {}}, [("/kwargs/key", "required")]),
-        ({"kwargs": None}, [("/kwargs/key", "required")]),
-        ({"kwargs": {"key": None}}, [("/kwargs/key", "required")]),
-        ({"kwargs": [1]}, [("/kwargs", "invalid")]),
-        ({"kwargs": {"key": "p"}, "body": "text"}, [("/body", "invalid")]),
-        ({"kwargs": {"key": "p"}, "query": 5}, [("/query", "invalid")]),
-        ({"kwargs": {"key": "p", "kye": 1}}, [("/kwargs/kye", "unknown")]),
-        ({"kwargs": {"key": "p"}, "body": {"nmae": 1}}, [("/body/nmae", "unknown")]),
-        ({"kwargs": {"key": "p"}, "bdoy": {}}, [("/bdoy", "unknown")]),
-        ({"key": "p"}, [("/key", "unknown"), ("/kwargs/key", "required")]),
-    ],
-)
-def test_what_is_wrong_with_a_group_is_pointed_at(grouped, arguments, problems):
-    with pytest.raises(ArgumentsRefused) as caught:
-        grouped().bind(arguments)
-    assert [(p.pointer, p.code) for p in caught.value.problems] == problems
-
-
-def test_a_list_body_is_the_body_group(grouped):
-    tool = grouped(path("many/", ManyBoxes.as_view()))
-    assert tool.input_schema["properties"]["body"]["type"] == "array"
-    assert json.loads(tool.bind({"body": [{"name": "a"}]}).body) == [{"name": "a"}]
-
-
-def test_extra_query_opens_the_query_group(grouped):
-    tool = grouped(path("x/", Anything.as_view()), "x_get", EXTRA_QUERY=True)
-    assert query_of(tool.bind(EXTRA)) == EXTRA_QUERY
 
 
 def test_filters_are_arguments(tool_of):

@@ -99,14 +99,19 @@ def finite(value: Any) -> bool:
     return all(map(finite, value)) if isinstance(value, list) else True
 
 
+def assert_helpful(refused: ArgumentsRefused) -> None:
+    """Assert that a refusal says what is wrong and what to do."""
+    assert refused.problems
+    assert all(p.code and p.message and p.remediation for p in refused.problems)
+
+
 @quick
 @given(arguments)
 def test_flat_arguments_become_a_request_or_are_refused(flat, arguments):
     try:
         call = flat.bind(arguments)
     except ArgumentsRefused as refused:
-        assert refused.problems
-        assert all(p.code and p.message and p.remediation for p in refused.problems)
+        assert_helpful(refused)
         known = {"pk", "name", "tags", "owner", "query"}
         asked = arguments if isinstance(arguments, dict) else {}
         assert asked.get("pk") is None or set(asked) - known or not finite(arguments)
@@ -138,8 +143,7 @@ def test_grouped_arguments_become_a_request_or_are_refused(grouped, arguments):
     try:
         call = grouped.bind(arguments)
     except ArgumentsRefused as refused:
-        assert refused.problems
-        assert all(p.code and p.message and p.remediation for p in refused.problems)
+        assert_helpful(refused)
         return
     assert call.kwargs == loosely(arguments["kwargs"])
     query = in_query(loosely(arguments.get("query")))

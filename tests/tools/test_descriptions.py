@@ -18,7 +18,7 @@ from drf_mcp.tools import mcp_tool
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-class Item(models.Model):
+class Item(models.Model):  # noqa: DJ008 - never stored
     class Meta:
         app_label = "tests"
         managed = False
@@ -147,7 +147,9 @@ def test_a_long_docstring_is_cut_at_a_word(tools_of):
 
 
 def test_an_indented_docstring_is_told_without_its_margin(tools_of):
-    view = type("View", (Wordless,), {"__doc__": "First.\n\n    Then.\n    ", "__module__": __name__})
+    view = type(
+        "View", (Wordless,), {"__doc__": "First.\n\n    Then.\n    ", "__module__": __name__}
+    )
     tools = tools_of(path("x/", view.as_view()))
     assert tools["x_get"].description == "First.\n\nThen."
 

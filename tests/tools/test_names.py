@@ -94,7 +94,9 @@ def test_a_viewset_is_named_by_path_and_action(tools_of):
 
 
 def test_generic_views_are_named_like_viewsets(tools_of):
-    tools = tools_of(path("boxes/", BoxList.as_view()), path("boxes/<int:pk>/", BoxDetail.as_view()))
+    tools = tools_of(
+        path("boxes/", BoxList.as_view()), path("boxes/<int:pk>/", BoxDetail.as_view())
+    )
     assert list(tools) == [
         "boxes_list",
         "boxes_create",

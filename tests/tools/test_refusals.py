@@ -47,7 +47,9 @@ def tool_of(tools_of):
     """Return the tool of a view at ``boxes/PK/``."""
 
     def tool(view=Boxes, **mcp_settings):
-        return next(iter(tools_of(path("boxes/<int:pk>/", view.as_view()), **mcp_settings).values()))
+        return next(
+            iter(tools_of(path("boxes/<int:pk>/", view.as_view()), **mcp_settings).values())
+        )
 
     return tool
 

@@ -37,7 +37,7 @@ def test_every_setting_has_a_default_that_can_be_read(settings, name):
 
 def test_a_project_need_not_have_settings(settings):
     del settings.DRF_MCP
-    assert mcp_settings.SERVER_NAME == DEFAULTS["SERVER_NAME"]
+    assert mcp_settings.SERVER_NAME == "drf-mcp-server"
 
 
 def test_dotted_paths_are_imported(settings):
@@ -46,7 +46,8 @@ def test_dotted_paths_are_imported(settings):
         "PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser", IsAuthenticated],
     }
     assert mcp_settings.ENVELOPE_CLASS is OkEnvelope
-    assert mcp_settings.PERMISSION_CLASSES == [IsAdminUser, IsAuthenticated]
+    first, second = mcp_settings.PERMISSION_CLASSES
+    assert (first, second) == (IsAdminUser, IsAuthenticated)
 
 
 def test_an_unknown_key_names_the_nearest(settings):

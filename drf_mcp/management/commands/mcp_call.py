@@ -52,7 +52,7 @@ def arguments_of(text: str) -> dict[str, Any]:
     """Parse the arguments."""
     try:
         arguments = json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise CommandError(f"The arguments are not JSON: {exc}", returncode=USAGE) from exc
     if not isinstance(arguments, dict):
         raise CommandError("The arguments must be a JSON object.", returncode=USAGE)

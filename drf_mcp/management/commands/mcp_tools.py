@@ -66,17 +66,30 @@ def table(tools: Mapping[str, Tool], width: int) -> Iterator[str]:
     if not tools:
         yield "No tools. Register a router in an app's mcp.py, or decorate a view with @mcp_tool."
         return
-    names = max(len(name) for name in tools) + 2
+    names = max(len(name) for name in tools) + 4
     paths = max(len(request_line(tool)) for tool in tools.values()) + 2
+    row = in_one_line if names + paths + MIN_ARGUMENTS_WIDTH <= width else in_lines
     by_view = itertools.groupby(tools.values(), key=lambda tool: tool.endpoint.view_class)
     for view_class, group in by_view:
         yield f"{view_class.__module__}.{view_class.__qualname__}"
         for tool in group:
-            line = f"  {tool.name:<{names}}{request_line(tool):<{paths}}"
-            room = max(width - len(line), MIN_ARGUMENTS_WIDTH)
-            yield (line + fitted(arguments_of(tool), room)).rstrip()
+            yield from row(tool, names, paths, width)
         yield ""
     yield f"{len(tools)} tools. Show one whole: manage.py mcp_tools NAME"
+
+
+def in_one_line(tool: Tool, names: int, paths: int, width: int) -> Iterator[str]:
+    """Yield a tool's name, request and arguments in columns."""
+    line = f"  {tool.name:<{names - 2}}{request_line(tool):<{paths}}"
+    yield (line + fitted(arguments_of(tool), width - len(line))).rstrip()
+
+
+def in_lines(tool: Tool, names: int, paths: int, width: int) -> Iterator[str]:
+    """Yield a tool's name, request and arguments below each other, for a narrow screen."""
+    yield f"  {tool.name}"
+    for text in (request_line(tool), arguments_of(tool)):
+        if text:
+            yield f"    {fitted(text, width - 4)}"
 
 
 def request_line(tool: Tool) -> str:
@@ -92,8 +105,11 @@ def arguments_of(tool: Tool) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Return text in no more than this many characters."""
-    return text if len(text) <= width else text[: width - 3].rsplit(",", 1)[0] + ", …"
+    """Return text in no more than this many characters, cut at a comma where there is one."""
+    if len(text) <= width:
+        return text
+    head, comma, _ = text[: width - 2].rpartition(",")
+    return f"{head}, …" if comma else f"{text[: width - 1]}…"
 
 
 def whole(tool: Tool) -> Iterator[str]:

@@ -1,0 +1,71 @@
+"""Descriptions that depend on who asks: one for anybody, one for somebody who may do all."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from rest_framework.request import Request
+from rest_framework.serializers import BaseSerializer
+
+from drf_mcp.schemas.bodies import request_body
+from drf_mcp.schemas.handling import inside
+from drf_mcp.schemas.inspection import GUARD, Inspection, attempt
+from drf_mcp.schemas.outputs import chooses_for_everyone
+from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.unions import either_body
+from drf_mcp.schemas.values import Body, Finding
+
+FIELD_MAKERS = ("__init__", "get_fields", "fields", "_writable_fields")
+"""What a serializer overrides to give different callers different fields."""
+
+
+def body_for_anybody(inspection: Inspection) -> Body:
+    """Return the body that one caller or another may send.
+
+    Where the fields may depend on the caller, they are described for an anonymous one and
+    for a superuser; what only one of them may send is optional.
+    """
+    known = len(inspection.findings)
+    body = request_body(inspection)
+    failed = body.kind == "open" and len(inspection.findings) > known
+    if not (failed or inspection.attempt(lambda: depends_on_caller(inspection), GUARD, False)):
+        return body
+    findings: list[Finding] = []
+    other = attempt(inspection.place, lambda: body_for_superuser(inspection), "", findings, None)
+    if other is None:
+        return body
+    if failed:
+        del inspection.findings[known:]
+        return other
+    return either_body(body, other)
+
+
+def depends_on_caller(inspection: Inspection) -> bool:
+    """Return True if another caller might be asked for other fields."""
+    view, serializer = inspection.view, inspection.serializer
+    if serializer is None:
+        return False
+    if hasattr(view, "get_serializer_class") and not (
+        chooses_for_everyone(view) and is_stock(type(view), "get_serializer")
+    ):
+        return True
+    return any(
+        isinstance(field, BaseSerializer) and not is_stock(type(field), *FIELD_MAKERS)
+        for _, field in inside(serializer)
+    )
+
+
+def body_for_superuser(inspection: Inspection) -> Body | None:
+    """Return the body as a superuser may send it; None if it cannot be described."""
+    user: Any = get_user_model()()
+    user.is_active = user.is_staff = user.is_superuser = True
+    http_request = copy.copy(inspection.view.request._request)
+    http_request.user = user
+    view = copy.copy(inspection.view)
+    view.request = Request(http_request)
+    view.request.user = user
+    privileged = Inspection(view, inspection.method, portable=inspection.portable)
+    body = request_body(privileged)
+    return None if body.kind == "open" and privileged.findings else body

@@ -1,0 +1,80 @@
+"""One description for several callers: what any of them may send."""
+
+from __future__ import annotations
+
+from drf_mcp.schemas.values import Body, Handling, Parameter, Schema
+
+
+def either(first: Schema, second: Schema) -> Schema:
+    """Return a schema that takes whatever one of two takes.
+
+    What they say alike is kept; enumerations and members are joined; a member is
+    required if both require it.
+    """
+    if first == second:
+        return first
+    both = {name: value for name, value in first.items() if second.get(name) == value}
+    if "description" in first:
+        both = {**both, "description": first["description"]}
+    if "enum" in first and "enum" in second:
+        both["enum"] = first["enum"] + [v for v in second["enum"] if v not in first["enum"]]
+    if "items" in first and "items" in second:
+        both["items"] = either(first["items"], second["items"])
+    if "properties" in first and "properties" in second:
+        both["properties"] = joined(first["properties"], second["properties"])
+        others = second.get("required", ())
+        required = [name for name in first.get("required", ()) if name in others]
+        both.pop("required", None)
+        return {**both, **({"required": required} if required else {})}
+    return both
+
+
+def joined(first: dict[str, Schema], second: dict[str, Schema]) -> dict[str, Schema]:
+    """Return the members of one object or of another."""
+    members = {name: either(first[name], second.get(name, first[name])) for name in first}
+    return {**second, **members}
+
+
+def either_body(first: Body, second: Body) -> Body:
+    """Return a body that takes whatever one of two takes."""
+    if first == second:
+        return first
+    if first.kind != second.kind:
+        return Body("open", schema={})
+    if first.kind == "object":
+        return Body("object", fields=either_fields(first.fields, second.fields))
+    schema = either(first.schema or {}, second.schema or {})
+    return Body(first.kind, schema=schema, handling=both_handled(first.handling, second.handling))
+
+
+def either_fields(
+    first: tuple[Parameter, ...], second: tuple[Parameter, ...]
+) -> tuple[Parameter, ...]:
+    """Return the members of one body or of another; required are those that both require."""
+    others = {parameter.name: parameter for parameter in second}
+    fields = {parameter.name: either_field(parameter, others.pop(parameter.name, None)) for parameter in first}
+    fields.update({name: either_field(parameter, None) for name, parameter in others.items()})
+    return tuple(fields.values())
+
+
+def either_field(first: Parameter, second: Parameter | None) -> Parameter:
+    """Return a member as one caller or another may send it."""
+    if second is None:
+        return Parameter(first.name, first.schema, False, first.multiple, first.handling)
+    return Parameter(
+        first.name,
+        either(first.schema, second.schema),
+        first.required and second.required,
+        first.multiple,
+        both_handled(first.handling, second.handling),
+    )
+
+
+def both_handled(first: Handling, second: Handling) -> Handling:
+    """Return what has to be known of the values of one or of the other."""
+    return Handling(
+        {**second.uploads, **first.uploads},
+        {**second.forms, **first.forms},
+        first.secrets | second.secrets,
+        {**second.relations, **first.relations},
+    )

@@ -1,0 +1,266 @@
+"""The package's own rules: who may import whom, how long things may be, what a call loads."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+import drf_mcp
+from tests.agents import Agent
+
+ROOT = Path(drf_mcp.__file__).parent
+MAX_FUNCTION, MAX_MODULE, MAX_PARAMETERS, MAX_BROAD_EXCEPTS = 60, 300, 8, 2
+MEDIAN_FUNCTION, LONG_FUNCTION = 8, 26
+
+# From the ground up. A module, or a package as a whole, imports only from its own level
+# and from levels below it.
+LEVELS = [
+    {"", "settings", "exceptions", "vocabulary", "outcomes", "notes", "protocol"},
+    {
+        "schemas",
+        "remedies",
+        "problems",
+        "error_bodies",
+        "content",
+        "fidelity",
+        "pages",
+        "encoding",
+        "rate_limits",
+        "measurements",
+    },
+    {"tools", "envelopes", "callers", "inner_requests"},
+    {"reading", "dispatch"},
+    {"visibility", "results", "listing", "server"},
+    {"renderers", "views", "urls", "local", "checks", "apps", "management", "test"},
+]
+PACKAGES = {"protocol", "schemas", "fidelity", "tools", "envelopes", "management"}
+LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
+
+SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}
+FUNCTIONS = [
+    (source, node)
+    for source, tree in SOURCES.items()
+    for node in ast.walk(tree)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+]
+
+
+def part_of(source: Path) -> str:
+    """Return the module or package of the first level that a file belongs to."""
+    first = source.relative_to(ROOT).parts[0].removesuffix(".py")
+    return "" if first == "__init__" else first
+
+
+# The package itself gives its public names on first use and imports nothing before.
+PARTS = [source for source in SOURCES if part_of(source)]
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted names of what is imported when a module is run or used."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        yield from imports(node)
+
+
+def parts_imported(source: Path) -> set[str]:
+    """Return the other parts of the package that a file imports."""
+    names = {name for name in imports(SOURCES[source]) if name.split(".")[0] == "drf_mcp"}
+    parts = {"".join(name.split(".")[1:2]) for name in names}
+    # `from drf_mcp import registry` takes a name of the package itself.
+    return {part if part in LEVEL else "" for part in parts} - {part_of(source)}
+
+
+@pytest.mark.parametrize("source", PARTS, ids=lambda source: str(source.relative_to(ROOT)))
+def test_a_module_imports_from_its_own_level_and_below(source):
+    part = part_of(source)
+    assert part in LEVEL, f"{part} has no level: give it one in LEVELS"
+    above = {name for name in parts_imported(source) if LEVEL[name] > LEVEL[part]}
+    assert not above, f"{part} imports {above} from above"
+
+
+@pytest.mark.parametrize("source", PARTS, ids=lambda source: str(source.relative_to(ROOT)))
+def test_packages_of_one_level_do_not_import_each_other(source):
+    part = part_of(source)
+    beside = {name for name in parts_imported(source) if LEVEL[name] == LEVEL.get(part)}
+    assert not (part in PACKAGES and beside & PACKAGES)
+
+
+def test_there_are_no_circles():
+    graph: dict[str, set[str]] = {}
+    for source in PARTS:
+        graph.setdefault(part_of(source), set()).update(parts_imported(source) - {""})
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as exc:
+        pytest.fail(f"circle: {exc.args[1]}")
+
+
+def place(source: Path, node: ast.AST) -> str:
+    """Return where something stands."""
+    return f"{source.relative_to(ROOT)}:{node.lineno} {getattr(node, 'name', '')}"
+
+
+def length(node: ast.AST) -> int:
+    """Return the lines of a function, its docstring among them."""
+    return node.end_lineno - node.lineno + 1
+
+
+def test_no_module_is_too_long():
+    lengths = {source: len(source.read_text().splitlines()) for source in SOURCES}
+    assert not [source for source in lengths if lengths[source] > MAX_MODULE]
+
+
+def test_no_function_is_too_long():
+    assert not [place(s, node) for s, node in FUNCTIONS if length(node) > MAX_FUNCTION]
+
+
+def test_most_functions_are_short():
+    lengths = sorted(length(node) for _, node in FUNCTIONS)
+    assert statistics.median(lengths) <= MEDIAN_FUNCTION
+    assert lengths[int(len(lengths) * 0.9) - 1] <= LONG_FUNCTION
+
+
+def test_no_function_has_too_many_parameters():
+    def parameters(node) -> int:
+        return sum(map(len, (node.args.posonlyargs, node.args.args, node.args.kwonlyargs)))
+
+    assert not [place(s, node) for s, node in FUNCTIONS if parameters(node) > MAX_PARAMETERS]
+
+
+def is_broad(handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler catches whatever may come."""
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(t is None or ast.unparse(t) in ("Exception", "BaseException") for t in types)
+
+
+def test_hardly_anything_catches_every_exception():
+    broad = [
+        place(source, node)
+        for source, tree in SOURCES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler) and is_broad(node)
+    ]
+    assert len(broad) <= MAX_BROAD_EXCEPTS, broad
+
+
+def test_every_public_thing_says_what_it_does():
+    silent = [
+        place(source, node)
+        for source, tree in SOURCES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        and not node.name.startswith("_")
+        and not ast.get_docstring(node)
+        and not any(ast.unparse(decorator).endswith(".setter") for decorator in node.decorator_list)
+        and not is_nested(tree, node)
+    ]
+    assert silent == []
+
+
+def is_nested(tree: ast.AST, node: ast.AST) -> bool:
+    """Return whether something stands inside a function."""
+    functions = (
+        f for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )
+    return any(node in ast.walk(function) for function in functions if function is not node)
+
+
+# --- What is loaded -----------------------------------------------------------------------
+
+HEAVY = ("pydantic", "jsonschema", "mcp_types", "mcp", "drf_spectacular", "django.test")
+
+CALL = """
+import json, sys
+import django
+from django.conf import settings
+settings.configure(
+    SECRET_KEY="x", ALLOWED_HOSTS=["localhost"], ROOT_URLCONF="loaded_urls",
+    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "drf_mcp"],
+    DRF_MCP={"EXPOSE": "urlconf", "PERMISSION_CLASSES": []},
+)
+django.setup()
+from django.urls import include, path
+from rest_framework import serializers
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+class Numbers(serializers.Serializer):
+    number = serializers.IntegerField(max_value=5)
+
+class Echo(APIView):
+    permission_classes = []
+    serializer_class = Numbers
+    def post(self, request):
+        serializer = Numbers(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response(serializer.data)
+
+urls = type(sys)("loaded_urls")
+urls.urlpatterns = [path("", include("drf_mcp.urls")), path("echo/", Echo.as_view())]
+sys.modules["loaded_urls"] = urls
+from drf_mcp.local import send
+assert send("tools/list", {})["result"]["tools"][0]["name"] == "echo"
+answers = [send("tools/call", {"name": "echo", "arguments": {"number": n}}) for n in (1, 9)]
+assert [a["result"].get("isError") for a in answers] == [None, True], answers
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def modules_after(code: str) -> set[str]:
+    """Run code in a fresh interpreter; it prints what is in sys.modules."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT.parent)}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_importing_the_package_loads_neither_django_nor_rest_framework():
+    loaded = modules_after("import drf_mcp, json, sys; print(json.dumps(sorted(sys.modules)))")
+    assert not {"django", "rest_framework", *HEAVY} & loaded
+
+
+def test_listing_and_calling_tools_loads_nothing_heavy():
+    assert not set(HEAVY) & modules_after(CALL)
+
+
+class Word(APIView):
+    """Repeat a word."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response({"word": "hello"})
+
+
+def test_a_call_starts_no_event_loop(expose, monkeypatch):
+    expose(path("word/", Word.as_view()))
+    agent = Agent(Client())
+    message, headers = agent.frame("tools/call", {"name": "word"})
+
+    def refuse(*args) -> None:
+        raise AssertionError("an event loop was made")
+
+    monkeypatch.setattr("asyncio.new_event_loop", refuse)
+    monkeypatch.setattr("asyncio.events.new_event_loop", refuse)
+    assert agent.post(message, headers).status_code == 200

@@ -1,0 +1,165 @@
+"""``EXPOSE = "urlconf"``: every API view of the URLconf, but for what is left out."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpResponse
+from django.urls import path
+from django.views import View
+from rest_framework import viewsets
+from rest_framework.decorators import action, api_view, schema
+from rest_framework.renderers import (
+    BrowsableAPIRenderer,
+    JSONRenderer,
+    StaticHTMLRenderer,
+    TemplateHTMLRenderer,
+)
+from rest_framework.response import Response
+from rest_framework.routers import DefaultRouter, SimpleRouter
+from rest_framework.views import APIView
+
+from drf_mcp.schemas import endpoint
+from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
+
+
+class Boxes(viewsets.ViewSet):
+    def list(self, request): ...
+
+    def create(self, request): ...
+
+    @action(detail=False, methods=["post"])
+    def shake(self, request): ...
+
+
+@mcp_viewset()
+class Decorated(Boxes): ...
+
+
+@mcp_tool(title="Function")
+@api_view(["GET"])
+def function(request) -> Response: ...
+
+
+@api_view(["GET"])
+def silent(request) -> Response: ...
+
+
+def routed(viewset, prefix: str = "boxes", router=SimpleRouter) -> list:
+    """Return a router's routes for one viewset."""
+    made = router()
+    made.register(prefix, viewset, basename="thing")
+    return made.urls
+
+
+class Page(APIView):
+    renderer_classes = [TemplateHTMLRenderer]
+
+    def get(self, request): ...
+
+
+class Unlisted(APIView):
+    schema = None
+
+    def get(self, request): ...
+
+
+@mcp_viewset(tags=["internal"])
+class Tagged(Boxes): ...
+
+
+@schema(None)
+class UnlistedHeir(Unlisted): ...
+
+
+def test_urlconf_mode_takes_every_api_view_and_no_other(tools_of):
+    tools = tools_of(
+        path("django/", View.as_view()),
+        path("function/", lambda request: HttpResponse()),
+        path("silent/", silent),
+        *routed(Boxes),
+    )
+    assert set(tools) == {"silent", "boxes_list", "boxes_create", "boxes_shake"}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        (["/boxes/*"], {"silent"}),
+        (["boxes_*"], {"silent"}),
+        (["*_create", "/silent/"], {"boxes_list", "boxes_shake"}),
+        (["tag:internal"], {"silent"}),
+        (["*"], set()),
+        (["/BOXES/*"], {"silent", "boxes_list", "boxes_create", "boxes_shake"}),
+    ],
+)
+def test_exclude_matches_paths_names_and_tags(tools_of, patterns, left):
+    tools = tools_of(*routed(Tagged), path("silent/", silent), EXCLUDE=patterns)
+    assert set(tools) == left
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        (["/boxes/"], {"boxes_list", "boxes_create"}),
+        (["silent"], {"silent"}),
+        (["*_list", "silent"], {"silent", "boxes_list"}),
+        (["nothing"], set()),
+    ],
+)
+def test_include_narrows_what_is_taken(tools_of, patterns, names):
+    tools = tools_of(*routed(Boxes), path("silent/", silent), INCLUDE=patterns)
+    assert set(tools) == names
+
+
+def test_exclude_wins_over_include_and_over_a_decorator(tools_of):
+    tools = tools_of(*routed(Decorated), INCLUDE=["boxes_*"], EXCLUDE=["boxes_list"])
+    assert set(tools) == {"boxes_create", "boxes_shake"}
+
+
+def test_a_decorated_view_is_a_tool_whatever_include_says(tools_of):
+    assert list(tools_of(path("function/", function), INCLUDE=["nothing"])) == ["function"]
+
+
+@pytest.mark.parametrize(
+    "renderers", [[TemplateHTMLRenderer], [StaticHTMLRenderer], [BrowsableAPIRenderer]]
+)
+def test_a_view_of_pages_is_never_a_tool(tools_of, renderers):
+    view = mcp_tool()(type("Own", (Page,), {"renderer_classes": renderers}))
+    assert not tools_of(path("page/", view.as_view()), path("raw/", Page.as_view()))
+
+
+def test_a_view_of_pages_and_json_is_a_tool(tools_of):
+    view = Page.as_view(renderer_classes=[TemplateHTMLRenderer, JSONRenderer])
+    assert list(tools_of(path("page/", view))) == ["page"]
+
+
+@pytest.mark.parametrize("view", [Unlisted, UnlistedHeir])
+def test_a_view_without_a_schema_is_left_out_of_the_urlconf(tools_of, view):
+    assert not tools_of(path("unlisted/", view.as_view()))
+
+
+def test_a_view_without_a_schema_can_still_be_registered(exposed):
+    registry = Registry()
+    registry.register(Unlisted)
+    assert exposed(path("unlisted/", Unlisted.as_view()), registry=registry) == ["unlisted"]
+
+
+def test_a_routers_root_is_no_tool(tools_of):
+    router = DefaultRouter()
+    router.register("boxes", Boxes, basename="box")
+    assert not [tool for tool in tools_of(*router.urls) if "boxes" not in tool]
+
+
+def test_another_mode_is_refused(tools_of):
+    with pytest.raises(ImproperlyConfigured, match="EXPOSE"):
+        tools_of(path("silent/", silent), EXPOSE="everything")
+
+
+def test_nothing_is_introspected_before_it_is_asked_for(tools_of, monkeypatch):
+    described = []
+    monkeypatch.setattr(endpoint, "Inspection", lambda *args: described.append(args))
+    tools = tools_of(*routed(Boxes), path("silent/", silent))
+    assert len(tools) == 4
+    assert not any(set(vars(tool)) - {"name", "endpoint", "options"} for tool in tools.values())
+    assert described == []
