@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.utils import translation
 from rest_framework.permissions import AllowAny
 
@@ -15,6 +16,7 @@ from drf_mcp.callers import Caller
 from drf_mcp.encoding import encode_data, to_bytes
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidParams
+from drf_mcp.outcomes import MISSING
 from drf_mcp.protocol import Era
 from drf_mcp.results import make_envelope
 from drf_mcp.settings import mcp_settings
@@ -29,16 +31,29 @@ def definition(tool: Tool, envelope_class: type[Envelope], era: Era) -> bytes:
     if encoded is None:
         # In the project's own language, whoever happens to ask first.
         with translation.override(settings.LANGUAGE_CODE):
-            members = era.tool_members(tool.definition(output_schema(envelope_class)))
+            members = era.tool_members(tool.definition(output_schema(tool, envelope_class)))
             encoded = tool.definitions[key] = to_bytes(encode_data(members))
     return encoded
 
 
-def output_schema(envelope_class: type[Envelope]) -> Mapping[str, Any] | None:
-    """Return the ``outputSchema`` of tools in this envelope, None to have none."""
-    if mcp_settings.OUTPUT_SCHEMA is None:
+def output_schema(tool: Tool, envelope_class: type[Envelope]) -> Mapping[str, Any] | None:
+    """Return the ``outputSchema`` of a tool in this envelope, None to have none.
+
+    Raises:
+        ImproperlyConfigured: on a kind of schema that does not exist.
+    """
+    said = tool.options.output_schema
+    kind = mcp_settings.OUTPUT_SCHEMA if said is MISSING else said
+    if kind is None:
         return None
-    return make_envelope(envelope_class).schema({})
+    if not isinstance(kind, Mapping) and kind not in ("envelope", "full"):
+        raise ImproperlyConfigured(
+            f"OUTPUT_SCHEMA and output_schema are 'envelope', 'full' or None, not {kind!r}."
+        )
+    data = dict(kind) if isinstance(kind, Mapping) else {}
+    if kind == "full":
+        data = tool.schema.output
+    return make_envelope(envelope_class).schema(data)
 
 
 def is_public(caller: Caller, tools: Iterable[Tool]) -> bool:

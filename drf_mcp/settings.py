@@ -50,6 +50,9 @@ DEFAULTS: dict[str, Any] = {
     # True adds an open "query" object to every tool, for query parameters that
     # views read without declaring them.
     "EXTRA_QUERY": False,
+    # True keeps the schemas of arguments to what every client and model provider accepts;
+    # False gives all of JSON Schema 2020-12: null in types, formats, exclusive bounds.
+    "PORTABLE": True,
     # Largest file that an argument may carry, in bytes; its base64 has to fit into
     # MAX_BODY_BYTES as well.
     "MAX_UPLOAD_BYTES": 1024 * 1024,
@@ -58,8 +61,8 @@ DEFAULTS: dict[str, Any] = {
     # --- Results --------------------------------------------------------------
     # The shape of every result; see drf_mcp.envelopes.
     "ENVELOPE_CLASS": "drf_mcp.envelopes.ResponseV2Envelope",
-    # What tools/list says of results: "envelope" (the envelope, its data open)
-    # or None (nothing).
+    # What tools/list says of results: "envelope" (the envelope, its data open), "full"
+    # (its data as far as stock fields guarantee it) or None (nothing).
     "OUTPUT_SCHEMA": "envelope",
     # True adds database_queries and database_ms to the telemetry of every result.
     "TELEMETRY": False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
-from django.http.request import validate_host
+from django.http.request import HttpHeaders, validate_host
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
@@ -93,7 +93,7 @@ class MCPView(View):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a JSON-RPC message."""
         server = Server(self.registry, self.envelope_class)
-        reply = server.answer(read_body(request), request.headers, self.caller)
+        reply = server.answer(read_body(request), MetaHeaders(request.META), self.caller)
         return json_response(reply.status, reply.body)
 
     def http_method_not_allowed(
@@ -119,6 +119,25 @@ class MCPView(View):
             if header:
                 return str(header)
         return CHALLENGE
+
+
+class MetaHeaders(Mapping[str, str]):
+    """A request's headers, looked up in META one by one.
+
+    ``request.headers`` would build all of them for the three that are read.
+    """
+
+    def __init__(self, meta: Mapping[str, str]) -> None:
+        self.meta = meta
+
+    def __getitem__(self, name: str) -> str:
+        return self.meta[f"HTTP_{name.upper().replace('-', '_')}"]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(HttpHeaders(self.meta))
+
+    def __len__(self) -> int:
+        return len(HttpHeaders(self.meta))
 
 
 def first_given(*choices: Any) -> Any:
@@ -166,7 +185,7 @@ def check_origin(request: HttpRequest) -> None:
         Refused: 403 if an Origin is given whose host is not in ALLOWED_HOSTS and that is
             not in ALLOWED_ORIGINS.
     """
-    origin = request.headers.get("Origin")
+    origin = request.META.get("HTTP_ORIGIN")
     if origin is None or origin in mcp_settings.ALLOWED_ORIGINS:
         return
     hosts = settings.ALLOWED_HOSTS or (DEBUG_HOSTS if settings.DEBUG else [])
