@@ -7,12 +7,14 @@ schemas come out.
 from __future__ import annotations
 
 from drf_mcp.schemas.accepted import in_words
+from drf_mcp.schemas.annotations import annotations_of
 from drf_mcp.schemas.endpoint import describe
 from drf_mcp.schemas.inspection import attempt, model_of
 from drf_mcp.schemas.names import portable_name
 from drf_mcp.schemas.portable import portable
 
 __all__ = [
+    "annotations_of",
     "attempt",
     "describe",
     "in_words",

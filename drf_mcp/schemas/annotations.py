@@ -6,7 +6,7 @@ the project imported it.
 
 from __future__ import annotations
 
-import sys
+import inspect
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +30,23 @@ def annotations_of(view: Any, handler_name: str, method: str) -> Annotations | N
         handler_name: the name of the method that answers.
         method: the HTTP method in upper case.
     """
-    if "drf_spectacular.utils" not in sys.modules:
+    handler = getattr(type(view), handler_name, None)
+    written = (
+        getattr(handler, "kwargs", {}).get("schema"),
+        inspect.getattr_static(type(view), "schema", None),
+    )
+    classes = [s if inspect.isclass(s) else type(s) for s in written if s is not None]
+    carried = [schema_class for schema_class in classes if is_spectacular(schema_class)]
+    if not carried:
         return None
-    from drf_mcp.schemas.spectacular import Annotations, carried
+    from drf_mcp.schemas.spectacular import Annotations
 
-    schema = carried(view, handler_name)
-    return None if schema is None else Annotations(schema, view, method)
+    return Annotations(carried, view, method)
+
+
+def is_spectacular(schema_class: type) -> bool:
+    """Return True for drf-spectacular's schemas, and for what its decorators made of others."""
+    return any(base.__module__.startswith("drf_spectacular.") for base in schema_class.__mro__)
 
 
 def declared_input(field: AnyField) -> Schema | None:

@@ -13,10 +13,12 @@ from drf_mcp.schemas.bodies import request_body
 from drf_mcp.schemas.handling import inside
 from drf_mcp.schemas.inspection import GUARD, Inspection, attempt
 from drf_mcp.schemas.outputs import chooses_for_everyone
+from drf_mcp.schemas.renaming import Renaming
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.unions import either_body
 from drf_mcp.schemas.values import Body, Finding
 
+RENAMED = "Let the view's parser and renderer work without a request that was sent."
 FIELD_MAKERS = ("__init__", "get_fields", "fields", "_writable_fields")
 """What a serializer overrides to give different callers different fields."""
 
@@ -28,7 +30,7 @@ def body_for_anybody(inspection: Inspection) -> Body:
     for a superuser; what only one of them may send is optional.
     """
     known = len(inspection.findings)
-    body = request_body(inspection)
+    body = body_of(inspection)
     failed = body.kind == "open" and len(inspection.findings) > known
     if not (failed or inspection.attempt(lambda: depends_on_caller(inspection), GUARD, False)):
         return body
@@ -40,6 +42,12 @@ def body_for_anybody(inspection: Inspection) -> Body:
         del inspection.findings[known:]
         return other
     return either_body(body, other)
+
+
+def body_of(inspection: Inspection) -> Body:
+    """Return the body that this caller may send, under the keys that clients use."""
+    body = request_body(inspection)
+    return inspection.attempt(lambda: Renaming(inspection.view).body(body), RENAMED, body)
 
 
 def depends_on_caller(inspection: Inspection) -> bool:
@@ -67,5 +75,5 @@ def body_for_superuser(inspection: Inspection) -> Body | None:
     view.request = Request(http_request)
     view.request.user = user
     privileged = Inspection(view, inspection.method, portable=inspection.portable)
-    body = request_body(privileged)
+    body = body_of(privileged)
     return None if body.kind == "open" and privileged.findings else body

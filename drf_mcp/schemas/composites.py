@@ -7,6 +7,8 @@ from typing import Any
 from rest_framework import fields
 
 from drf_mcp.schemas.hints import returned_schema
+from drf_mcp.schemas.portable import spoken
+from drf_mcp.schemas.returns import proven_types
 from drf_mcp.schemas.table import (
     accepts,
     input_schema,
@@ -15,11 +17,17 @@ from drf_mcp.schemas.table import (
     unknown,
 )
 from drf_mcp.schemas.values import Schema
+from drf_mcp.schemas.words import explain
 
-accepts(fields.Field, fields.JSONField, fields.ModelField)(unknown)
-represents(
-    fields.Field, fields.JSONField, fields.ModelField, fields.ReadOnlyField, fields.HiddenField
-)(unknown)
+accepts(fields.Field, fields.ModelField)(unknown)
+represents(fields.Field, fields.ModelField, fields.ReadOnlyField, fields.HiddenField)(unknown)
+
+
+@accepts(fields.JSONField)
+@represents(fields.JSONField)
+def any_json(field: fields.JSONField) -> Schema:
+    """Describe any JSON, or the text of it."""
+    return {"type": "string", "description": "JSON as text"} if field.binary else {}
 
 
 @accepts(fields.ListField)
@@ -59,6 +67,13 @@ def with_values(schema: Schema, values: Schema) -> Schema:
 
 @represents(fields.SerializerMethodField)
 def method(field: fields.SerializerMethodField) -> Schema:
-    """Describe what a serializer's method returns, as far as its return hint tells."""
+    """Describe what a serializer's method returns: the hint in words, the type if proven."""
     function: Any = getattr(type(field.parent), field.method_name or "", None)
-    return returned_schema(function) if callable(function) else {}
+    if not callable(function):
+        return {}
+    types = sorted(proven_types(function))
+    proven: Schema = {"type": types if len(types) > 1 else types[0]} if types else {}
+    if types == ["array"]:
+        proven["items"] = {}
+    hinted = spoken(returned_schema(function))
+    return proven if types or hinted == "any value" else explain(proven, f"Meant to be {hinted}")

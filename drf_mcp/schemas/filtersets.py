@@ -18,7 +18,15 @@ from drf_mcp.schemas.choices import enumeration, labels
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.model_fields import model_field, value_schema
 from drf_mcp.schemas.stock import package_of
-from drf_mcp.schemas.values import Parameter, Parameters, Schema
+from drf_mcp.schemas.values import (
+    ANY,
+    PLAIN,
+    Handling,
+    Parameter,
+    Parameters,
+    Relation,
+    Schema,
+)
 from drf_mcp.schemas.words import explain, says_more, text
 
 STRING: Schema = {"type": "string"}
@@ -82,7 +90,17 @@ def parameters(name: str, item: filters.Filter) -> Parameters:
     if isinstance(field, forms.MultiValueField):
         return parts(name, field)
     schema, multiple = reading(item, field)
-    return (Parameter(name, introduced(schema, name, field), field.required, multiple),)
+    words = introduced(schema, name, field)
+    return (Parameter(name, words, field.required, multiple, related(field)),)
+
+
+def related(field: forms.Field) -> Handling:
+    """Return what the value of a form field identifies, as far as it identifies anything."""
+    if not isinstance(field, forms.ModelChoiceField) or field.queryset is None:
+        return PLAIN
+    place = (ANY,) if isinstance(field, forms.ModelMultipleChoiceField) else ()
+    relation = Relation(field.queryset.model, field.to_field_name or "pk")
+    return Handling(relations={place: relation})
 
 
 def stored_values(name: str, item: filters.Filter) -> Parameter:

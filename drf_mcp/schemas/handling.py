@@ -56,7 +56,7 @@ def handling_of(field: AnyField, *, takes_json: bool) -> Handling:
             not takes_json or is_stock(type(part), "to_internal_value", "run_validation")
         ):
             uploads[place] = upload(part)
-        elif part.allow_null:
+        if part.allow_null and place not in forms:
             forms[place] = "null"
         if isinstance(part, relations.RelatedField):
             related.update(related_by(place, part))

@@ -11,6 +11,7 @@ from drf_mcp.schemas.fields import represented
 from drf_mcp.schemas.handlers import mentions, read
 from drf_mcp.schemas.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.schemas.pagination import page_schema
+from drf_mcp.schemas.renaming import Renaming
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import Schema
 
@@ -24,7 +25,11 @@ def response_schema(inspection: Inspection) -> Schema:
     if operation in (None, "destroy") or not answers_plainly(inspection.view):
         return {}
     make = listed if operation == "list" else single
-    return inspection.attempt(lambda: make(inspection.view), GUARD, {})
+    view = inspection.view
+    renaming = Renaming(view)
+    if renaming.gives_other_names:
+        return inspection.attempt(lambda: renaming.output(make(view)), GUARD, {})
+    return inspection.attempt(lambda: make(view), GUARD, {})
 
 
 def stock_operation(inspection: Inspection) -> str | None:
@@ -39,7 +44,8 @@ def stock_operation(inspection: Inspection) -> str | None:
 def answers_plainly(view: Any) -> bool:
     """Return True if nothing between the serializer and the wire reshapes the answer."""
     stock = is_stock(type(view), "dispatch", "finalize_response", "get_serializer")
-    return stock and chooses_for_everyone(view) and renders_plainly(view)
+    plain = renders_plainly(view) or Renaming(view).gives_other_names
+    return stock and chooses_for_everyone(view) and plain
 
 
 def chooses_for_everyone(view: Any) -> bool:

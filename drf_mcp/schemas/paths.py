@@ -16,7 +16,16 @@ from drf_mcp.schemas.openapi import parameter as openapi_parameter
 from drf_mcp.schemas.parameters import declared_in
 from drf_mcp.schemas.patterns import is_ecmascript
 from drf_mcp.schemas.stock import is_stock
-from drf_mcp.schemas.values import Parameter, Parameters, PathKwarg, PathKwargs, Schema
+from drf_mcp.schemas.values import (
+    PLAIN,
+    Handling,
+    Parameter,
+    Parameters,
+    PathKwarg,
+    PathKwargs,
+    Relation,
+    Schema,
+)
 from drf_mcp.schemas.versions import version_schema
 from drf_mcp.schemas.words import explain, text
 
@@ -47,9 +56,17 @@ def path_parameters(inspection: Inspection, kwargs: PathKwargs) -> Parameters:
                 dict(STRING),
             ),
             required=True,
+            handling=inspection.attempt(partial(related, inspection, kwarg), GUARD, PLAIN),
         )
         for kwarg in kwargs.values()
     )
+
+
+def related(inspection: Inspection, kwarg: PathKwarg) -> Handling:
+    """Return what a parent's kwarg identifies."""
+    field = parent_field(inspection, kwarg)
+    model = getattr(field, "related_model", None)
+    return PLAIN if model is None else Handling(relations={(): Relation(model, "pk")})
 
 
 def kwarg_schema(inspection: Inspection, kwarg: PathKwarg, written: Any) -> Schema:
@@ -105,11 +122,16 @@ def named_schema(inspection: Inspection, kwarg: PathKwarg) -> Schema:
         if not looks_up(inspection):
             return {}
         return explained(inspection.model, model_field(inspection.model, lookup_field))
+    field = parent_field(inspection, kwarg)
+    return explained(getattr(field, "related_model", None) or inspection.model, field)
+
+
+def parent_field(inspection: Inspection, kwarg: PathKwarg) -> Any:
+    """Return the field of the view's model that a parent's kwarg names, None if it names none."""
     parent = PARENT.fullmatch(kwarg.name)
     if parent is None or inspection.model is None:
-        return {}
-    field = model_field(inspection.model, parent["lookup"] or parent["name"])
-    return explained(getattr(field, "related_model", None) or inspection.model, field)
+        return None
+    return model_field(inspection.model, parent["lookup"] or parent["name"])
 
 
 def looks_up(inspection: Inspection) -> bool:

@@ -27,7 +27,8 @@ def resolved(schema: Any, root: Any, inside: tuple[str, ...] = ()) -> Any:
     reference = members.get("$ref")
     if not isinstance(reference, str):
         return members
-    return {**target(reference, root, inside), **members}
+    beside = {name: member for name, member in members.items() if name != "$ref"}
+    return {**target(reference, root, inside), **beside}
 
 
 def target(reference: str, root: Any, inside: tuple[str, ...]) -> Schema:

@@ -37,7 +37,12 @@ def related_model(field: relations.RelatedField[Any, Any, Any]) -> Any:
 
 
 def identified(schema: Schema, field: relations.RelatedField[Any, Any, Any], key: str) -> Schema:
-    """Say which object a value identifies, unless the field has a help text that does."""
+    """Say which object a value identifies, unless the field has a help text that does.
+
+    Blank text counts as null.
+    """
+    if schema.get("type") == "string" and not field.allow_null:
+        schema = {**schema, "minLength": 1}
     if field.help_text:
         return schema
     model = related_model(field)

@@ -56,7 +56,7 @@ def is_required(field: AnyField) -> bool:
 def nested(serializer: Any) -> Schema:
     """Describe an object of the serializer's writable fields."""
     if is_recursive(serializer):
-        return {"type": "object"}
+        return explain({"type": "object"}, "Members as of the object around it")
     fields, remarks = writable(serializer), together(serializer)
     properties = {
         name: explain(input_schema(field), remarks.get(name, "")) for name, field in fields.items()

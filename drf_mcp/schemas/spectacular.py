@@ -7,11 +7,11 @@ a view that carries one of drf-spectacular's schemas.
 from __future__ import annotations
 
 import copy
-import inspect
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from drf_spectacular.drainage import get_override, has_override
 from drf_spectacular.extensions import (
     OpenApiFilterExtension,
     OpenApiSerializerExtension,
@@ -23,21 +23,21 @@ from drf_spectacular.plumbing import (
     ResolvedComponent,
     build_basic_type,
     force_instance,
-    get_override,
-    has_override,
     is_basic_type,
     is_higher_order_type_hint,
     resolve_type_hint,
 )
-from drf_spectacular.utils import OpenApiRequest
+from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.schemas.annotations import UNSAID
+from drf_mcp.schemas.inspection import attempt
 from drf_mcp.schemas.openapi import converted
 from drf_mcp.schemas.references import resolved
 from drf_mcp.schemas.values import AnyField, Schema
 
+DECORATORS = "drf_spectacular.utils"
 LOCK = threading.RLock()
 MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")
 
@@ -61,57 +61,48 @@ class SharedRegistry(ComponentRegistry):
 
 def identity(target: Any) -> Any:
     """Return what makes a component's object the same as another."""
-    if inspect.isclass(target) or not isinstance(target, Field):
+    if not isinstance(target, Field) or isinstance(target, PolymorphicProxySerializer):
         return target
     return type(target)
 
 
 REGISTRY = SharedRegistry()
+# Its own functions have no annotations.
+instance_of: Any = force_instance
+hinted: Any = resolve_type_hint
 
 
-def carried(view: Any, handler_name: str) -> AutoSchema | None:
-    """Return the schema that a view carries for a handler, None if it is not spectacular's.
+def rearranged(classes: Sequence[type]) -> AutoSchema:
+    """Return an instance of the first schema class, made a kind of `AutoSchema` if it is none.
 
-    As drf-spectacular does it, what was written on the method stands before the view's.
+    A decorator builds on the project's default class where it cannot see the view's own;
+    that one's place is given to the view's, or to `AutoSchema`.
+
+    Args:
+        classes: the schema classes that a view carries, the nearest first.
     """
-    handler = getattr(type(view), handler_name, None)
-    on_method = as_class(getattr(handler, "kwargs", {}).get("schema"))
-    on_view = as_class(inspect.getattr_static(type(view), "schema", None))
-    classes = [found for found in (on_method, on_view) if is_spectacular(found)]
-    if not classes:
-        return None
-    first = classes[0]
-    base = on_view if is_spectacular(on_view) and issubclass(on_view, AutoSchema) else AutoSchema
-    if not issubclass(first, base):
-        own = [c for c in first.__mro__ if is_spectacular(c) and c not in base.__mro__]
-        first = type("CarriedSchema", (*own, *base.__mro__), {})
-    schema: AutoSchema = first()
+    first, base = classes[0], classes[-1]
+    if not issubclass(base, AutoSchema):
+        base = AutoSchema
+    if issubclass(first, base):
+        return first()
+    own = [c for c in first.__mro__ if c.__module__ == DECORATORS and c not in base.__mro__]
+    order = type("Rearranging", (type,), {"mro": lambda cls: [cls, *own, *base.__mro__]})
+    schema: AutoSchema = order("Rearranged", (first,), {})()
     return schema
-
-
-def as_class(schema: Any) -> Any:
-    """Return the class of a schema that may be given as an instance."""
-    return schema if schema is None or inspect.isclass(schema) else type(schema)
-
-
-def is_spectacular(schema_class: Any) -> bool:
-    """Return True for drf-spectacular's schemas, and for what its decorators made of others."""
-    if schema_class is None:
-        return False
-    decorated = schema_class.__module__ == "drf_spectacular.utils"
-    return decorated or issubclass(schema_class, AutoSchema)
 
 
 class Annotations:
     """What people wrote about one method of an endpoint.
 
     Args:
-        schema: the schema that the view carries.
+        classes: the schema classes that the view carries, the nearest first.
         view: the view instance.
         method: the HTTP method in upper case.
     """
 
-    def __init__(self, schema: AutoSchema, view: Any, method: str) -> None:
+    def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:
+        schema: Any = rearranged(classes)  # much of what is asked has no annotations
         schema.view = view
         schema.method = method
         schema.path = schema.path_regex = schema.path_prefix = "/"
@@ -121,32 +112,40 @@ class Annotations:
 
     def written_operation(self) -> Mapping[str, Any]:
         """Return the operation of ``@extend_schema(operation={...})``, {} if there is none."""
-        asked = copy.copy(self.schema)
+        asked: Any = copy.copy(self.schema)
         # Without one of its own, get_operation stops at the first thing it asks.
         asked.is_excluded = lambda: True
-        return asked.get_operation("/", "/", "/", asked.method, REGISTRY) or {}
+        operation: Mapping[str, Any] | None = asked.get_operation(
+            "/", "/", "/", asked.method, REGISTRY
+        )
+        return operation or {}
 
     @property
     def is_excluded(self) -> bool:
         """True if the endpoint was left out of the API's schema."""
-        return bool(self.schema.is_excluded())
+        return bool(self.said(self.schema.is_excluded))
 
     @property
     def is_deprecated(self) -> bool:
         """True if the endpoint was marked as deprecated."""
-        return bool(self.operation.get("deprecated") or self.schema.is_deprecated())
+        return bool(self.operation.get("deprecated") or self.said(self.schema.is_deprecated))
 
     @property
     def summary(self) -> str:
         """The short summary, "" if none was written."""
-        return str(self.operation.get("summary") or self.schema.get_summary() or "")
+        return str(self.operation.get("summary") or self.said(self.schema.get_summary) or "")
 
     @property
     def description(self) -> str:
         """The description, "" if none was written."""
-        written = self.operation.get("description") or self.schema.get_description() or ""
-        unwritten = AutoSchema.get_description(self.schema)
-        return "" if written == unwritten else str(written)
+        written = self.operation.get("description") or self.said(self.schema.get_description)
+        unwritten = self.said(lambda: AutoSchema.get_description(self.schema))
+        return str(written) if written and written != unwritten else ""
+
+    def said(self, ask: Callable[[], Any]) -> Any:
+        """Return what a method of the schema answers, None if it fails."""
+        nothing: Any = None
+        return attempt(type(self.schema).__qualname__, ask, "", [], nothing)
 
     def parameters(self) -> dict[tuple[str, str], Any]:
         """Return OpenAPI parameters by (name, location); None for one that was taken out."""
@@ -180,7 +179,7 @@ class Annotations:
             content = self.operation.get("requestBody", {}).get("content", {})
             chosen = by_media_type(content)
             return None if chosen is None else self.plain(chosen.get("schema", {}))
-        asked = copy.copy(self.schema)
+        asked: Any = copy.copy(self.schema)
         asked._get_serializer = lambda: UNSAID
         written = asked.get_request_serializer()
         if isinstance(written, dict) and any("/" in str(name) for name in written):
@@ -191,7 +190,7 @@ class Annotations:
 
     def request_of(self, written: Any) -> Any:
         """Return a serializer instance for one, the schema of anything else."""
-        written = force_instance(written)
+        written = instance_of(written)
         if isinstance(written, BaseSerializer):
             target = written.child if isinstance(written, ListSerializer) else written
             if not isinstance(target, Field) or self.field_schema(target) is None:
@@ -201,7 +200,7 @@ class Annotations:
         if is_basic_type(written):
             return self.plain(build_basic_type(written) or {})
         if is_higher_order_type_hint(written):
-            return self.plain(resolve_type_hint(written))
+            return self.plain(hinted(written))
         return self.plain(written) if isinstance(written, dict) else UNSAID
 
     def field_schema(self, field: AnyField) -> Schema | None:

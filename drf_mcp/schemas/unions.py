@@ -41,10 +41,12 @@ def either_body(first: Body, second: Body) -> Body:
         return first
     if first.kind != second.kind:
         return Body("open", schema={})
+    keys = {**second.keys, **first.keys}
     if first.kind == "object":
-        return Body("object", fields=either_fields(first.fields, second.fields))
+        return Body("object", fields=either_fields(first.fields, second.fields), keys=keys)
     schema = either(first.schema or {}, second.schema or {})
-    return Body(first.kind, schema=schema, handling=both_handled(first.handling, second.handling))
+    handling = both_handled(first.handling, second.handling)
+    return Body(first.kind, schema=schema, handling=handling, keys=keys)
 
 
 def either_fields(
@@ -52,7 +54,10 @@ def either_fields(
 ) -> tuple[Parameter, ...]:
     """Return the members of one body or of another; required are those that both require."""
     others = {parameter.name: parameter for parameter in second}
-    fields = {parameter.name: either_field(parameter, others.pop(parameter.name, None)) for parameter in first}
+    fields = {
+        parameter.name: either_field(parameter, others.pop(parameter.name, None))
+        for parameter in first
+    }
     fields.update({name: either_field(parameter, None) for name, parameter in others.items()})
     return tuple(fields.values())
 

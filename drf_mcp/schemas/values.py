@@ -104,12 +104,14 @@ class Body:
         fields: the members, for an object.
         schema: the schema of the whole array for a list, ``{}`` for open.
         handling: what has to be known of a list's values beside their schema.
+        keys: the places whose keys the view's parser renames, by the view's own names.
     """
 
     kind: str
     fields: tuple[Parameter, ...] = ()
     schema: Schema | None = None
     handling: Handling = PLAIN
+    keys: Mapping[Place, Place] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

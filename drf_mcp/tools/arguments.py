@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.outcomes import Problem
+from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
 from drf_mcp.schemas.names import portable_name
 from drf_mcp.tools.bodies import BodyEncoder
@@ -41,6 +41,7 @@ class FlatArguments:
         self, endpoint: EndpointSchema, bodies: BodyEncoder, *, extra_query: bool = False
     ) -> None:
         self.bodies = bodies
+        self.keys = endpoint.body.keys
         self.arguments = tuple(flat_arguments(endpoint, extra_query))
         self.named = {argument.name: argument for argument in self.arguments}
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
@@ -69,7 +70,9 @@ class FlatArguments:
     def refusals(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Return a problem for each unknown and each missing argument."""
         return unknown_arguments(arguments, "", self.named) + [
-            missing_argument(name, "") for name in self.required if arguments.get(name) is None
+            missing_argument(argument.name, "")
+            for argument in self.arguments
+            if argument.required and lacks(arguments, argument)
         ]
 
     def pointer(self, argument: Argument) -> str:
@@ -112,6 +115,7 @@ class GroupedArguments(FlatArguments):
         self, endpoint: EndpointSchema, bodies: BodyEncoder, *, extra_query: bool = False
     ) -> None:
         self.bodies = bodies
+        self.keys = endpoint.body.keys
         self.open_query = extra_query
         self.groups = {
             PATH: {p.name: Argument(p.name, PATH, p) for p in endpoint.path},
@@ -168,7 +172,8 @@ class GroupedArguments(FlatArguments):
             if location == BODY and self.whole:
                 continue
             problems += self.group_refusals(location, self.group(location, arguments))
-        return problems
+        # What the view would miss is told only where it is not going to be asked.
+        return problems + self.missing(arguments) if problems else []
 
     def group(self, location: str, arguments: Mapping[str, Any]) -> Any:
         """Return what was sent as a group, parsed when a client sent it as a string."""
@@ -186,6 +191,18 @@ class GroupedArguments(FlatArguments):
             missing_argument(name, prefix)
             for name, argument in group.items()
             if location == PATH and argument.required and given.get(name) is None
+        ]
+
+    def missing(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        """Return a problem for each missing argument of the query and the body."""
+        given = {location: self.group(location, arguments) for location in self.present}
+        return [
+            missing_argument(argument.name, f"/{GROUPS[argument.location]}")
+            for argument in self.arguments
+            if argument.required
+            and argument.location != PATH
+            and isinstance(given[argument.location] or {}, Mapping)
+            and lacks(given[argument.location] or {}, argument)
         ]
 
     def pointer(self, argument: Argument) -> str:
@@ -215,6 +232,12 @@ class GroupedArguments(FlatArguments):
     def body_pointer(self) -> str:
         """Return the JSON pointer that pointers into the body start with, "" without a body."""
         return "/body" if BODY in self.present else ""
+
+
+def lacks(given: Mapping[str, Any], argument: Argument) -> bool:
+    """Return whether an argument is missing; null is a value, though none for a path."""
+    value = given.get(argument.name, MISSING)
+    return value is MISSING or (value is None and argument.location == PATH)
 
 
 def flat_arguments(endpoint: EndpointSchema, extra_query: bool) -> Iterator[Argument]:

@@ -9,7 +9,8 @@ from typing import Any
 from django.utils.encoding import force_str
 from rest_framework.views import APIView
 
-from drf_mcp.schemas import model_of
+from drf_mcp.schemas import annotations_of, attempt, model_of
+from drf_mcp.schemas.words import text
 from drf_mcp.tools.names import standard_action
 from drf_mcp.tools.routes import Endpoint
 
@@ -25,7 +26,10 @@ VERBS = {
 
 
 def title_of(endpoint: Endpoint, view: APIView, name: str) -> str:
-    """Return a title: the verb and the model's verbose name, or the tool's name."""
+    """Return a title: a written summary, the verb and the model's verbose name, or the name."""
+    annotations = written_about(endpoint, view)
+    if annotations is not None and annotations.summary:
+        return text(annotations.summary)
     action = standard_action(endpoint)
     model = model_of(view)
     if model is None or action is None:
@@ -46,26 +50,22 @@ def description_of(endpoint: Endpoint, view: APIView, title: str) -> str:
     The docstring of a view with several standard actions stands behind the title, since
     it is the same for all of them.
     """
-    written = spectacular_description(view) or own_docstring(endpoint.handler)
+    annotations = written_about(endpoint, view)
+    written = getattr(annotations, "description", "") or own_docstring(endpoint.handler)
     about = own_docstring(endpoint.view_class)
-    if written:
-        return cut(written)
-    if about and standard_action(endpoint) not in VERBS:
-        return cut(about)
-    return cut(f"{title}. {about}")
+    if not written:
+        alone = about and standard_action(endpoint) not in VERBS
+        written = about if alone else f"{title}. {about}"
+    deprecated = getattr(annotations, "is_deprecated", False)
+    return cut(f"Deprecated. {written}" if deprecated else written)
 
 
-def spectacular_description(view: APIView) -> str:
-    """Return the description that ``@extend_schema`` gave this method, "" if none."""
-    method: Any = getattr(view, getattr(view, "action", None) or "", None)
-    extension = getattr(method, "kwargs", {}).get("schema") or type(view).__dict__.get("schema")
-    describe = getattr(extension, "get_description", None)
-    if describe is None or getattr(extension, "__name__", "") != "ExtendedSchema":
-        return ""
-    schema: Any = extension() if isinstance(extension, type) else extension
-    schema.view = view
-    schema.method = view.request.method
-    return force_str(schema.get_description() or "")
+def written_about(endpoint: Endpoint, view: APIView) -> Any:
+    """Return what people wrote about an endpoint for drf-spectacular, None if nothing."""
+    handler = endpoint.action or endpoint.method.lower()
+    return attempt(
+        endpoint.place, lambda: annotations_of(view, handler, endpoint.method), "", [], None
+    )
 
 
 def own_docstring(target: Callable[..., Any]) -> str:

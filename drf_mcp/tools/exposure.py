@@ -12,6 +12,7 @@ from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
+from drf_mcp.schemas import annotations_of, attempt
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.names import default_name, standard_action
 from drf_mcp.tools.options import ToolOptions, ViewOptions
@@ -118,7 +119,8 @@ def in_urlconf_mode(endpoint: Endpoint) -> bool:
     """Return whether ``EXPOSE = "urlconf"`` takes an endpoint.
 
     A view that REST framework's own schemas leave out (``schema = None``), such as a
-    router's root, is left out here too.
+    router's root, is left out here too, and so is what ``@extend_schema(exclude=True)``
+    leaves out.
     """
     mode = mcp_settings.EXPOSE
     if mode not in ("explicit", "urlconf"):
@@ -126,7 +128,15 @@ def in_urlconf_mode(endpoint: Endpoint) -> bool:
     if mode == "explicit" or vars_through(endpoint.view_class, "schema") is None:
         return False
     include = mcp_settings.INCLUDE
-    return not include or matches(include, Choice(endpoint, ToolOptions()))
+    included = not include or matches(include, Choice(endpoint, ToolOptions()))
+    return included and not attempt(endpoint.place, lambda: is_left_out(endpoint), "", [], False)
+
+
+def is_left_out(endpoint: Endpoint) -> bool:
+    """Return whether ``@extend_schema(exclude=True)`` leaves an endpoint out."""
+    handler = endpoint.action or endpoint.method.lower()
+    annotations = annotations_of(endpoint.introspected_view(), handler, endpoint.method)
+    return annotations is not None and annotations.is_excluded
 
 
 def vars_through(view_class: type, name: str) -> Any:

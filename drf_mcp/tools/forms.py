@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from drf_mcp.schemas.values import ANY, Place
 
-Pair: TypeAlias = tuple[str, "str | UploadedFile"]
+Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
 
 

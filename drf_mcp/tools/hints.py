@@ -18,12 +18,13 @@ def hints_of(endpoint: Endpoint, options: ToolOptions) -> dict[str, Any]:
     Only a read and a plain create are known to destroy nothing. An API is a closed
     world: what its tools reach is its own data.
     """
-    read_only = endpoint.method in READ_ONLY_METHODS
+    read_only = first(options.read_only, endpoint.method in READ_ONLY_METHODS)
     creates = endpoint.method == "POST" and standard_action(endpoint) == "create"
+    repeatable = read_only or endpoint.method in IDEMPOTENT_METHODS
     return {
-        "readOnlyHint": first(options.read_only, read_only),
+        "readOnlyHint": read_only,
         "destructiveHint": first(options.destructive, not (read_only or creates)),
-        "idempotentHint": first(options.idempotent, endpoint.method in IDEMPOTENT_METHODS),
+        "idempotentHint": first(options.idempotent, repeatable),
         "openWorldHint": first(options.open_world, False),
     }
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
+
+from drf_mcp.outcomes import MISSING
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -25,6 +27,13 @@ class ToolOptions:
         idempotent: calling again with the same arguments changes nothing more.
         open_world: the call reaches beyond this API.
         extra_query: an open ``query`` argument for undeclared query parameters.
+        query: JSON Schemas of query parameters that the view reads without declaring them,
+            by name; ``"required": True`` beside the schema makes one required.
+        input_schema: the ``inputSchema``, sent as it is; names in it that are no argument
+            otherwise go into the body.
+        output_schema: ``"envelope"``, ``"full"`` or None as for OUTPUT_SCHEMA, or the JSON
+            Schema of the data in the envelope.
+        portable: False for arguments in all of JSON Schema, as PORTABLE.
         envelope_class: the envelope of this tool's results.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
     """
@@ -37,6 +46,10 @@ class ToolOptions:
     idempotent: bool | None = None
     open_world: bool | None = None
     extra_query: bool | None = None
+    query: Mapping[str, Mapping[str, Any]] | None = None
+    input_schema: Mapping[str, Any] | None = None
+    output_schema: Any = MISSING
+    portable: bool | None = None
     envelope_class: type | None = None
     tags: tuple[str, ...] = ()
 
@@ -45,7 +58,7 @@ class ToolOptions:
         said = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if getattr(self, field.name) not in (None, ())
+            if getattr(self, field.name) != field.default
         }
         return dataclasses.replace(other, **said)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from drf_mcp.outcomes import MISSING
 from drf_mcp.schemas import in_words
+from drf_mcp.schemas.values import ANY
 from drf_mcp.tools.arguments import FlatArguments
 from drf_mcp.tools.calls import BODY, PATH, QUERY, Call
 from drf_mcp.tools.masking import MASK, is_secret
@@ -37,7 +38,19 @@ class ArgumentPointers:
         """Return whether an argument stands for this name of the view's."""
         if isinstance(name, int):
             return bool(self.arguments.body_pointer())
-        return any(argument.parameter.name == name for argument in self.arguments.arguments)
+        spelled = self.spelled((name,))[0]
+        return any(argument.parameter.name == spelled for argument in self.arguments.arguments)
+
+    def spelled(self, path: Sequence[str | int]) -> Sequence[str | int]:
+        """Return a path of the view's names in the keys that callers use, where they differ."""
+        keys = self.arguments.keys
+        place = tuple(ANY if isinstance(part, int) else part for part in path)
+        for length in range(len(path) if keys else 0, 0, -1):
+            if place[:length] in keys:
+                pairs = zip(path, keys[place[:length]], strict=False)
+                renamed = [own if isinstance(own, int) else key for own, key in pairs]
+                return (*renamed, *path[length:])
+        return path
 
     def pointer(self, path: Sequence[str | int]) -> str:
         """Return the JSON pointer into the arguments for a path of the view's names.
@@ -48,6 +61,7 @@ class ArgumentPointers:
         arguments = self.arguments
         if not path:
             return arguments.whole_body_pointer()
+        path = self.spelled(path)
         for location in (BODY, QUERY, PATH):
             for argument in arguments.arguments:
                 if argument.location == location and argument.parameter.name == path[0]:

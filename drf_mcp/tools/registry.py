@@ -17,7 +17,8 @@ from django.core.signals import setting_changed
 from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.tools.exposure import Choice, Registration, chosen
+from drf_mcp.tools.exposure import Choice, Registration, chosen, matches
+from drf_mcp.tools.finders import Finders
 from drf_mcp.tools.names import MAX_LENGTH, NAME, default_names, nearest_names
 from drf_mcp.tools.options import ViewOptions
 from drf_mcp.tools.routes import endpoints
@@ -30,13 +31,23 @@ class Registry:
     """The tools of a project.
 
     `registry` is the one that endpoints serve unless they are given another.
+
+    Args:
+        include: the tools it may hold, as patterns over their paths, names and tags
+            (``"tag:billing"``); all by default.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, include: Iterable[str] = ()) -> None:
+        self._include = tuple(include)
         self._registrations: list[Registration] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
         self._lock = threading.RLock()
         setting_changed.connect(self._settings_changed)
+
+    @property
+    def registrations(self) -> tuple[Registration, ...]:
+        """What was registered so far."""
+        return tuple(self._registrations)
 
     def register(
         self,
@@ -96,9 +107,11 @@ class Registry:
             raise UnknownTool(unknown_tool(name, tools))
         return tool
 
-    def tool_at(self, match: ResolverMatch | None, method: str | None) -> Tool | None:
+    def tool_at(
+        self, match: ResolverMatch | None, method: str | None, urlconf: Any = None
+    ) -> Tool | None:
         """Return the tool that stands for a method of the route a request came by."""
-        for tool in self.tools().values():
+        for tool in self.tools(urlconf).values():
             route = tool.endpoint.route
             here = match and match.func is route.callback and match.route == route.match_route
             if here and tool.endpoint.method == method:
@@ -111,16 +124,21 @@ class Registry:
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
         found = list(endpoints(urlconf))
-        choices = chosen(found, self._registrations)
+        choices = [
+            choice
+            for choice in chosen(found, self._registrations)
+            if not self._include or matches(self._include, choice)
+        ]
         given = [choice.options.name for choice in choices if choice.options.name]
         check_names(choices)
         unnamed = [(c.endpoint, c.noun) for c in choices if not c.options.name]
         defaults = iter(default_names(unnamed, set(given)))
-        tools = [
-            Tool(choice.options.name or next(defaults), choice.endpoint, choice.options)
-            for choice in choices
-        ]
-        return {tool.name: tool for tool in tools}
+        tools: dict[str, Tool] = {}
+        finders = Finders(tools)
+        for choice in choices:
+            name = choice.options.name or next(defaults)
+            tools[name] = Tool(name, choice.endpoint, choice.options, finders)
+        return tools
 
     def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in RELOADING_SETTINGS:

@@ -13,13 +13,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver
 from django.utils.regex_helper import normalize
 from django.views.generic import View
+from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from drf_mcp.schemas import attempt
 from drf_mcp.schemas.paths import PathKwarg
 
 UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
@@ -168,9 +171,13 @@ class Endpoint:
         """Return an instance of the view as DRF would make it for this method.
 
         Its ``swagger_fake_view`` is not set: set it before describing, as schema
-        generators do, so that views know that nobody is asking.
+        generators do, so that views know that nobody is asking. A view whose own
+        ``__init__`` fails is looked at without it.
         """
-        view = self.view_class(**self.route.initkwargs)
+        view = attempt(self.place, lambda: self.view_class(**self.route.initkwargs), "", [], None)
+        if view is None:
+            view = object.__new__(self.view_class)
+            vars(view).update(self.route.initkwargs)
         view.args = ()
         view.kwargs = {}
         view.format_kwarg = None
@@ -178,6 +185,16 @@ class Endpoint:
         if self.action is not None:
             view.action_map = dict(self.route.callback.actions)  # type: ignore[attr-defined]
             view.action = self.action  # type: ignore[attr-defined]
+        return view
+
+    def introspected_view(self) -> APIView:
+        """Return an instance of the view to look at, marked so that it knows nobody is asking."""
+        request = HttpRequest()
+        request.method = self.method
+        request.path = request.path_info = self.route.path
+        request.user = AnonymousUser()
+        view = self.view(Request(request))
+        view.swagger_fake_view = True  # type: ignore[attr-defined]
         return view
 
 

@@ -5,30 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
+from django.http import RawPostDataException, UnreadablePostError
+from rest_framework.exceptions import APIException
+
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments import FlatArguments
 from drf_mcp.tools.calls import BODY, PATH, Argument, Call
 
+UNREADABLE = (APIException, SuspiciousOperation, RawPostDataException, UnreadablePostError)
 
-def sent_call(arguments: FlatArguments, view: Any) -> Call:
+
+def sent_body(request: Any) -> Any:
+    """Return the parsed body of a REST framework request; nothing if it cannot be read."""
+    try:
+        return request.data
+    except UNREADABLE:
+        return {}
+
+
+def sent_call(arguments: FlatArguments, view: Any, body: Any) -> Call:
     """Return the call that a view's own request would have been.
 
     Args:
         arguments: the arguments of the tool that stands for the view's endpoint.
         view: the view instance, with the request it answered.
+        body: the request's body, parsed.
     """
-    values = ((argument, sent_value(argument, view)) for argument in arguments.arguments)
+    values = ((argument, sent_value(argument, view, body)) for argument in arguments.arguments)
     sent = (pair for pair in values if pair[1] is not MISSING)
     return Call(arguments.gathered(sent))
 
 
-def sent_value(argument: Argument, view: Any) -> Any:
+def sent_value(argument: Argument, view: Any, body: Any) -> Any:
     """Return what the view's request holds for an argument, `MISSING` if nothing."""
     name = argument.parameter.name
     if argument.location == PATH:
         return view.kwargs.get(name, MISSING)
     if argument.location == BODY:
-        body = view.request.data
         if argument.whole:
             return body
         return body.get(name, MISSING) if isinstance(body, Mapping) else MISSING

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest
-from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from drf_mcp.exceptions import InternalError
@@ -21,12 +19,15 @@ from drf_mcp.tools.arguments import FlatArguments, GroupedArguments
 from drf_mcp.tools.bodies import body_encoder
 from drf_mcp.tools.calls import Call
 from drf_mcp.tools.descriptions import description_of, title_of
+from drf_mcp.tools.finders import Finders
 from drf_mcp.tools.hints import hints_of
 from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.overrides import with_said
 from drf_mcp.tools.pointers import ArgumentPointers
 from drf_mcp.tools.refusals import ArgumentsRefused, not_an_object
 from drf_mcp.tools.routes import Endpoint
 
+DESCRIBING = threading.RLock()
 ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
 
 
@@ -38,32 +39,43 @@ class Tool:
         name: unique in its registry.
         endpoint: the route, method and view that a call runs.
         options: what the project said of it.
+        finders: names the tools that find what an argument identifies.
     """
 
     name: str
     endpoint: Endpoint
     options: ToolOptions
+    finders: Finders | None = None
 
     @functools.cached_property
     def view(self) -> APIView:
         """A view instance to introspect, marked so that views know nobody is asking."""
-        request = HttpRequest()
-        request.method = self.endpoint.method
-        request.path = request.path_info = self.endpoint.route.path
-        request.user = AnonymousUser()
-        view = self.endpoint.view()
-        view.swagger_fake_view = True  # type: ignore[attr-defined]
-        view.request = Request(request)
-        return view
+        return self.endpoint.introspected_view()
 
     @functools.cached_property
     def schema(self) -> EndpointSchema:
         """What the endpoint takes and gives, under the view's own names."""
-        return describe(self.view, self.endpoint.method, self.endpoint.route.kwargs)
+        own = vars(self)
+        # A cached property alone lets two threads in: each would describe the endpoint.
+        with DESCRIBING:
+            if "described" not in own:
+                own["described"] = self.describe()
+            described: EndpointSchema = own["described"]
+        return described
+
+    def describe(self) -> EndpointSchema:
+        """Describe the endpoint, with what the project said of it."""
+        said = self.options.portable
+        portable = mcp_settings.PORTABLE if said is None else said
+        kwargs = self.endpoint.route.kwargs
+        described = describe(self.view, self.endpoint.method, kwargs, portable=portable)
+        if self.finders is not None:
+            described = self.finders.named_in(described)
+        return with_said(described, self.options, portable=portable)
 
     @functools.cached_property
     def write_only(self) -> frozenset[tuple[str, ...]]:
-        """The names that lead to what the body holds and no answer repeats."""
+        """The names that lead to what the body holds and no answer repeats: secrets, files."""
         body = self.schema.body
         return frozenset(
             (*name, *(part for part in place if part != ANY))
@@ -71,7 +83,7 @@ class Tool:
                 ((), body.handling),
                 *(((p.name,), p.handling) for p in body.fields),
             )
-            for place in handling.secrets
+            for place in (*handling.secrets, *handling.uploads)
         )
 
     @functools.cached_property
@@ -89,8 +101,9 @@ class Tool:
 
     @functools.cached_property
     def input_schema(self) -> dict[str, Any]:
-        """The portable JSON Schema of the arguments."""
-        return self.arguments.schema()
+        """The JSON Schema of the arguments: what the project wrote, or a portable one."""
+        written = self.options.input_schema
+        return self.arguments.schema() if written is None else dict(written)
 
     @functools.cached_property
     def description(self) -> str:
@@ -125,6 +138,11 @@ class Tool:
     def definitions(self) -> dict[Any, bytes]:
         """The definition as JSON, by revision and envelope, as far as it was listed."""
         return {}
+
+    @property
+    def list_tool(self) -> str | None:
+        """The name of the tool that lists what the path identifies, None if there is none."""
+        return self.finders.around(self.endpoint.route.path) if self.finders else None
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import html
 import mimetypes
 import re
 from collections.abc import Mapping
@@ -87,7 +88,9 @@ def with_uploads(
 
 def below(uploads: Mapping[Place, Upload], name: str) -> dict[Place, Upload]:
     """Return the uploads in a member, by their places in it."""
-    return {place[1:]: upload for place, upload in uploads.items() if place[:1] in ((name,), (ANY,))}
+    return {
+        place[1:]: upload for place, upload in uploads.items() if place[:1] in ((name,), (ANY,))
+    }
 
 
 def holds_upload(value: Any) -> bool:
@@ -121,13 +124,18 @@ def parsed(value: str) -> tuple[str, str, bytes]:
     if match is None:
         return "", "", decoded(value)
     parameters = match["parameters"].split(";")
-    named = [unquote(p[5:]) for p in parameters if p.lower().startswith(("name=",))]
-    # A path in a name, of either kind, is none of the view's business.
-    name = PurePosixPath(named[0].replace("\\", "/")).name if named else ""
+    name = next((file_name(p[5:]) for p in parameters if p.lower().startswith("name=")), "")
     text = value[match.end() :]
     if "base64" in map(str.lower, parameters):
         return match["type"] or "", name, decoded(unquote(text))
     return match["type"] or "", name, limited(unquote_to_bytes(text))
+
+
+def file_name(encoded: str) -> str:
+    """Return a name without its path; "" for one that Django would drop with its file."""
+    name = html.unescape(unquote(encoded)).replace("\\", "/").rpartition("/")[2]
+    name = "".join(character for character in name if character.isprintable())
+    return "" if name.strip() in ("", ".", "..") else name
 
 
 def decoded(text: str) -> bytes:

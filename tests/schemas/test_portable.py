@@ -35,7 +35,10 @@ from tests.schemas.portability import assert_portable
         ({"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}),
         ({"type": "string", "minLength": None}, {"type": "string"}),
         ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, {"type": "string", "maxLength": 3}),
-        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"type": "integer", "description": "May be null."}),
+        (
+            {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            {"type": "integer", "description": "May be null."},
+        ),
         (
             {"oneOf": [{"enum": ["a"]}, {"enum": ["b"]}, {"enum": [None]}]},
             {"type": "string", "enum": ["a", "b"]},

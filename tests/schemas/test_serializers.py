@@ -85,8 +85,8 @@ def test_model_serializer_is_described():
         "properties": {
             "title": {"type": "string", "minLength": 1, "maxLength": 50},
             "lent": {"type": "string"},
-            "shelf": {"type": "string"},
-            "by_code": {"type": "string"},
+            "shelf": {"type": "string", "minLength": 1},
+            "by_code": {"type": "string", "minLength": 1},
             "owner": KEY,
             "readers": {"type": "array", "items": KEY, "minItems": 1},
         },
@@ -124,13 +124,13 @@ def test_words_of_model_fields(name, words):
     ("relation", "accepts", "represents"),
     [
         (serializers.PrimaryKeyRelatedField(queryset=User.objects.all()), KEY, NULL_KEY),
-        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects.all()), {"type": "string"}, NULL_TEXT),
-        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects, pk_field=serializers.UUIDField(format="int")), {"type": "string"}, NULL_KEY),
-        (serializers.SlugRelatedField("username", queryset=User.objects.all()), {"type": "string"}, NULL_TEXT),
+        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
+        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects, pk_field=serializers.UUIDField(format="int")), {"type": "string", "minLength": 1}, NULL_KEY),
+        (serializers.SlugRelatedField("username", queryset=User.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
         (serializers.SlugRelatedField("is_active", queryset=User.objects.all()), {"type": "boolean"}, {"type": ["boolean", "null"]}),
-        (serializers.SlugRelatedField("content_type__model", queryset=Permission.objects.all()), {"type": "string"}, NULL_TEXT),
+        (serializers.SlugRelatedField("content_type__model", queryset=Permission.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
         (serializers.SlugRelatedField("get_full_name", queryset=User.objects.all()), {}, {}),
-        (serializers.HyperlinkedRelatedField("x", queryset=User.objects.all()), {"type": "string"}, NULL_TEXT),
+        (serializers.HyperlinkedRelatedField("x", queryset=User.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
         (serializers.PrimaryKeyRelatedField(many=True, queryset=User.objects.all(), allow_empty=False), {"type": "array", "items": KEY, "minItems": 1}, {"type": ["array", "null"], "items": NULL_KEY}),
     ],
 )  # fmt: skip
@@ -255,7 +255,10 @@ def test_recursion_is_cut():
 
     schema = portable(input_schema(Tree()))
     assert_portable(schema)
-    assert schema["properties"]["children"]["items"] == {"type": "object"}
+    assert schema["properties"]["children"]["items"] == {
+        "type": "object",
+        "description": "Members as of the object around it.",
+    }
     Draft202012Validator.check_schema(output_schema(Tree()))
 
 

@@ -50,20 +50,23 @@ def test_groups_that_an_endpoint_lacks_are_not_there(grouped):
     assert grouped(path("x/", Anything.as_view()), "x_get").input_schema["properties"] == {}
 
 
+NAME_MISSING = ("/body/name", "required")
+
+
 @pytest.mark.parametrize(
     ("arguments", "problems"),
     [
-        ({}, [("/kwargs/key", "required")]),
-        ({"kwargs": {}}, [("/kwargs/key", "required")]),
-        ({"kwargs": None}, [("/kwargs/key", "required")]),
-        ({"kwargs": {"key": None}}, [("/kwargs/key", "required")]),
-        ({"kwargs": [1]}, [("/kwargs", "invalid")]),
+        ({}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": {}}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": None}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": {"key": None}}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": [1]}, [("/kwargs", "invalid"), NAME_MISSING]),
         ({"kwargs": {"key": "p"}, "body": "text"}, [("/body", "invalid")]),
-        ({"kwargs": {"key": "p"}, "query": 5}, [("/query", "invalid")]),
-        ({"kwargs": {"key": "p", "kye": 1}}, [("/kwargs/kye", "unknown")]),
-        ({"kwargs": {"key": "p"}, "body": {"nmae": 1}}, [("/body/nmae", "unknown")]),
-        ({"kwargs": {"key": "p"}, "bdoy": {}}, [("/bdoy", "unknown")]),
-        ({"key": "p"}, [("/key", "unknown"), ("/kwargs/key", "required")]),
+        ({"kwargs": {"key": "p"}, "query": 5}, [("/query", "invalid"), NAME_MISSING]),
+        ({"kwargs": {"key": "p", "kye": 1}}, [("/kwargs/kye", "unknown"), NAME_MISSING]),
+        ({"kwargs": {"key": "p"}, "body": {"nmae": 1}}, [("/body/nmae", "unknown"), NAME_MISSING]),
+        ({"kwargs": {"key": "p"}, "bdoy": {}}, [("/bdoy", "unknown"), NAME_MISSING]),
+        ({"key": "p"}, [("/key", "unknown"), ("/kwargs/key", "required"), NAME_MISSING]),
     ],
 )
 def test_what_is_wrong_with_a_group_is_pointed_at(grouped, arguments, problems):

@@ -71,7 +71,7 @@ def problem_of(tool_of):
 
 
 def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(problem_of):
-    problem = problem_of({"pk": 1, "nmae": ["x"]})
+    problem = problem_of({"pk": 1, "name": "a", "nmae": ["x"]})
     assert (problem.code, problem.pointer, problem.received) == ("unknown", "/nmae", ["x"])
     assert problem.accepted == "name"
     assert problem.message == "Unknown argument 'nmae'."
@@ -79,7 +79,7 @@ def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(prob
 
 
 def test_an_unknown_argument_like_no_other_is_told_all_there_are(problem_of):
-    problem = problem_of({"pk": 1, "zzzzzz": None})
+    problem = problem_of({"pk": 1, "name": "a", "zzzzzz": None})
     assert problem.accepted == "pk, name, colour, password, code, lines, owner, a_b_c"
     assert problem.received is None
 
@@ -94,7 +94,7 @@ def test_an_unknown_argument_like_no_other_is_told_all_there_are(problem_of):
 )
 def test_secrets_among_unknown_arguments_are_masked(problem_of, name, value, received):
     expected = received or {"pan": "x", "cvv": MASK, "rows": [{"token": MASK}]}
-    assert problem_of({"pk": 1, name: value}).received == expected
+    assert problem_of({"pk": 1, "name": "a", name: value}).received == expected
 
 
 def test_secrets_in_arguments_of_the_wrong_type_are_masked(problem_of):
@@ -102,23 +102,41 @@ def test_secrets_in_arguments_of_the_wrong_type_are_masked(problem_of):
 
 
 def test_a_name_with_a_slash_is_escaped_in_the_pointer(problem_of):
-    assert problem_of({"pk": 1, "a/b~": 1}).pointer == "/a~1b~0"
+    assert problem_of({"pk": 1, "name": "a", "a/b~": 1}).pointer == "/a~1b~0"
 
 
 def test_an_unknown_argument_of_a_group_is_told_with_its_group(problem_of):
-    problem = problem_of({"kwargs": {"pk": 1}, "body": {"nmae": 5}}, ARGUMENTS="grouped")
+    arguments = {"kwargs": {"pk": 1}, "body": {"name": "a", "nmae": 5}}
+    problem = problem_of(arguments, ARGUMENTS="grouped")
     assert (problem.pointer, problem.received, problem.accepted) == ("/body/nmae", 5, "name")
 
 
 def test_every_unknown_and_every_missing_argument_is_told(tool_of):
     with pytest.raises(ArgumentsRefused) as caught:
         tool_of().bind({"one": 1, "two": 2})
-    assert [p.pointer for p in caught.value.problems] == ["/one", "/two", "/pk"]
+    assert [p.pointer for p in caught.value.problems] == ["/one", "/two", "/pk", "/name"]
+
+
+def test_every_unknown_and_every_missing_argument_of_a_group_is_told(tool_of):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool_of(ARGUMENTS="grouped").bind({"kwargs": {"pk": 1, "one": 1}, "body": {"two": 2}})
+    assert [p.pointer for p in caught.value.problems] == ["/kwargs/one", "/body/two", "/body/name"]
+
+
+def test_a_missing_body_argument_alone_is_left_to_the_view(tool_of):
+    assert tool_of().bind({"pk": 1}).arguments == {"pk": 1}
+    assert tool_of(ARGUMENTS="grouped").bind({"kwargs": {"pk": 1}}).kwargs == {"pk": 1}
+
+
+def test_null_is_no_missing_body_argument(tool_of):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool_of().bind({"pk": 1, "name": None, "one": 1})
+    assert [p.pointer for p in caught.value.problems] == ["/one"]
 
 
 def test_only_so_many_unknown_arguments_are_told(tool_of):
     with pytest.raises(ArgumentsRefused) as caught:
-        tool_of().bind({"pk": 1, **{f"x{n}": n for n in range(1000)}})
+        tool_of().bind({"pk": 1, "name": "a", **{f"x{n}": n for n in range(1000)}})
     assert len(caught.value.problems) == 20
 
 

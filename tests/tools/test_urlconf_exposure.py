@@ -161,5 +161,6 @@ def test_nothing_is_introspected_before_it_is_asked_for(tools_of, monkeypatch):
     monkeypatch.setattr(endpoint, "Inspection", lambda *args: described.append(args))
     tools = tools_of(*routed(Boxes), path("silent/", silent))
     assert len(tools) == 4
-    assert not any(set(vars(tool)) - {"name", "endpoint", "options", "finders"} for tool in tools.values())
+    known = {"name", "endpoint", "options", "finders"}
+    assert not any(set(vars(tool)) - known for tool in tools.values())
     assert described == []

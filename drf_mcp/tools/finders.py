@@ -1,0 +1,95 @@
+"""Which tool finds the objects that an argument identifies."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from drf_mcp.schemas import attempt, model_of
+from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
+from drf_mcp.schemas.values import ANY, Place
+from drf_mcp.schemas.words import explain
+from drf_mcp.tools.names import standard_action
+
+if TYPE_CHECKING:
+    from drf_mcp.tools.tool import Tool
+
+
+class Finders:
+    """Names the list tools of the models that relations point at.
+
+    Args:
+        tools: all tools, in the URLconf's order; may still be filled.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self.tools = tools
+
+    @functools.cached_property
+    def by_model(self) -> dict[Any, str]:
+        """The first list tool of each model that needs no path argument."""
+        names: dict[Any, str] = {}
+        for name, tool in self.tools.items():
+            if standard_action(tool.endpoint) == "list" and not tool.endpoint.route.kwargs:
+                model = listed_model(tool)
+                if model is not None:
+                    names.setdefault(model._meta.concrete_model, name)
+        return names
+
+    @functools.cached_property
+    def by_path(self) -> dict[str, str]:
+        """The list tools by path, without the slash at its end."""
+        return {
+            tool.endpoint.route.path.rstrip("/"): name
+            for name, tool in self.tools.items()
+            if standard_action(tool.endpoint) == "list"
+        }
+
+    def around(self, path: str) -> str | None:
+        """Return the list tool of the nearest collection that a path leads through."""
+        while "{" in path:
+            path = path[: path.rindex("{")]
+            if path.rstrip("/") in self.by_path:
+                return self.by_path[path.rstrip("/")]
+        return None
+
+    def named_in(self, described: EndpointSchema) -> EndpointSchema:
+        """Return a description that tells where the values of relations are found."""
+        return replace(
+            described,
+            path=tuple(map(self.named, described.path)),
+            query=tuple(map(self.named, described.query)),
+            body=replace(described.body, fields=tuple(map(self.named, described.body.fields))),
+        )
+
+    def named(self, parameter: Parameter) -> Parameter:
+        """Return a parameter that tells where the values of its relations are found."""
+        schema = parameter.schema
+        for place, relation in parameter.handling.relations.items():
+            finder = self.by_model.get(relation.model._meta.concrete_model)
+            if finder is not None:
+                schema = explained_at(schema, place, f"Find it with {finder}")
+        return parameter if schema is parameter.schema else replace(parameter, schema=schema)
+
+
+def listed_model(tool: Tool) -> Any:
+    """Return the model that a list tool lists, None if it cannot be told."""
+    declared = getattr(tool.endpoint.view_class, "queryset", None)
+    if declared is not None:
+        return getattr(declared, "model", None)
+    return attempt(tool.endpoint.place, lambda: model_of(tool.view), "", [], None)
+
+
+def explained_at(schema: dict[str, Any], place: Place, words: str) -> dict[str, Any]:
+    """Return a schema with a sentence added to the description of what stands at a place."""
+    if not place:
+        return explain(schema, words)
+    if place[0] == ANY and isinstance(schema.get("items"), dict):
+        return {**schema, "items": explained_at(schema["items"], place[1:], words)}
+    members = schema.get("properties", {})
+    if place[0] in members:
+        member = explained_at(members[place[0]], place[1:], words)
+        return {**schema, "properties": {**members, place[0]: member}}
+    return schema

@@ -1,0 +1,60 @@
+"""What a project said of a tool's arguments, over what was described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from drf_mcp.schemas import portable as portable_schema
+from drf_mcp.schemas import portable_name
+from drf_mcp.schemas.endpoint import Body, EndpointSchema, Parameter
+from drf_mcp.tools.options import ToolOptions
+
+
+def with_said(described: EndpointSchema, options: ToolOptions, *, portable: bool) -> EndpointSchema:
+    """Return a description with what ``query`` and ``input_schema`` add to it."""
+    declared = {
+        name: query_parameter(name, schema, portable=portable)
+        for name, schema in (options.query or {}).items()
+    }
+    others = tuple(p for p in described.query if p.name not in declared)
+    described = replace(described, query=(*others, *declared.values()))
+    if options.input_schema is None:
+        return described
+    return replace(described, body=with_names(described, options.input_schema))
+
+
+def query_parameter(name: str, schema: Mapping[str, Any], *, portable: bool) -> Parameter:
+    """Return a query parameter that was declared; an array repeats its name."""
+    plain = {key: value for key, value in schema.items() if key != "required"}
+    return Parameter(
+        name,
+        portable_schema(plain) if portable else plain,
+        required=schema.get("required") is True,
+        multiple="repeat" if schema.get("type") == "array" else None,
+    )
+
+
+def with_names(described: EndpointSchema, written: Mapping[str, Any]) -> Body:
+    """Return the body with the names that a written input schema has and nothing else takes."""
+    body, members = described.body, written.get("properties", {})
+    if body.kind == "list" or (body.kind == "open" and "body" in members):
+        return body
+    grouped = members.get("body", {}).get("properties", {})
+    known = set(known_names(described))
+    further = tuple(
+        Parameter(name, dict(schema) if isinstance(schema, Mapping) else {})
+        for name, schema in (grouped or members).items()
+        if name not in known
+    )
+    return replace(body, kind="object", fields=(*body.fields, *further)) if further else body
+
+
+def known_names(described: EndpointSchema) -> Iterator[str]:
+    """Yield the names of the arguments that were described, and of those with a part to play."""
+    for parameter in (*described.body.fields, *described.path, *described.query):
+        yield parameter.name
+        yield portable_name(parameter.name)
+        yield from (portable_name(f"{parameter.name}_{at}") for at in ("path", "query"))
+    yield from ("kwargs", "query", "body")

@@ -1,0 +1,55 @@
+"""What the commands and the system check say of descriptions."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from django.core.checks import run_checks
+from django.core.management import call_command
+
+from drf_mcp.tools import registry
+
+
+@pytest.fixture
+def printed():
+    """Run ``mcp_tools`` and return its lines."""
+
+    def run(*args):
+        out = io.StringIO()
+        call_command("mcp_tools", *args, stdout=out)
+        return out.getvalue().splitlines()
+
+    return run
+
+
+@pytest.mark.parametrize("report", [(), ("--json",), ("--size",), ("--warnings",)])
+def test_every_report_on_the_nasty_project_works(nasty, printed, report):
+    assert len(printed(*report)) > 60
+
+
+def test_warnings_name_the_place_and_the_remedy(nasty, printed):
+    words = " ".join(" ".join(printed("--warnings")).split())
+    assert "tests.nasty.files.NoMultiPart.post" in words
+    assert "Add rest_framework.parsers.MultiPartParser to the view's parser_classes." in words
+
+
+def warnings(**options):
+    """Return the system check's messages about descriptions."""
+    return [message for message in run_checks(**options) if message.id == "drf_mcp.W010"]
+
+
+def test_the_system_check_counts_what_could_not_be_described(nasty):
+    (message,) = warnings(include_deployment_checks=True)
+    assert re.match(r"\d+ parts of the tools could not be described", message.msg)
+    assert "--warnings" in message.hint
+
+
+def test_the_check_is_silent_where_everything_is_described():
+    assert warnings(include_deployment_checks=True) == []
+
+
+def test_nothing_is_described_at_startup(nasty):
+    assert warnings() == []
+    assert not any("schema" in vars(tool) for tool in registry.tools().values())

@@ -1,0 +1,73 @@
+"""Descriptions are made once, when asked for, and cost little."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from django.urls import include, path
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.envelopes import ResponseV2Envelope
+from drf_mcp.listing import definition
+from drf_mcp.protocol import REVISIONS, select_by_headers
+from drf_mcp.tools import registry
+from tests.nasty import annotated, fields, views
+
+ERA = select_by_headers({"mcp-protocol-version": REVISIONS[0]})
+
+
+def many(copies):
+    """Return patterns of this many copies of an API."""
+    router = SimpleRouter()
+    router.register("sets", views.Sets, basename="set")
+    api = [
+        path("", include(router.urls)),
+        *(path(f"e{n}/", views.echo(c)) for n, c in enumerate([fields.Scalars, fields.Order])),
+        path("painted/", annotated.PaintedEcho.as_view()),
+        path("groups/", views.Groups.as_view(pagination_class=views.Numbered)),
+    ]
+    return [path(f"copy{n}/", include(api)) for n in range(copies)]
+
+
+def seconds(step):
+    """Return how long a step takes."""
+    started = time.perf_counter()
+    step()
+    return time.perf_counter() - started
+
+
+def list_all():
+    """Make every definition, or take it as it was made."""
+    for tool in registry.tools().values():
+        definition(tool, ResponseV2Envelope, ERA)
+
+
+def test_a_thousand_tools_are_listed_again_for_next_to_nothing(expose):
+    expose(*many(112))
+    assert len(registry.tools()) > 1000
+    first = seconds(list_all)
+    assert min(seconds(list_all) for _ in range(3)) < first / 50
+
+
+def test_a_description_costs_the_same_however_many_there_are(expose):
+    expose(*many(5))
+    few = seconds(list_all)
+    expose(*many(30))
+    assert seconds(list_all) < 6 * few * 4
+
+
+def test_a_tool_is_described_once_for_all_threads(expose, monkeypatch):
+    from drf_mcp.tools import tool as module
+
+    described, describe = [], module.describe
+    monkeypatch.setattr(
+        module, "describe", lambda *args, **kwargs: described.append(1) or describe(*args, **kwargs)
+    )
+    expose(*many(3))
+    threads = [threading.Thread(target=list_all) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(described) == len(registry.tools())

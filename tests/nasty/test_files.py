@@ -1,0 +1,190 @@
+"""Files as arguments: what reaches the view, and what is refused before."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from django.test import RequestFactory
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+
+from drf_mcp.schemas.values import Upload
+from drf_mcp.tools import ArgumentsRefused, registry
+from drf_mcp.tools.uploads import uploaded
+from tests.nasty.files import encoded, png
+
+quick = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0/\\"), min_size=1, max_size=20)
+PDF = encoded(b"%PDF-1.4")
+
+
+def tool(path):
+    """Return the POST tool at a path of the nasty project."""
+    tools = registry.tools().values()
+    return next(t for t in tools if t.endpoint.route.path == path and t.endpoint.method == "POST")
+
+
+def sent(call):
+    """Read a call's form the way the view would."""
+    request = RequestFactory().generic("POST", "/", call.body, content_type=call.content_type)
+    return Request(request, parsers=[MultiPartParser()]).data
+
+
+def problem(path, **arguments):
+    """Return the one problem that binding finds."""
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool(path).bind(arguments)
+    (found,) = caught.value.problems
+    assert found.remediation
+    return found
+
+
+@quick
+@given(content=st.binary(max_size=200), name=names, title=names)
+def test_a_file_arrives_as_it_was_sent(nasty, content, name, title):
+    uri = f"data:text/plain;name={json_free(name)};base64,{encoded(content)}"
+    form = sent(tool("/document/").bind({"title": title, "file": uri}))
+    # Django's parser, like a browser's form, does not keep every character of a name.
+    assert form["file"].read() == content
+    assert form["title"] == title
+
+
+def json_free(name):
+    """Return a name as it stands in a data URI."""
+    from urllib.parse import quote
+
+    return quote(name, safe="")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        encoded(b"\xff\xfe>?") + "\n",
+        base64.urlsafe_b64encode(b"\xff\xfe>?").decode(),
+        encoded(b"\xff\xfe>?").rstrip("="),
+        "data:;base64," + encoded(b"\xff\xfe>?"),
+        "data:text/plain,%FF%FE%3E%3F",
+    ],
+)
+def test_base64_is_read_in_every_spelling(text):
+    assert uploaded(text, Upload()).read() == b"\xff\xfe>?"
+
+
+@pytest.mark.parametrize(
+    ("text", "upload", "name", "kind"),
+    [
+        (encoded(png()), Upload(image=True), "upload.png", "image/png"),
+        (PDF, Upload(("txt", "pdf")), "upload.pdf", "application/pdf"),
+        (encoded(b"word"), Upload(("docx",)), "upload.docx", None),
+        (encoded(b"word"), Upload(), "upload", "application/octet-stream"),
+        ("data:image/jpeg;base64,AAAA", Upload(("jpeg",)), "upload.jpeg", "image/jpeg"),
+        ("data:;name=a%20b.txt;base64,AAAA", Upload(), "a b.txt", "text/plain"),
+        ("data:text/csv;name=..%2F..%5Cx.csv;base64,AAAA", Upload(), "x.csv", "text/csv"),
+    ],
+)
+def test_a_file_gets_the_name_and_type_that_fit(text, upload, name, kind):
+    made = uploaded(text, upload)
+    assert made.name == name
+    assert kind is None or made.content_type == kind
+
+
+def test_what_is_no_base64_is_refused(nasty):
+    found = problem("/document/", title="t", file="C:\\fakepath\\a.txt!")
+    assert (found.code, found.pointer) == ("invalid", "/file")
+    assert "base64" in found.remediation
+
+
+@pytest.mark.parametrize("value", [5, True, ["a"], {"a": "b"}])
+def test_what_is_no_string_is_refused(nasty, value):
+    assert problem("/document/", title="t", file=value).pointer == "/file"
+
+
+@pytest.mark.parametrize("text", [encoded(b"x" * 11), "data:,elevenchars"])
+def test_a_file_that_is_too_large_is_refused(nasty, text):
+    nasty(MAX_UPLOAD_BYTES=10)
+    found = problem("/document/", title="t", file=text)
+    assert found.code == "max_size"
+    assert "at most 10" in found.message
+
+
+def test_a_file_of_another_type_is_refused(nasty):
+    found = problem("/papers/", file="data:image/png;name=a.png;base64,AAAA")
+    assert (found.code, found.accepted) == ("invalid_extension", "one of pdf, txt")
+
+
+def test_a_file_that_does_not_say_its_type_is_refused_where_it_matters(nasty):
+    assert "does not say its type" in problem("/papers/", file=encoded(b"?")).message
+
+
+def test_what_is_no_image_is_refused(nasty):
+    assert problem("/picture/", image=PDF).accepted == "an image"
+
+
+def test_each_bad_file_is_told_by_its_place(nasty):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool("/bundle/").bind({"pages": ["AAAA", "!"], "parts": [{"label": "x", "file": "!"}]})
+    assert [p.pointer for p in caught.value.problems] == ["/pages/1", "/parts/0/file"]
+
+
+def test_a_bad_file_is_told_below_its_group(nasty):
+    nasty(ARGUMENTS="grouped")
+    assert problem("/document/", body={"title": "t", "file": "!"}).pointer == "/body/file"
+
+
+def test_the_call_answers_with_the_problem_in_the_envelope(nasty, agent_of):
+    name = tool("/document/").name
+    result = agent_of(None).call(name, title="t", file="!")
+    assert result.is_error
+    assert result.problems[0]["pointer"] == "/file"
+
+
+def test_without_a_file_the_body_is_json(nasty):
+    call = tool("/papers/").bind({"text": "t", "file": None})
+    assert call.content_type == "application/json"
+    assert json.loads(call.body) == {"text": "t", "file": None}
+
+
+def test_a_field_that_reads_text_itself_gets_the_text(nasty):
+    call = tool("/own-text/").bind({"file": "!"})
+    assert json.loads(call.body) == {"file": "!"}
+
+
+def test_values_beside_a_file_are_as_a_form_writes_them(nasty):
+    arguments = {
+        "pages": ["AAAA"],
+        "parts": [{"label": 'a "b";\r\n', "notes": ["n", "m"]}],
+        "main": {"label": "m"},
+        "cover": None,
+    }
+    form = sent(tool("/bundle/").bind(arguments))
+    assert form.pop("pages")[0].read() == b"\0\0\0"
+    assert dict(form.lists()) == {
+        "parts[0]label": ['a "b";\r\n'],
+        "parts[0]notes[0]": ["n"],
+        "parts[0]notes[1]": ["m"],
+        "main.label": ["m"],
+        "cover": [""],
+    }
+
+
+def test_a_view_that_could_not_read_a_file_is_found(nasty):
+    (finding,) = tool("/no-multipart/").findings
+    assert "MultiPartParser" in finding.remedy
+
+
+def test_the_description_says_how_to_send_a_file(nasty):
+    described = tool("/papers/").input_schema["properties"]["file"]
+    assert described["type"] == "string"
+    for words in ("base64", "data URI", "1.0 MB", "pdf, txt"):
+        assert words in described["description"]
+
+
+def test_a_problem_does_not_repeat_a_file(nasty, agent_of):
+    result = agent_of(None).call(tool("/document/").name, file=encoded(b"x" * 5000), title="")
+    assert len(json.dumps(result.raw)) < 5000

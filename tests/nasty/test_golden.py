@@ -1,0 +1,52 @@
+"""The example project's tools, held against the list that was blessed last."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from django.core.management import call_command
+
+from drf_mcp.tools import registry
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "tools.json"
+ACTUAL = GOLDEN.with_suffix(".actual.json")
+
+
+def test_the_example_projects_tools_are_as_they_were():
+    out = io.StringIO()
+    call_command("mcp_tools", "--json", stdout=out)
+    actual = out.getvalue()
+    if not GOLDEN.exists() or json.loads(actual) != json.loads(GOLDEN.read_text()):
+        ACTUAL.write_text(actual)
+        raise AssertionError(
+            "The tools of the example project have changed. If they should, bless them:\n"
+            f"cp {ACTUAL} {GOLDEN}"
+        )
+    ACTUAL.unlink(missing_ok=True)
+
+
+def test_nothing_of_the_example_project_is_open():
+    """Every argument has a type, no body is left to guess."""
+    for tool in registry.tools().values():
+        for name, schema in tool.input_schema["properties"].items():
+            assert "type" in schema, f"{tool.name}: {name}"
+        assert tool.schema.body.kind != "open", tool.name
+        assert tool.findings == (), tool.name
+
+
+def test_descriptions_are_terse():
+    for tool in registry.tools().values():
+        assert 0 < len(tool.description) <= 1024
+        assert None not in every_value(tool.input_schema)
+        assert len(json.dumps(tool.input_schema)) < 6000, tool.name
+
+
+def every_value(value):
+    """Return every value in a JSON value."""
+    if isinstance(value, dict):
+        return [found for member in value.values() for found in every_value(member)]
+    if isinstance(value, list):
+        return [found for member in value for found in every_value(member)]
+    return [value]

@@ -1,0 +1,96 @@
+"""What has to be known of values beside their schema: files, forms, secrets, relations."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.core.validators import FileExtensionValidator
+from rest_framework import generics, serializers
+
+from drf_mcp.schemas.handling import handling_of, schema_handling
+from drf_mcp.schemas.values import PLAIN, Relation, Upload
+from tests.schemas.inspected import by_name, described
+
+
+class Login(serializers.Serializer):
+    password = serializers.CharField(write_only=True)
+    pin = serializers.CharField(style={"input_type": "password"})
+
+
+class Account(serializers.Serializer):
+    name = serializers.CharField()
+    login = Login()
+    logins = Login(many=True)
+    photo = serializers.ImageField()
+    papers = serializers.ListField(
+        child=serializers.FileField(validators=[FileExtensionValidator(["PDF"])])
+    )
+    data = serializers.JSONField()
+    age = serializers.IntegerField(allow_null=True)
+    owner = serializers.PrimaryKeyRelatedField(queryset=User.objects.all())
+    friends = serializers.SlugRelatedField("username", queryset=User.objects.all(), many=True)
+
+
+class OwnFile(serializers.FileField):
+    def to_internal_value(self, data):
+        return data
+
+
+def handled(name, takes_json=True):
+    """Return what has to be known of one field of an account."""
+    return handling_of(Account().fields[name], takes_json=takes_json)
+
+
+def test_plain_text_needs_nothing_to_be_known():
+    assert handled("name") is PLAIN
+
+
+def test_what_is_written_only_is_secret_however_deep():
+    assert handled("login").secrets == {("password",), ("pin",)}
+    assert handled("logins").secrets == {("*", "password"), ("*", "pin")}
+
+
+def test_a_member_of_the_body_tells_that_it_is_written_only():
+    view = type("View", (generics.CreateAPIView,), {"serializer_class": Login})
+    fields = by_name(described(view, "POST").body.fields)
+    assert fields["password"].write_only
+    assert not by_name(
+        described(
+            type("V", (generics.CreateAPIView,), {"serializer_class": Account}), "POST"
+        ).body.fields
+    )["name"].write_only
+
+
+def test_files_are_known_with_what_they_have_to_be():
+    assert handled("photo").uploads == {(): Upload(image=True)}
+    assert handled("papers").uploads == {("*",): Upload(("pdf",))}
+
+
+def test_a_file_field_that_reads_by_itself_gets_text_where_the_view_takes_json():
+    field = OwnFile()
+    assert handling_of(field, takes_json=True).uploads == {}
+    assert handling_of(field, takes_json=False).uploads == {(): Upload()}
+
+
+def test_forms_know_parts_json_and_null():
+    assert handled("logins").forms == {(): "parts", ("*",): "parts"}
+    assert handled("data").forms == {(): "json"}
+    assert handled("age").forms == {(): "null"}
+
+
+def test_relations_know_the_model_and_the_key():
+    assert handled("owner").relations == {(): Relation(User, "pk")}
+    assert handled("friends").relations == {("*",): Relation(User, "username")}
+
+
+def test_a_schema_alone_tells_of_files_and_secrets():
+    schema = {
+        "type": "object",
+        "properties": {
+            "scan": {"type": "string", "format": "binary"},
+            "codes": {"type": "array", "items": {"type": "string", "writeOnly": True}},
+        },
+    }
+    handling = schema_handling(schema)
+    assert handling.uploads == {("scan",): Upload()}
+    assert handling.secrets == {("codes", "*")}
+    assert handling.forms == {(): "parts", ("codes",): "parts"}
