@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rest_framework.utils.encoders import JSONEncoder
 
 ENCODER = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+# What Python's json writes as the name of a member.
+KEYS = (str, int, float, type(None))
 
 
 def encode_data(value: Any) -> str:
@@ -17,6 +20,57 @@ def encode_data(value: Any) -> str:
         ValueError: on NaN, an infinity or a circular value.
     """
     return ENCODER.encode(value)
+
+
+def unencodable(value: Any) -> tuple[str, str] | None:
+    """Return where a value holds what JSON cannot, and what it is; never the value itself.
+
+    Returns:
+        A JSON pointer and words such as ``of type Decimal``; None if the value can be
+        written.
+    """
+    pointer, above = "", {id(value)}
+    if is_encodable(value):
+        return None
+    while True:
+        inner = ((name, member) for name, member in members(value) if not is_encodable(member))
+        name, value = next(inner, (None, value))
+        if name is None:
+            return pointer, what_is_wrong(value)
+        pointer += "/" + str(name).replace("~", "~0").replace("/", "~1")
+        if id(value) in above:
+            return pointer, "a part of itself"
+        above.add(id(value))
+
+
+def is_encodable(value: Any) -> bool:
+    """Return whether JSON can hold a value."""
+    try:
+        encode_data(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def members(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the members of an object, or the items of an array, with their names."""
+    if isinstance(value, Mapping):
+        yield from ((name, item) for name, item in value.items() if isinstance(name, KEYS))
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from enumerate(value)
+
+
+def what_is_wrong(value: Any) -> str:
+    """Return in words what a value is that JSON cannot hold."""
+    kind = type(value).__name__
+    if isinstance(value, Mapping):
+        keys = (type(name).__name__ for name in value if not isinstance(name, KEYS))
+        return f"an object with a name of type {next(keys, kind)}"
+    if isinstance(value, bytes):
+        return "of type bytes, and not UTF-8"
+    if isinstance(value, float):
+        return "NaN or an infinity"
+    return f"of type {kind}"
 
 
 def to_bytes(text: str) -> bytes:

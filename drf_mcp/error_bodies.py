@@ -19,18 +19,39 @@ MESSAGE_KEYS = ("detail", "message", "error", "title", "description", "errors")
 # Names that custom error bodies put around the view's own.
 WRAPPERS = frozenset({*MESSAGE_KEYS, "error_description", "messages", "fields", "data", "details"})
 
+# The first member of a ``loc``: where in the request the value stands.
+REQUEST_PARTS = ("body", "query", "path")
+# pydantic's codes that REST framework has a word of its own for.
+PYDANTIC_CODES = {"missing": "required"}
+
 
 def leaves(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Yield each text of an error body with the path of names that leads to it."""
     if isinstance(data, str):
         if data.strip():
             yield path, data
+    elif isinstance(data, Mapping) and is_pydantic_error(data):
+        yield pydantic_error(data)
     elif isinstance(data, Mapping):
         for key, value in data.items():
             yield from leaves(value, path if is_general(key, value) else (*path, key))
     elif isinstance(data, (list, tuple)):
         for index, item in enumerate(data):
             yield from leaves(item, path if isinstance(item, str) else (*path, index))
+
+
+def is_pydantic_error(data: Mapping[str, Any]) -> bool:
+    """Return whether an object is an error in pydantic's form, as FastAPI and others send it."""
+    loc, message = data.get("loc"), data.get("msg")
+    return isinstance(loc, (list, tuple)) and isinstance(message, str)
+
+
+def pydantic_error(data: Mapping[str, Any]) -> tuple[Path, str]:
+    """Return the text of such an error with the path that leads to it."""
+    loc = [part if isinstance(part, int) else str(part) for part in data["loc"]]
+    path = tuple(loc[1:] if loc and loc[0] in REQUEST_PARTS else loc)
+    code = str(data.get("type") or "invalid")
+    return path, ErrorDetail(data["msg"], PYDANTIC_CODES.get(code, code))
 
 
 def is_general(key: str, value: Any) -> bool:

@@ -38,6 +38,9 @@ class Problem:
         received: the value at the pointer, masked where secret, or `MISSING`.
         accepted: what would be accepted, in words; None when that is not known.
         remediation: one sentence that tells the caller what to do.
+        severity: how serious it is; None for that of the failure's category.
+        recoverable: whether the caller can get past it; None as the category says.
+        context: further JSON members.
     """
 
     code: str
@@ -46,6 +49,9 @@ class Problem:
     received: Any = MISSING
     accepted: str | None = None
     remediation: str = ""
+    severity: Severity | None = None
+    recoverable: bool | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -169,6 +175,7 @@ class Outcome:
         status: the HTTP status that the view gave.
         data: the view's own value, as its ``response.data``; whatever REST
             framework's JSON encoder takes. None when there is no body.
+        body: the whole body of a soft failure, of which ``data`` is the answer.
         failure: why it failed; None on success.
         request_id: the id under which the log knows this call.
         content: further content blocks of the MCP result (images, resources).
@@ -178,6 +185,7 @@ class Outcome:
         rate_limit: what is left of the quota, when known.
         telemetry: measurements, such as ``duration_ms``.
         fidelity: what was left out to fit a budget; None when nothing was.
+        meta: further facts about the answer, which a view's own envelope told.
     """
 
     tool: str
@@ -192,6 +200,8 @@ class Outcome:
     rate_limit: RateLimit | None = None
     telemetry: Mapping[str, Any] = field(default_factory=dict)
     fidelity: Fidelity | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    body: Any = None
 
     @property
     def is_error(self) -> bool:

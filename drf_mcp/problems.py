@@ -113,8 +113,9 @@ def soft_failure(detail: SoftDetail, arguments: ArgumentLocator) -> Failure:
         if problem.pointer or len(texts) > 1
     )
     first = texts[0][1] if texts else str(SoftFailure.default_detail)
-    code = (detail_code(first) if texts else SoftFailure.default_code).upper()
-    category = CODES.get(code, Category.VALIDATION)
+    said = detail_code(first) if texts else SoftFailure.default_code
+    known = (said.upper(), CODES.get(said.upper(), Category.VALIDATION))
+    code, category = CAUSES.get(said, known)
     return Failure(
         code=code,
         category=category,

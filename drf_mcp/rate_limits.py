@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
@@ -18,29 +19,29 @@ APPROACHING = "RATE_LIMIT_APPROACHING"
 LOW_SHARE = 0.1
 
 
-def rate_limit_of(view: Any, headers: Mapping[str, str]) -> RateLimit | None:
+def rate_limit_of(view: Any, status: int, headers: Mapping[str, str]) -> RateLimit | None:
     """Return the tightest quota of a view's throttles for its request.
 
     Args:
         view: the view instance that answered.
-        headers: its response's headers; Retry-After says when to come back.
+        status: the HTTP status of its answer.
+        headers: the answer's headers; Retry-After of a 429 says when to come back.
 
     Returns:
         None where no throttle of the SimpleRateThrottle family counts this caller.
     """
     throttles = view.get_throttles()
-    if not throttles:
-        return None
     quotas = [quota for throttle in throttles for quota in quotas_of(throttle, view)]
-    if not quotas:
-        return None
-    tightest = min(quotas, key=lambda quota: (quota.remaining or 0, quota.limit or 0))
-    seconds = headers.get("Retry-After", "")
+    tightest = min(quotas, key=tightness) if quotas else None
+    seconds = headers.get("Retry-After", "") if status == 429 else ""
     if not seconds.isdigit():
         return tightest
-    return RateLimit(
-        tightest.limit, tightest.remaining, tightest.reset_at, tightest.period, int(seconds)
-    )
+    return replace(tightest or RateLimit(), retry_after=int(seconds))
+
+
+def tightness(quota: RateLimit) -> tuple[int, ...]:
+    """Return what orders quotas: the fewest calls left, then the longest wait."""
+    return (quota.remaining or 0, -(quota.retry_after or 0), quota.limit or 0)
 
 
 def quotas_of(throttle: Any, view: Any) -> Iterator[RateLimit]:
@@ -54,8 +55,10 @@ def quotas_of(throttle: Any, view: Any) -> Iterator[RateLimit]:
         throttle.rate = throttle.get_rate()
         throttle.num_requests, throttle.duration = throttle.parse_rate(throttle.rate)  # type: ignore[attr-defined]
     key = throttle.get_cache_key(view.request, view) if throttle.rate else None
-    if key is not None:
-        yield quota_of(throttle, throttle.cache.get(key, []))
+    history = None if key is None else throttle.cache.get(key, [])
+    # A subclass may keep something else under its key.
+    if isinstance(history, list) and all(isinstance(moment, (int, float)) for moment in history):
+        yield quota_of(throttle, history)
 
 
 def quota_of(throttle: SimpleRateThrottle, history: list[float]) -> RateLimit:

@@ -10,11 +10,13 @@ from typing import Any
 from drf_mcp.envelopes.recognition import recognised
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.notes import Notes, notes_of
-from drf_mcp.outcomes import Outcome, RateLimit, Warning
+from drf_mcp.outcomes import Category, Outcome, RateLimit, Warning
 from drf_mcp.pages import pagination_of
 from drf_mcp.problems import ArgumentLocator, response_failure, soft_failure
 from drf_mcp.rate_limits import approaching, rate_limit_of
-
+from drf_mcp.tools import Tool
+from drf_mcp.tools.names import standard_action
+from drf_mcp.vocabulary import HANDLING
 
 NO_NOTES = Notes()
 
@@ -28,6 +30,8 @@ class Answer:
         data: the body as data; None if there is none.
         headers: the response's headers.
         view: the view instance, None if the response does not name it.
+        request: the request it answered, Django's or REST framework's.
+        excepted: True if an exception handler wrote it, whatever the status.
         blocks: content blocks of a body that is no data.
         query_string: the query that was answered.
     """
@@ -36,6 +40,8 @@ class Answer:
     data: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     view: Any = None
+    request: Any = None
+    excepted: bool = False
     blocks: tuple[Mapping[str, Any], ...] = ()
     query_string: str = ""
 
@@ -48,10 +54,9 @@ def outcome_of(tool: str, answer: Answer, arguments: ArgumentLocator) -> Outcome
         answer: what the view answered.
         arguments: finds the arguments that an error or a link speaks of.
     """
-    outcome = recognised(answer.data, answer.status) or plain_outcome(answer, arguments)
+    outcome = own_envelope(answer) or plain_outcome(answer, arguments)
     quota = outcome.rate_limit or quota_of(answer)
-    notes = notes_of(answer.view.request) if answer.view is not None else None
-    notes = notes or NO_NOTES
+    notes = notes_of(answer.request) or NO_NOTES
     return replace(
         outcome,
         tool=tool,
@@ -68,21 +73,60 @@ def new_request_id() -> str:
     return f"req_{secrets.token_hex(8)}"
 
 
+def own_envelope(answer: Answer) -> Outcome | None:
+    """Return the outcome that the view's own envelope tells of, None if there is none.
+
+    One that tells of a success counts for nothing where the HTTP status says otherwise.
+    """
+    outcome = recognised(answer.data, answer.status)
+    told_wrong = outcome is not None and outcome.failure is None and answer.status >= 400
+    return None if told_wrong else outcome
+
+
 def plain_outcome(answer: Answer, arguments: ArgumentLocator) -> Outcome:
     """Return the outcome of an answer that is data, an error body or a soft failure."""
     data, status = answer.data, answer.status
-    if isinstance(data, SoftDetail):
-        return Outcome("", status, data=data.answer, failure=soft_failure(data, arguments))
     if status >= 400:
         failure = response_failure(status, data, answer.headers, arguments)
         return Outcome("", status, data=data, failure=failure)
+    if answer.excepted and status < 300 and data is not None:
+        detail = soft_detail(data)
+        failure = soft_failure(detail, arguments)
+        return Outcome("", status, data=detail.answer, failure=failure, body=data)
     page = pagination_of(answer.view, data, answer.query_string, arguments.moved)
     return Outcome("", status, data=data, pagination=page)
 
 
+def soft_detail(body: Any) -> SoftDetail:
+    """Return the detail of a `SoftFailure` in what an exception handler made of it."""
+    if isinstance(body, SoftDetail):
+        return body
+    members = body if isinstance(body, Mapping) else {"detail": body}
+    nested = (value for value in members.values() if isinstance(value, SoftDetail))
+    return next(nested, None) or SoftDetail(dict(members), None, "")
+
+
+def pointed(outcome: Outcome, tool: Tool) -> Outcome:
+    """Return the outcome, one of nothing found with the way to find what there is."""
+    failure = outcome.failure
+    if failure is None or failure.category is not Category.NOT_FOUND:
+        return outcome
+    if failure.remediation not in ("", HANDLING[Category.NOT_FOUND].remediation):
+        return outcome
+    if tool.list_tool is not None:
+        hint = f"Use {tool.list_tool} to find existing ids, then call again with one of them."
+    elif standard_action(tool.endpoint) == "list":
+        hint = "Start at the first page, and go on with the arguments of the next."
+    else:
+        return outcome
+    return replace(outcome, failure=replace(failure, remediation=hint))
+
+
 def quota_of(answer: Answer) -> RateLimit | None:
     """Return what is left of the caller's quota, None where nothing counts."""
-    return None if answer.view is None else rate_limit_of(answer.view, answer.headers)
+    if answer.view is None:
+        return None
+    return rate_limit_of(answer.view, answer.status, answer.headers)
 
 
 def quota_warnings(quota: RateLimit | None, outcome: Outcome) -> Iterator[Warning]:

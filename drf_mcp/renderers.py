@@ -8,15 +8,16 @@ from typing import Any
 
 from rest_framework.renderers import JSONRenderer
 
+from drf_mcp.content import BODILESS
 from drf_mcp.envelopes import Envelope
-from drf_mcp.outcomes import MISSING
+from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.problems import ArgumentLocator
-from drf_mcp.reading import Answer, new_request_id, outcome_of
+from drf_mcp.reading import Answer, new_request_id, outcome_of, pointed
 from drf_mcp.results import make_envelope
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
 from drf_mcp.tools.refusals import escape
-from drf_mcp.tools.sent import sent_call
+from drf_mcp.tools.sent import sent_body, sent_call
 
 
 class EnvelopeJSONRenderer(JSONRenderer):
@@ -41,22 +42,14 @@ class EnvelopeJSONRenderer(JSONRenderer):
         """Return the envelope as JSON; nothing for a response that has no body."""
         context = renderer_context or {}
         response, view = context.get("response"), context.get("view")
-        if response is None or view is None or response.status_code == 204:
+        if response is None or view is None or response.status_code in BODILESS:
             return super().render(data, accepted_media_type, renderer_context)
+        # Said on the response itself, which a cache may keep: its bytes are an envelope.
+        response.is_enveloped = True
         request = view.request
-        tool = registry.tool_at(request.resolver_match, request.method)
-        answer = Answer(
-            status=response.status_code,
-            data=data,
-            headers=response.headers,
-            view=view,
-            query_string=request.META.get("QUERY_STRING", ""),
-        )
-        name = tool.name if tool else view.get_view_name()
-        outcome = replace(
-            outcome_of(name, answer, locator(tool, view)), request_id=new_request_id()
-        )
-        rendered = make_envelope(self.envelope_of(tool)).render(outcome)
+        urlconf = getattr(request, "urlconf", None)
+        tool = registry.tool_at(request.resolver_match, request.method, urlconf)
+        rendered = make_envelope(self.envelope_of(tool)).render(outcome(tool, data, response, view))
         return super().render(rendered, accepted_media_type, renderer_context)
 
     def envelope_of(self, tool: Tool | None) -> type[Envelope]:
@@ -66,22 +59,44 @@ class EnvelopeJSONRenderer(JSONRenderer):
         return chosen
 
 
-def locator(tool: Tool | None, view: Any) -> ArgumentLocator:
-    """Return what finds the argument an error speaks of: a tool's, or the request's own."""
+def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
+    """Return what a response comes to, as a tool call would have it.
+
+    Args:
+        tool: the tool that stands for the view's endpoint, None if none does.
+        data: the response's data.
+        response: the response.
+        view: the view instance that answered.
+    """
+    answer = Answer(
+        status=response.status_code,
+        data=data,
+        headers=response.headers,
+        view=view,
+        request=view.request,
+        excepted=response.exception,
+        query_string=view.request.META.get("QUERY_STRING", ""),
+    )
+    # Only an error speaks of the body, which a view may have left unread.
+    body = sent_body(view.request) if response.exception or answer.status >= 400 else {}
     if tool is None:
-        return RequestPointers(view.request)
-    return tool.pointers(sent_call(tool.arguments, view))
+        told = outcome_of(view.get_view_name(), answer, RequestPointers(view.request, body))
+    else:
+        arguments = tool.pointers(sent_call(tool.arguments, view, body))
+        told = pointed(outcome_of(tool.name, answer, arguments), tool)
+    return replace(told, request_id=told.request_id or new_request_id())
 
 
-class RequestPointers:
+class RequestPointers(ArgumentLocator):
     """Finds values of a request that no tool stands for, by the view's own names.
 
     Args:
         request: REST framework's request.
+        body: its body, parsed.
     """
 
-    def __init__(self, request: Any) -> None:
-        self.body = request.data
+    def __init__(self, request: Any, body: Any) -> None:
+        self.body = body
         self.query = request.query_params
 
     def knows(self, name: str | int) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
 
-from drf_mcp.encoding import encode_data, to_bytes
+from drf_mcp.encoding import encode_data, to_bytes, unencodable
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
-
 
 _ENVELOPES: dict[type[Envelope], Envelope] = {}
 
@@ -36,3 +37,37 @@ def tool_result(outcome: Outcome, envelope: Envelope, era: Era) -> dict[str, Any
     if outcome.is_error:
         members["isError"] = True
     return members
+
+
+def explained(failed: Outcome, outcome: Outcome) -> Outcome:
+    """Return the outcome of a result that could not be written, saying what it holds.
+
+    Args:
+        failed: the outcome to tell instead.
+        outcome: what could not be written.
+    """
+    found = next((w for name, part in parts(outcome) if (w := where(name, part))), None)
+    if failed.failure is None or found is None:
+        return failed
+    message = f"{found}. It was logged under the id {failed.request_id}."
+    return replace(failed, failure=replace(failed.failure, message=message))
+
+
+def parts(outcome: Outcome) -> Iterator[tuple[str, Any]]:
+    """Yield what a view put into an outcome, each part with its name."""
+    yield "The answer", outcome.data
+    yield "The telemetry", outcome.telemetry
+    yield "The meta", outcome.meta
+    for warning in outcome.warnings:
+        yield f"The context of the warning {warning.code}", warning.context
+    if outcome.failure is not None:
+        yield "The context of the failure", outcome.failure.context
+
+
+def where(name: str, part: Any) -> str:
+    """Return where a part holds what JSON cannot, "" if nowhere."""
+    found = unencodable(part)
+    if found is None:
+        return ""
+    pointer, wrong = found
+    return f"{name} cannot be written as JSON: {pointer or 'it'} is {wrong}"

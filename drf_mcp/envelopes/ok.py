@@ -81,7 +81,7 @@ class OkEnvelope(Envelope):
 
     def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
         """Return ``meta``; ``content`` is what the content hash vouches for."""
-        meta: dict[str, Any] = {"version": facts.server_version()}
+        meta: dict[str, Any] = {**outcome.meta, "version": facts.server_version()}
         if not outcome.is_error:
             meta["content_hash"] = content_hash(content)
         if outcome.pagination is not None:

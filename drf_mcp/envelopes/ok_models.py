@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import Self
 
+from drf_mcp.envelopes.bodies import Body
+
 
 class OkError(BaseModel):
     """One entry of ``errors``."""
@@ -30,7 +32,7 @@ class OkMeta(BaseModel):
     warnings: list[str] | None = Field(default=None, description="Non-blocking issues")
 
 
-class OkResponse(BaseModel):
+class OkResponse(Body, BaseModel):
     """The whole envelope; dump it with ``exclude_unset=True``."""
 
     mcp_contract: ClassVar[str] = "ok"
@@ -46,3 +48,7 @@ class OkResponse(BaseModel):
         if self.ok is bool(self.errors):
             raise ValueError("errors are given on failure and only then")
         return self
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON value, without the members that nobody set."""
+        return self.model_dump(exclude_unset=True)

@@ -23,21 +23,26 @@ class PlainEnvelope(Envelope):
 
     def render(self, outcome: Outcome) -> Any:
         """Return the body as it is, or the sentence that tells of a failure."""
-        failure = self.reported_failure(outcome)
-        return outcome.data if failure is None else PREFIX + self.reason(failure, outcome.data)
+        failure = outcome.failure
+        if failure is None:
+            return outcome.data
+        if failure.soft:
+            return self.soft_body(failure, outcome)
+        return PREFIX + self.reason(failure, outcome.data)
 
     def text(self, outcome: Outcome, rendered: Any, encode: Callable[[Any], str]) -> str:
         """Return the sentence as it is, a body as JSON."""
-        return json_text(rendered) if self.reported_failure(outcome) is None else str(rendered)
+        return str(rendered) if outcome.is_error else json_text(rendered)
 
-    def reported_failure(self, outcome: Outcome) -> Failure | None:
-        """Return the failure to report; a soft one speaks through its body if it has one."""
-        if outcome.is_error or outcome.data is None:
-            return outcome.failure
-        return None
+    def soft_body(self, failure: Failure, outcome: Outcome) -> Any:
+        """Return the body of a call that worked: the view's, or its sentence if it has none."""
+        body = outcome.data if outcome.body is None else outcome.body
+        return {"detail": failure.message} if body is None else body
 
     def reason(self, failure: Failure, data: Any) -> str:
         """Return why the call failed: the view's body, or our own words if there is none."""
-        if data is None:
-            return f"{failure.message} {failure.remediation}".rstrip()
-        return f"ViewSet returned error: {json_value(data)}"
+        if data is not None:
+            return f"ViewSet returned error: {json_value(data)}"
+        if len(failure.problems) > 1:
+            return " ".join(f"{p.message} {p.remediation}".rstrip() for p in failure.problems)
+        return f"{failure.message} {failure.remediation}".rstrip()

@@ -1,16 +1,22 @@
 """Envelopes that a view built itself, read back so that they are never wrapped twice.
 
 A view may return one of this package's models, or the dict of a "response-v2"; what
-it says is rendered in the envelope that is active.
+it says is rendered in the envelope that is active. A dict may be of any project's
+making: what is not of the right type in it counts for nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from datetime import datetime
 from typing import Any
 
-from drf_mcp.envelopes.response_v2 import VERSION
+from django.utils.dateparse import parse_datetime
+
+from drf_mcp.envelopes.facts import FIDELITY_LEVELS
+from drf_mcp.envelopes.model_reading import pointer_of, read_ok, read_status
+from drf_mcp.envelopes.response_v2 import ERROR_DATA, META, VERSION
 from drf_mcp.outcomes import (
     MISSING,
     Category,
@@ -25,7 +31,9 @@ from drf_mcp.outcomes import (
 )
 from drf_mcp.vocabulary import CODES, WARNING_SEVERITIES
 
-STANDARD_DATA = frozenset({"error_code", "error_type", "remediation", "details"})
+STANDARD_DATA = frozenset(ERROR_DATA["properties"])
+# What marks a failure of a call that worked is said by `Failure.soft` from there on.
+STANDARD_META = frozenset({*META["properties"], "soft"})
 
 
 def recognised(data: Any, status: int) -> Outcome | None:
@@ -53,21 +61,35 @@ def read_tool_response(response: Any, status: int) -> Outcome:
 
 def read_response_v2(envelope: Mapping[str, Any], status: int) -> Outcome:
     """Read the members of a "response-v2"; ``meta.soft`` marks a soft failure."""
-    data, meta = envelope.get("data") or {}, envelope["meta"]
+    data, meta = envelope.get("data"), envelope["meta"]
     failure = None
     if not envelope["success"]:
-        failure = response_v2_failure(envelope, data, soft=meta.get("soft") is True)
+        failure = response_v2_failure(envelope, mapping(data), soft=meta.get("soft") is True)
+        # A soft failure has an answer where a hard one has but its context.
+        data = dict(failure.context) if failure.soft and failure.context else None
     return Outcome(
         tool="",
         status=status,
-        data=data if failure is None else None,
+        data={} if data is None and failure is None else data,
         failure=failure,
+        request_id=str(meta.get("request_id") or ""),
         warnings=tuple(response_v2_warnings(meta)),
         pagination=members_of(Pagination, meta.get("pagination"), has_more=False),
         rate_limit=members_of(RateLimit, meta.get("rate_limit")),
-        telemetry=meta.get("telemetry") or {},
+        telemetry=mapping(meta.get("telemetry")),
         fidelity=fidelity_of(meta),
+        meta={name: value for name, value in meta.items() if name not in STANDARD_META},
     )
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a value that is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """Return the items of a list, none of anything else."""
+    return list(value) if isinstance(value, (list, tuple)) else []
 
 
 def response_v2_failure(
@@ -96,28 +118,20 @@ def category_of(named: Any, code: str) -> Category:
 
 def response_v2_problems(details: Any) -> list[Problem]:
     """Return the problems of an error's ``details``, or the one that it is itself."""
-    if not isinstance(details, Mapping):
-        return []
-    entries = details.get("problems") or [details]
+    entries = items(mapping(details).get("problems")) or [details]
     return [
         Problem(
             code=str(entry.get("code") or entry.get("constraint") or "invalid"),
             message=str(entry.get("message") or ""),
             pointer=str(entry.get("pointer") or pointer_of(entry.get("field"))),
             received=entry.get("received", MISSING),
-            accepted=entry.get("accepted"),
+            accepted=str(entry["accepted"]) if entry.get("accepted") else None,
             remediation=str(entry.get("remediation") or ""),
+            context=mapping(entry.get("context")),
         )
-        for entry in entries
-        if isinstance(entry, Mapping)
+        for entry in map(mapping, entries)
+        if entry
     ]
-
-
-def pointer_of(field: Any) -> str:
-    """Return the JSON pointer of a field written ``a[0].b``; "" for none."""
-    if not field:
-        return ""
-    return "/" + str(field).replace("[", ".").replace("]", "").replace(".", "/")
 
 
 def response_v2_warnings(meta: Mapping[str, Any]) -> list[Warning]:
@@ -125,111 +139,85 @@ def response_v2_warnings(meta: Mapping[str, Any]) -> list[Warning]:
     details = [
         Warning(
             code=str(detail.get("code") or "WARNING"),
-            message=str(detail["message"]),
+            message=str(detail.get("message") or detail.get("code") or ""),
             severity=severity_of(detail),
-            context=detail.get("context") or {},
+            context=mapping(detail.get("context")),
             remediation=str(detail.get("remediation") or ""),
         )
-        for detail in meta.get("warning_details") or ()
+        for detail in map(mapping, items(meta.get("warning_details")))
+        if detail
     ]
     told = {detail.message for detail in details}
-    sentences = [text for text in meta.get("warnings") or () if text not in told]
-    return details + [Warning("WARNING", str(text)) for text in sentences]
+    sentences = [text for text in map(str, items(meta.get("warnings"))) if text not in told]
+    return details + [Warning("WARNING", text) for text in sentences]
 
 
 def severity_of(detail: Mapping[str, Any]) -> Severity:
     """Return the severity of a structured warning, its code's by default."""
-    named = detail.get("severity")
-    return Severity(named) if named else WARNING_SEVERITIES.get(detail.get("code", ""), Severity.WARNING)
+    try:
+        return Severity(detail.get("severity"))
+    except ValueError:
+        return WARNING_SEVERITIES.get(str(detail.get("code")), Severity.WARNING)
 
 
-def members_of(model: Callable[..., Any], members: Any, **defaults: Any) -> Any:
+def members_of(model: Callable[..., Any], told: Any, **defaults: Any) -> Any:
     """Return a fact of that class from the members it has, None if there are none."""
-    if not isinstance(members, Mapping) or not members:
-        return None
     names = {field.name for field in fields(model)}  # type: ignore[arg-type]
-    return model(**{**defaults, **{n: v for n, v in members.items() if n in names}})
+    known = {name: value for name, value in mapping(told).items() if name in names}
+    converted = {name: converter(name)(value) for name, value in known.items()}
+    said = {name: value for name, value in converted.items() if value is not None}
+    return model(**{**defaults, **said}) if said else None
+
+
+def number(value: Any) -> int | None:
+    """Return a number of things as an integer, None if it is none."""
+    if isinstance(value, (int, float)) and value == value and abs(value) != float("inf"):
+        return int(value)
+    return None
+
+
+def text(value: Any) -> str | None:
+    """Return a value as text, None for none."""
+    return None if value is None else str(value)
+
+
+def arguments(value: Any) -> Mapping[str, Any] | None:
+    """Return arguments to send, None if there are none."""
+    return mapping(value) or None
+
+
+def moment(value: Any) -> int | None:
+    """Return a time as seconds since the epoch, None if it is none."""
+    try:
+        told = parse_datetime(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+    return int(told.timestamp()) if isinstance(told, datetime) else number(told)
+
+
+def converter(name: str) -> Callable[[Any], Any]:
+    """Return what makes a member of that name of the right type."""
+    return CONVERTERS.get(name, number)
+
+
+CONVERTERS: dict[str, Callable[[Any], Any]] = {
+    "has_more": bool,
+    "cursor": text,
+    "next": arguments,
+    "reset_at": moment,
+}
 
 
 def fidelity_of(meta: Mapping[str, Any]) -> Fidelity | None:
     """Return what the envelope says was left out, None if it says nothing."""
     level = meta.get("content_fidelity")
-    if level is None:
+    if level not in FIDELITY_LEVELS:
         return None
+    hashes = mapping(meta.get("content_archive_hashes"))
     return Fidelity(
         level,
-        tuple(meta.get("dropped_content_ids") or ()),
-        meta.get("content_archive_hashes") or {},
-    )
-
-
-def read_ok(response: Any, status: int) -> Outcome:
-    """Read an `OkResponse`; one that says no with a good HTTP status failed softly."""
-    failure = None
-    if not response.ok:
-        errors = response.errors
-        failure = Failure(
-            code=errors[0].code.upper(),
-            category=CODES.get(errors[0].code.upper(), Category.VALIDATION),
-            message=errors[0].message,
-            remediation=errors[0].fix_hint or "",
-            problems=tuple(
-                Problem(e.code, e.message, pointer_of(e.path), remediation=e.fix_hint or "")
-                for e in errors
-            ),
-            soft=status < 400,
-        )
-    return Outcome(
-        tool="",
-        status=status,
-        data=response.data,
-        failure=failure,
-        warnings=tuple(Warning("WARNING", text) for text in response.meta.warnings or ()),
-        pagination=ok_pagination(response.meta),
-    )
-
-
-def ok_pagination(meta: Any) -> Pagination | None:
-    """Return what ``meta.next_cursor`` says, None where it was not set."""
-    if "next_cursor" not in meta.model_fields_set:
-        return None
-    return Pagination(has_more=meta.next_cursor is not None, cursor=meta.next_cursor)
-
-
-def read_status(response: Any, status: int) -> Outcome:
-    """Read a `StandardMCPResponse`: lesser errors are warnings that say what to do."""
-    serious = [e for e in response.errors if e.severity in (Severity.ERROR, Severity.CRITICAL)]
-    lesser = [e for e in response.errors if e not in serious]
-    failure = None
-    if not response.success:
-        failure = status_failure((serious or lesser)[:1], response)
-        lesser = lesser if serious else lesser[1:]
-    told = [
-        Warning(e.code.upper(), e.message, e.severity, e.context or {}, e.suggestion or "")
-        for e in lesser
-    ]
-    return Outcome(
-        tool="",
-        status=status,
-        data=response.data,
-        failure=failure,
-        warnings=(*told, *(Warning("WARNING", text) for text in response.warnings)),
-        suggestions=tuple(response.suggestions),
-    )
-
-
-def status_failure(first: list[Any], response: Any) -> Failure:
-    """Return the failure of the first serious error of a `StandardMCPResponse`."""
-    if not first:
-        return Failure("INTERNAL_ERROR", Category.INTERNAL, "The operation failed.", "")
-    error = first[0]
-    code = error.code.upper()
-    return Failure(
-        code=code,
-        category=CODES.get(code, Category.INTERNAL),
-        message=error.message,
-        remediation=error.suggestion or "",
-        context=error.context or {},
+        tuple(map(str, items(meta.get("dropped_content_ids")))),
+        {str(name): str(value) for name, value in hashes.items()},
     )
 
 

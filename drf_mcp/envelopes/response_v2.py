@@ -68,6 +68,7 @@ class ResponseV2Envelope(Envelope):
         """Return the reserved members that have something to say."""
         return facts.present(
             {
+                **outcome.meta,
                 "version": VERSION,
                 "request_id": outcome.request_id,
                 **facts.fidelity(outcome),
@@ -122,7 +123,13 @@ class ResponseV2Envelope(Envelope):
             "code": problem.code,
             "message": problem.message,
             **facts.received(problem),
-            **facts.present({"accepted": problem.accepted, "remediation": problem.remediation}),
+            **facts.present(
+                {
+                    "accepted": problem.accepted,
+                    "remediation": problem.remediation,
+                    "context": problem.context,
+                }
+            ),
         }
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:

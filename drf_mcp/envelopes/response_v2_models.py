@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import asdict, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict, model_validator
 from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
+from drf_mcp.envelopes.bodies import Body
 from drf_mcp.envelopes.response_v2 import VERSION
 from drf_mcp.outcomes import Category
 from drf_mcp.vocabulary import CODES, HANDLING, WARNING_SEVERITIES
@@ -72,7 +73,7 @@ class ErrorData(TypedDict, total=False):
 
 
 @dataclass
-class ToolResponse:
+class ToolResponse(Body):
     """One response; ``dataclasses.asdict`` gives the JSON value.
 
     Raises:
@@ -93,6 +94,10 @@ class ToolResponse:
         if self.success is not (self.error is None):
             raise ValueError("error is a sentence on failure and null on success")
         return self
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON value."""
+        return asdict(self)
 
 
 def success_response(

@@ -96,11 +96,12 @@ class StatusEnvelope(Envelope):
         duration = outcome.telemetry.get("duration_ms")
         return facts.present(
             {
+                **outcome.meta,
                 "request_id": outcome.request_id,
                 "timestamp": now.replace("+00:00", "Z"),
                 "tool_name": outcome.tool,
                 "tool_version": facts.server_version(),
-                "execution_time": None if duration is None else round(duration / 1000, 6),
+                "execution_time": seconds(duration),
                 **facts.fidelity(outcome),
                 "pagination": facts.pagination(outcome),
                 "rate_limit": facts.rate_limit(outcome),
@@ -134,6 +135,11 @@ class StatusEnvelope(Envelope):
         }
 
 
+def seconds(milliseconds: Any) -> float | None:
+    """Return milliseconds as seconds, None if that is no number of them."""
+    return round(milliseconds / 1000, 6) if isinstance(milliseconds, (int, float)) else None
+
+
 def failure_error(failure: Failure) -> dict[str, Any]:
     """Return the entry of a failure without problems."""
     handling = HANDLING[failure.category]
@@ -152,17 +158,19 @@ def problem_error(problem: Problem, failure: Failure) -> dict[str, Any]:
     handling = HANDLING[failure.category]
     context = {
         **failure.context,
-        "pointer": problem.pointer,
-        **facts.present({"field": problem.path, "accepted": problem.accepted}),
+        **problem.context,
+        **facts.present({"pointer": problem.pointer, "field": problem.path}),
+        **facts.present({"accepted": problem.accepted}),
         **facts.received(problem),
     }
+    recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable
     return {
         "message": problem.message,
         **facts.present({"suggestion": problem.remediation}),
-        "severity": handling.severity.value,
+        "severity": (problem.severity or handling.severity).value,
         "code": problem.code.lower(),
-        "recoverable": handling.recoverable,
-        "context": context,
+        "recoverable": recoverable,
+        **facts.present({"context": context}),
     }
 
 

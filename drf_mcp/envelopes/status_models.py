@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
+from drf_mcp.envelopes.bodies import Body
 from drf_mcp.outcomes import Severity
 
 # The contract's name for the severities that every envelope uses.
@@ -53,7 +54,7 @@ class ResponseMetadata(BaseModel):
         return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
-class StandardMCPResponse(BaseModel):
+class StandardMCPResponse(Body, BaseModel):
     """Base response model; subclass it per tool if you like.
 
     ``status`` is decided by `finalize`.
@@ -100,3 +101,7 @@ class StandardMCPResponse(BaseModel):
         else:
             self.status = ResponseStatus.SUCCESS
         return self.model_dump(exclude_none=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON value."""
+        return self.finalize()

@@ -268,6 +268,31 @@ def test_a_validation_error_that_is_answered_instead_of_raised_keeps_its_pointer
     assert result.code == "MISSING_REQUIRED"
 
 
+def test_errors_in_pydantics_form_point_at_what_they_locate(serve):
+    errors = [
+        {"type": "missing", "loc": ["body", "size"], "msg": "Field required", "input": {}},
+        {"type": "string_too_long", "loc": ["name"], "msg": "Too long", "input": "x"},
+        {"type": "value_error", "loc": ["body"], "msg": "Nothing fits."},
+    ]
+
+    def answer(request):
+        Basket(data=request.data)
+        return Response({"detail": errors}, status=422)
+
+    result = serve(answering(answer, "POST")).call(body={"name": "x"})
+    assert [(p["pointer"], p["code"], p["message"]) for p in result.problems] == [
+        ("/body/size", "required", "Field required"),
+        ("/body/name", "string_too_long", "Too long"),
+        ("/body", "value_error", "Nothing fits."),
+    ]
+
+
+def test_a_missing_field_in_pydantics_form_is_missing(serve):
+    errors = [{"type": "missing", "loc": ("query", "size"), "msg": "Field required"}]
+    view = answering(lambda request: Response({"detail": errors}, status=422), "POST")
+    assert serve(view).call(body={}).code == "MISSING_REQUIRED"
+
+
 def test_the_words_of_a_failure_are_in_the_callers_language(serve):
     thing = serve(raising(ValidationError({"x": ["é ü 🎩"]})))
     text = thing.call().raw["content"][0]["text"]

@@ -73,9 +73,16 @@ def test_a_soft_failure_speaks_through_its_body() -> None:
     assert text(SOFT_WITH_DATA) == '[{"id": 1, "name": "a"}, null]'
 
 
-def test_a_soft_failure_without_body_is_told() -> None:
+def test_a_soft_failure_is_no_error_text() -> None:
+    """That text is for errors alone, and soft failures carry no isError."""
     failure = Failure("X", Category.CONFLICT, "Not now.", "Later.", soft=True)
-    assert text(Outcome("t", 200, failure=failure)) == "Error executing tool: Not now. Later."
+    assert text(Outcome("t", 200, failure=failure)) == '{"detail": "Not now."}'
+
+
+def test_the_body_of_a_soft_failure_is_what_http_clients_get() -> None:
+    failure = Failure("X", Category.CONFLICT, "Not now.", "Later.", soft=True)
+    outcome = Outcome("t", 200, [1], failure=failure, body={"detail": "Not now.", "data": [1]})
+    assert text(outcome) == '{"detail": "Not now.", "data": [1]}'
 
 
 def test_rest_consumers_get_the_untouched_body() -> None:

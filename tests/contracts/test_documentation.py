@@ -1,0 +1,118 @@
+"""The pages about envelopes: their exchanges are real, their example works.
+
+A page is blessed by copying: a test that fails has written the true one and says how.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.checks import run_checks
+from django.core.management import call_command
+from rest_framework import serializers
+
+from tests.contracts.conftest import ENVELOPES
+from tests.dispatch.views import validating
+
+DOCS = Path(django_settings.BASE_DIR) / "docs"
+EXCHANGE = re.compile(
+    r"```console\n\$ python manage\.py mcp_call (?P<command>.+)\n```\n\n"
+    r"```(?P<language>json|text)\n(?P<shown>(?:(?!```).*\n)*)```\n"
+)
+# What differs from call to call, as the pages show it.
+FIXED = [
+    (r"req_[0-9a-f]{16}", "req_504d948b2bb772db"),
+    (r'"timestamp": "[^"]+"', '"timestamp": "2026-11-21T10:30:00.245Z"'),
+    (r'"duration_ms": [0-9.e-]+', '"duration_ms": 24.5'),
+    (r'"execution_time": [0-9.e-]+', '"execution_time": 0.0245'),
+]
+
+
+def printed(command: str) -> str:
+    """Run ``mcp_call`` and return what it prints, without what differs from call to call."""
+    out = io.StringIO()
+    # A tool that answers with an error ends the command.
+    with suppress(SystemExit):
+        call_command("mcp_call", *shlex.split(command), stdout=out)
+    text = out.getvalue()
+    for pattern, shown in FIXED:
+        text = re.sub(pattern, shown, text)
+    return text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ENVELOPES)
+def test_the_exchanges_of_a_page_are_what_mcp_call_prints(page, settings, tmp_path):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "ENVELOPE_CLASS": ENVELOPES[page],
+        "SERVER_VERSION": "1.0.0",
+    }
+    told = (DOCS / f"envelopes/{page}.md").read_text()
+
+    def run(match: re.Match[str]) -> str:
+        start, end = match.start("shown") - match.start(), match.end("shown") - match.start()
+        return match[0][:start] + printed(match["command"]) + match[0][end:]
+
+    true, count = EXCHANGE.subn(run, told)
+    assert count >= 3
+    assert count == told.count("mcp_call")
+    if told != true:
+        written = tmp_path / f"{page}.md"
+        written.write_text(true)
+        pytest.fail(f"Not what is printed. Compare, then: cp {written} {DOCS}/envelopes/{page}.md")
+
+
+@pytest.mark.parametrize("page", ENVELOPES)
+def test_a_page_names_its_setting(page):
+    setting = f'DRF_MCP = {{"ENVELOPE_CLASS": "drf_mcp.envelopes.{ENVELOPES[page].__name__}"}}'
+    assert setting in (DOCS / f"envelopes/{page}.md").read_text()
+
+
+def own_envelope() -> Any:
+    """Return the envelope that the page shows, made of its source."""
+    section = (DOCS / "envelopes.md").read_text().split("## An envelope of your own")[1]
+    source = re.search(r"```python\n(.+?)```", section, re.S)[1]
+    assert len(source.splitlines()) <= 25
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    return namespace["JSendEnvelope"]
+
+
+class Numbers(serializers.Serializer):
+    number = serializers.IntegerField(max_value=5)
+
+
+def test_the_envelope_of_ones_own_works_as_shown(serve):
+    """The agent holds every result against the schema that the envelope states."""
+    used = own_envelope()
+    served = serve(validating(Numbers), ENVELOPE_CLASS=used)
+    agent = served.agent("response_v2")
+    agent.path = "/mcp"
+    assert agent.call("thing", number=1).envelope == {"status": "success", "data": {"number": 1}}
+    refused = agent.call("thing", number=9)
+    assert refused.is_error
+    assert refused.envelope["data"] == {
+        "number": "Ensure this value is less than or equal to 5.",
+    }
+    assert not [e for e in run_checks(tags=["drf_mcp"]) if e.id == "drf_mcp.E003"]
+
+
+def test_the_table_of_envelopes_is_complete():
+    text = (DOCS / "envelopes.md").read_text()
+    for page, envelope_class in ENVELOPES.items():
+        row = f"| [`drf_mcp.envelopes.{envelope_class.__name__}`](envelopes/{page}.md)"
+        assert row in text
+
+
+def test_links_of_the_pages_lead_somewhere():
+    for page in (DOCS / "envelopes").glob("*.md"):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), (page, target)

@@ -1,0 +1,173 @@
+"""What a view says beside its answer, under each envelope and over plain HTTP."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from django.http import HttpResponse
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from drf_mcp import call_notes
+from drf_mcp.notes import notes_of
+from drf_mcp.outcomes import Severity
+from drf_mcp.renderers import EnvelopeJSONRenderer
+from tests.agents import REVISIONS
+from tests.dispatch.views import answering, raising
+
+
+def noted(request) -> Response:
+    """Answer with a warning, a suggestion and a measurement."""
+    notes = call_notes(request)
+    notes.warn("Prices are from yesterday.", code="STALE_CACHE", context={"hours": 20})
+    notes.warn("One source failed.", code="PARTIAL_FAILURE", remediation="Ask source b again.")
+    notes.suggest("Call refresh first.")
+    notes.measure(downstream_calls=3)
+    return Response({"a": 1})
+
+
+def test_response_v2_has_warnings_with_details_and_telemetry(serve):
+    meta = serve(answering(noted)).read()["meta"]
+    assert meta["warnings"] == ["Prices are from yesterday.", "One source failed."]
+    assert meta["warning_details"] == [
+        {
+            "code": "STALE_CACHE",
+            "severity": "warning",
+            "message": "Prices are from yesterday.",
+            "context": {"hours": 20},
+        },
+        {
+            "code": "PARTIAL_FAILURE",
+            "severity": "warning",
+            "message": "One source failed.",
+            "remediation": "Ask source b again.",
+        },
+    ]
+    assert meta["telemetry"]["downstream_calls"] == 3
+
+
+def test_ok_has_warnings(serve):
+    meta = serve(answering(noted)).read("ok")["meta"]
+    assert meta["warnings"] == ["Prices are from yesterday.", "One source failed."]
+
+
+def test_status_has_warnings_errors_and_suggestions(serve):
+    envelope = serve(answering(noted)).read("status")
+    assert envelope["status"] == "partial_success"
+    assert envelope["warnings"] == ["Prices are from yesterday."]
+    assert [error["code"] for error in envelope["errors"]] == ["partial_failure"]
+    assert envelope["suggestions"] == ["Ask source b again.", "Call refresh first."]
+
+
+def test_plain_has_the_body_alone(serve):
+    assert serve(answering(noted)).read("plain") == {"a": 1}
+
+
+def test_plain_http_is_not_changed_by_notes(serve):
+    def silent(request) -> Response:
+        return Response({"a": 1})
+
+    response = serve(answering(noted)).http.get("/thing/")
+    untold = serve(answering(silent)).http.get("/thing/")
+    assert response.content == untold.content
+    assert dict(response.headers) == dict(untold.headers)
+
+
+def test_a_serializer_writes_to_the_notes_of_its_request(serve):
+    class Name(serializers.Serializer):
+        name = serializers.SerializerMethodField()
+
+        def get_name(self, value) -> str:
+            call_notes(self.context["request"]).warn("It has two names.")
+            return "a"
+
+    def view(request) -> Response:
+        return Response(Name({}, context={"request": request}).data)
+
+    assert serve(answering(view)).read()["meta"]["warnings"] == ["It has two names."]
+
+
+def test_djangos_request_has_the_same_notes(serve):
+    def view(request) -> Response:
+        call_notes(request._request).warn("Below.")
+        assert call_notes(request) is call_notes(request._request)
+        return Response({})
+
+    assert serve(answering(view)).read()["meta"]["warnings"] == ["Below."]
+
+
+def test_a_view_that_answers_without_rest_framework_may_write_notes(serve):
+    def view(request) -> HttpResponse:
+        call_notes(request).warn("As text.")
+        return HttpResponse("hello", content_type="text/plain")
+
+    assert serve(answering(view)).read()["meta"]["warnings"] == ["As text."]
+
+
+def test_a_failure_keeps_what_was_noted_before(serve):
+    def view(request) -> Response:
+        call_notes(request).warn("The index is being rebuilt.")
+        raise serializers.ValidationError("no")
+
+    envelope = serve(answering(view)).read()
+    assert envelope["success"] is False
+    assert envelope["meta"]["warnings"] == ["The index is being rebuilt."]
+
+
+def test_the_notes_of_one_call_are_not_those_of_the_next(serve):
+    calls: list[int] = []
+
+    def view(request) -> Response:
+        calls.append(1)
+        if len(calls) == 1:
+            call_notes(request).warn("Once.")
+        return Response({})
+
+    thing = serve(answering(view))
+    thing.call()
+    assert "warnings" not in thing.read()["meta"]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_notes_reach_clients_of_every_revision(serve, revision):
+    thing = serve(answering(noted))
+    agent = thing.agent("response_v2")
+    agent.revision = revision
+    assert len(agent.call("thing").envelope["meta"]["warnings"]) == 2
+
+
+def test_the_rest_renderer_shows_them(serve):
+    view = answering(noted)
+    view.cls.renderer_classes = [EnvelopeJSONRenderer]
+    meta = serve(view).get()["meta"]
+    assert meta["warnings"] == ["Prices are from yesterday.", "One source failed."]
+    assert meta["telemetry"] == {"downstream_calls": 3}
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"), [("info", Severity.INFO), (Severity.ERROR, Severity.ERROR)]
+)
+def test_a_severity_may_be_given(rf, given, seen):
+    request = rf.get("/")
+    call_notes(request).warn("Something.", severity=given)
+    assert notes_of(request).warnings[0].severity is seen
+
+
+def test_an_unknown_severity_is_refused(rf):
+    with pytest.raises(ValueError, match="grave"):
+        call_notes(rf.get("/")).warn("Something.", severity="grave")
+
+
+def test_a_request_nobody_noted_anything_on_has_none(rf):
+    assert notes_of(rf.get("/")) is None
+
+
+def test_a_crash_says_nothing_of_the_view(serve):
+    assert "warnings" not in serve(raising(ZeroDivisionError())).read()["meta"]
+
+
+def test_the_package_gives_call_notes_without_loading_django():
+    code = "import sys; from drf_mcp import call_notes; assert 'django' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,255 @@
+"""Envelopes that a view built itself: rendered in the active one, never wrapped twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from rest_framework.response import Response
+
+from drf_mcp.envelopes import (
+    OkError,
+    OkMeta,
+    OkResponse,
+    ResponseError,
+    ResponseMetadata,
+    ResponseSeverity,
+    StandardMCPResponse,
+    ToolResponse,
+    error_response,
+    success_response,
+)
+from drf_mcp.envelopes.recognition import recognised
+from tests.contracts.conftest import ENVELOPES
+from tests.dispatch.views import answering
+from tests.envelopes.samples import STRUCTURED, parsed
+from tests.envelopes.test_arbitrary_outcomes import values
+
+WORKED: dict[str, Callable[[], Any]] = {
+    "ToolResponse": lambda: success_response({"a": 1}, warnings=["Old."]),
+    "asdict": lambda: asdict(success_response({"a": 1}, warnings=["Old."])),
+    "OkResponse": lambda: OkResponse(ok=True, data={"a": 1}, meta=OkMeta(warnings=["Old."])),
+    "StandardMCPResponse": lambda: StandardMCPResponse(data={"a": 1}, warnings=["Old."]),
+}
+SAID = {"message": "No such spec.", "error_code": "SPEC_NOT_FOUND", "error_type": "not_found"}
+FAILED: dict[str, Callable[[], Any]] = {
+    "ToolResponse": lambda: error_response(**SAID),
+    "asdict": lambda: asdict(error_response(**SAID)),
+    "StandardMCPResponse": lambda: failed_status(),
+}
+ANSWERED = {
+    "response_v2": lambda e: (e["data"], e["meta"]["warnings"]),
+    "ok": lambda e: (e["data"], e["meta"]["warnings"]),
+    "status": lambda e: (e["data"], e["warnings"]),
+    "plain": lambda e: (e, ["Old."]),
+}
+
+
+def failed_status() -> StandardMCPResponse:
+    """Return a "standard response" that failed."""
+    response = StandardMCPResponse()
+    response.add_error(
+        ResponseError(
+            message="No such spec.", severity=ResponseSeverity.ERROR, code="spec_not_found"
+        )
+    )
+    return response
+
+
+def view(make: Callable[[], Any], status: int = 200) -> Any:
+    """Return a view that answers what it makes."""
+    return answering(lambda request: Response(make(), status=status))
+
+
+@pytest.mark.parametrize("envelope", ENVELOPES)
+@pytest.mark.parametrize("make", WORKED.values(), ids=WORKED)
+def test_a_success_is_rendered_in_the_active_envelope(serve, make, envelope):
+    result = serve(view(make)).call(envelope)
+    assert "isError" not in result.raw
+    assert ANSWERED[envelope](result.envelope) == ({"a": 1}, ["Old."])
+
+
+@pytest.mark.parametrize("make", FAILED.values(), ids=FAILED)
+def test_a_failure_sets_is_error_whatever_the_http_status(serve, make):
+    result = serve(view(make)).call()
+    assert result.is_error
+    assert (result.code, result.envelope["error"]) == ("SPEC_NOT_FOUND", "No such spec.")
+    ok = serve(view(make)).call("ok")
+    assert [error["code"] for error in ok.envelope["errors"]] == ["spec_not_found"]
+
+
+@pytest.mark.parametrize("make", FAILED.values(), ids=FAILED)
+def test_an_error_status_says_the_same(serve, make):
+    result = serve(view(make, status=404)).call()
+    assert (result.is_error, result.code) == (True, "SPEC_NOT_FOUND")
+
+
+def test_a_success_with_an_error_status_is_a_failure(serve):
+    assert serve(view(lambda: success_response({"a": 1}), status=500)).call().is_error
+
+
+def test_a_failure_may_say_that_it_is_soft(serve):
+    def make() -> Any:
+        return error_response(**SAID, data={"hits": [1]}, meta={"soft": True})
+
+    result = serve(view(make)).call("ok")
+    assert "isError" not in result.raw
+    assert (result.envelope["ok"], result.envelope["data"]) == (False, {"hits": [1]})
+
+
+def test_an_ok_that_says_no_with_a_good_status_is_soft(serve):
+    def make() -> OkResponse:
+        error = OkError(code="loose", message="Loose.", path="links[1]", fix_hint="Fix it.")
+        return OkResponse(ok=False, errors=[error], data=[1, None], meta=OkMeta())
+
+    soft, hard = serve(view(make)).call("ok"), serve(view(make, status=409)).call("ok")
+    assert "isError" not in soft.raw
+    assert soft.envelope["data"] == [1, None]
+    assert hard.is_error
+    for result in (soft, hard):
+        (error,) = result.envelope["errors"]
+        assert error == {
+            "code": "loose",
+            "message": "Loose.",
+            "path": "links[1]",
+            "fix_hint": "Fix it.",
+        }
+
+
+def test_the_next_cursor_of_an_ok_is_kept(serve):
+    def make(cursor: str | None) -> Callable[[], OkResponse]:
+        return lambda: OkResponse(ok=True, data=[1], meta=OkMeta(next_cursor=cursor))
+
+    assert serve(view(make("c2"))).read("ok")["meta"]["next_cursor"] == "c2"
+    assert serve(view(make(None))).read("ok")["meta"]["next_cursor"] is None
+
+
+def test_members_of_meta_that_are_a_views_own_are_kept(serve):
+    def v2() -> ToolResponse:
+        return success_response(request_id="req_own", meta={"source": "cache"})
+
+    def status() -> StandardMCPResponse:
+        metadata = ResponseMetadata(tool_name="t", request_id="own", execution_time=0.5, a="b")
+        return StandardMCPResponse(metadata=metadata)
+
+    meta = serve(view(v2)).read()["meta"]
+    assert (meta["request_id"], meta["source"]) == ("req_own", "cache")
+    assert serve(view(v2)).read("ok")["meta"]["source"] == "cache"
+    metadata = serve(view(status)).read("status")["metadata"]
+    assert (metadata["request_id"], metadata["execution_time"], metadata["a"]) == ("own", 0.5, "b")
+
+
+def test_everything_that_meta_may_say_is_kept(serve):
+    said = {
+        "pagination": {"cursor": "c2", "has_more": True, "total_count": 9},
+        "rate_limit": {"limit": 100, "remaining": 50, "reset_at": 1_790_000_000},
+        "content_fidelity": "summary",
+        "content_fidelity_schema_version": "1.0",
+        "dropped_content_ids": ["x"],
+        "content_archive_hashes": {"a": "sha256:b"},
+        "warnings": ["Old."],
+        "warning_details": [
+            {"code": "STALE_CACHE", "severity": "info", "message": "Old.", "context": {"h": 1}}
+        ],
+    }
+    meta = serve(view(lambda: success_response({}, **said))).read()["meta"]
+    assert {name: meta[name] for name in said} == said
+
+
+def test_the_telemetry_of_a_view_stands_beside_the_duration(serve):
+    telemetry = {"downstream_calls": 2}
+    meta = serve(view(lambda: success_response({}, telemetry=telemetry))).read()["meta"]
+    assert meta["telemetry"]["downstream_calls"] == 2
+    assert "duration_ms" in meta["telemetry"]
+
+
+def test_a_time_of_reset_may_be_written_as_text(serve):
+    limit = {"limit": 1, "reset_at": "2026-01-01T00:00:00Z"}
+    meta = serve(view(lambda: success_response({}, rate_limit=limit))).read()["meta"]
+    assert meta["rate_limit"] == {"limit": 1, "reset_at": 1767225600}
+
+
+@pytest.mark.parametrize("make", [*WORKED.values(), *FAILED.values()])
+def test_plain_http_gives_the_envelope_itself(serve, make):
+    """REST framework's own renderer writes the models as they stand."""
+    body, made = serve(view(make)).get(), make()
+    expected = made if isinstance(made, dict) else made.as_json()
+    volatile = ("metadata",)
+    assert {k: v for k, v in body.items() if k not in volatile} == {
+        k: v for k, v in expected.items() if k not in volatile
+    }
+
+
+def test_a_model_reads_like_a_mapping():
+    response = success_response({"a": 1})
+    assert dict(response) == asdict(response)
+
+
+def test_a_finalized_response_is_plain_data(serve):
+    envelope = serve(view(lambda: StandardMCPResponse(data={"a": 1}).finalize())).read()
+    assert envelope["data"]["status"] == "success"
+    assert envelope["data"]["data"] == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"success": True},
+        {"success": True, "meta": None},
+        {"success": False, "meta": {"version": "response-v1"}},
+        {"data": {}, "meta": {"version": "response-v2"}},
+    ],
+)
+def test_what_only_resembles_an_envelope_is_data(serve, body):
+    assert serve(view(lambda: body)).read()["data"] == body
+
+
+RESERVED = [
+    "warnings",
+    "warning_details",
+    "pagination",
+    "rate_limit",
+    "telemetry",
+    "content_fidelity",
+    "dropped_content_ids",
+    "content_archive_hashes",
+    "request_id",
+    "soft",
+    "extra",
+]
+MEMBERS = ["has_more", "cursor", "total_count", "next", "limit", "reset_at", "code", "message"]
+objects = st.dictionaries(st.sampled_from(MEMBERS), values | st.floats(), max_size=3)
+metas = st.dictionaries(
+    st.sampled_from(RESERVED), values | objects | st.lists(objects, max_size=2), max_size=4
+)
+errors = st.dictionaries(
+    st.sampled_from(["error_code", "error_type", "remediation", "details", "more"]),
+    values | st.fixed_dictionaries({"problems": st.lists(objects | values, max_size=2)}),
+    max_size=3,
+)
+SCHEMAS = [(used(), Draft202012Validator(used().schema({}))) for used in STRUCTURED]
+
+
+@given(
+    meta=metas,
+    success=st.booleans() | values,
+    data=values | errors,
+    error=values,
+)
+def test_whatever_a_dict_of_that_version_holds_the_result_validates(meta, success, data, error):
+    body = {
+        "success": success,
+        "data": data,
+        "error": error,
+        "meta": {**meta, "version": "response-v2"},
+    }
+    outcome = recognised(body, 200)
+    assert outcome is not None
+    assert (outcome.failure is None) is bool(success)
+    for envelope, validator in SCHEMAS:
+        validator.validate(parsed(envelope, replace(outcome, tool="t")))

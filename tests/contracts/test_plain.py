@@ -1,0 +1,158 @@
+"""The exchanges of the contract for plain text results, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import mcp_types
+import pytest
+from django.urls import include, path
+from rest_framework import serializers, viewsets
+from rest_framework.exceptions import NotFound
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.envelopes import PlainEnvelope
+from tests.agents import REVISIONS, Agent
+from tests.dispatch.views import answering, raising
+
+ALICE = {"id": 1, "name": "Alice", "email": "alice@example.com"}
+
+
+class Customer(serializers.Serializer):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    email = serializers.EmailField()
+
+
+class Customers(viewsets.ViewSet):
+    permission_classes = []
+
+    def list(self, request) -> Response:
+        return Response(Customer([ALICE], many=True).data)
+
+    def retrieve(self, request, pk: str) -> Response:
+        raise NotFound()
+
+
+@pytest.fixture
+def exchange(expose, agent_of):
+    """Send a JSON-RPC message in 2025-06-18 and return the whole answer."""
+    router = SimpleRouter()
+    router.register("customers", Customers, "customer")
+    expose(path("", include(router.urls)), ARGUMENTS="grouped", ENVELOPE_CLASS=PlainEnvelope)
+    agent = agent_of(None, revision="2025-06-18")
+
+    def send(message: dict[str, Any]) -> dict[str, Any]:
+        response = agent.post(message, {"MCP-Protocol-Version": "2025-06-18"})
+        return json.loads(response.content)
+
+    return send
+
+
+def test_a_successful_tool_call(exchange):
+    request = {
+        "jsonrpc": "2.0",
+        "method": "tools/call",
+        "params": {"name": "customers_list", "arguments": {}},
+        "id": 1,
+    }
+    assert exchange(request) == {
+        "jsonrpc": "2.0",
+        "result": {
+            "content": [
+                {
+                    "type": "text",
+                    "text": '[{"id": 1, "name": "Alice", "email": "alice@example.com"}]',
+                }
+            ]
+        },
+        "id": 1,
+    }
+
+
+def test_a_failed_tool_call(exchange):
+    request = {
+        "jsonrpc": "2.0",
+        "method": "tools/call",
+        "params": {"name": "customers_retrieve", "arguments": {"kwargs": {"pk": "999999"}}},
+        "id": 2,
+    }
+    text = "Error executing tool: ViewSet returned error: {'detail': 'Not found.'}"
+    assert exchange(request) == {
+        "jsonrpc": "2.0",
+        "result": {"content": [{"type": "text", "text": text}], "isError": True},
+        "id": 2,
+    }
+
+
+def test_a_method_that_does_not_exist(exchange):
+    assert exchange({"jsonrpc": "2.0", "method": "invalid_method", "params": {}, "id": 3}) == {
+        "jsonrpc": "2.0",
+        "error": {"code": -32601, "message": "Method not found: invalid_method"},
+        "id": 3,
+    }
+
+
+def test_a_message_that_cannot_be_parsed_has_no_id(exchange, agent_of):
+    answer = json.loads(agent_of(None).post(b"{").content)
+    assert (answer["id"], answer["error"]["code"]) == (None, -32700)
+    assert "result" not in answer
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_there_is_text_alone_in_every_revision(exchange, agent_of, revision):
+    agent: Agent = agent_of(None, revision=revision)
+    assert all("outputSchema" not in tool for tool in agent.tools().values())
+    raw = agent.call("customers_list").raw
+    assert "structuredContent" not in raw
+    assert "isError" not in raw
+    assert [block["type"] for block in raw["content"]] == ["text"]
+
+
+def test_the_body_is_untouched_pagination_included(serve):
+    body = {"count": 1, "next": "http://x/?page=2", "previous": None, "results": [1]}
+    thing = serve(answering(lambda request: Response(body)))
+    assert thing.read("plain") == thing.get() == body
+
+
+def test_error_details_print_as_plain_strings(serve):
+    class Names(serializers.Serializer):
+        name = serializers.CharField(max_length=2)
+
+    def post(request) -> Response:
+        Names(data={"name": "long"}).is_valid(raise_exception=True)
+        return Response()
+
+    text = serve(answering(post, "POST")).call("plain").raw["content"][0]["text"]
+    sentence = "Ensure this field has no more than 2 characters."
+    assert text == f"Error executing tool: ViewSet returned error: {{'name': ['{sentence}']}}"
+
+
+def test_a_crash_starts_with_the_same_words(serve):
+    result = serve(raising(ZeroDivisionError())).call("plain")
+    assert result.is_error
+    assert result.raw["content"][0]["text"].startswith("Error executing tool: ")
+
+
+def test_the_reading_pattern_works(serve):
+    class Question(serializers.Serializer):
+        question = serializers.CharField()
+
+    def ask(request) -> Response:
+        Question(data=request.data).is_valid(raise_exception=True)
+        return Response({"answer": "A good action movie", "context_document_count": 5})
+
+    view = answering(ask, "POST")
+    view.cls.serializer_class = Question
+    served = serve(view)
+    raw = served.call("plain", question="your query").raw
+    call = mcp_types.CallToolResult.model_validate(raw)
+    result = call.content
+    assert isinstance(result, list)
+    assert len(result) == 1
+    assert hasattr(result[0], "text")
+    parsed = json.loads(result[0].text)
+    assert parsed["answer"] == "A good action movie"
+    assert isinstance(parsed["context_document_count"], int)

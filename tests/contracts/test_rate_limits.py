@@ -1,0 +1,221 @@
+"""What the envelope says of the caller's quota, read from the view's own throttles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from rest_framework.response import Response
+from rest_framework.throttling import (
+    AnonRateThrottle,
+    BaseThrottle,
+    ScopedRateThrottle,
+    SimpleRateThrottle,
+    UserRateThrottle,
+)
+from rest_framework.views import APIView
+
+
+class Few(SimpleRateThrottle):
+    scope, rate = "few", "3/hour"
+
+    def get_cache_key(self, request, view) -> str:
+        return "few"
+
+
+class Many(Few):
+    scope, rate = "many", "20/min"
+
+    def get_cache_key(self, request, view) -> str:
+        return "many"
+
+
+class Anonymous(AnonRateThrottle):
+    rate = "3/hour"
+
+
+class User(UserRateThrottle):
+    rate = "3/hour"
+
+
+class Scoped(ScopedRateThrottle):
+    THROTTLE_RATES = {"things": "3/hour"}
+
+
+class Nobody(Few):
+    """Counts no caller."""
+
+    def get_cache_key(self, request, view) -> None:
+        return None
+
+
+class Other(BaseThrottle):
+    """Counts in a way of its own."""
+
+    def allow_request(self, request, view) -> bool:
+        return True
+
+    def wait(self) -> int:
+        return 12
+
+
+class Bucket(Few):
+    """Keeps something of its own under its key."""
+
+    def get_cache_key(self, request, view) -> str:
+        return "bucket"
+
+    def allow_request(self, request, view) -> bool:
+        self.cache.set(self.get_cache_key(request, view), {"tokens": 2})
+        return True
+
+
+class Thing(APIView):
+    """Counted by the throttles it is given."""
+
+    permission_classes = []
+    throttle_scope = "things"
+
+    def get(self, request) -> Response:
+        return Response({})
+
+
+class Chosen(Thing):
+    """Chooses its throttles itself."""
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [Few()] if self.request.method == "GET" else []
+
+
+@pytest.fixture
+def counted(serve):
+    """Serve a view with throttles and return what a call says of them."""
+
+    def make(*throttles: type, view: type[APIView] = Thing):
+        served = serve(view.as_view(**({"throttle_classes": throttles} if throttles else {})))
+
+        def call(envelope: str = "response_v2") -> dict[str, Any]:
+            return served.read(envelope)
+
+        call.served = served
+        return call
+
+    return make
+
+
+def limit_of(envelope: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the quota without its moment."""
+    limit = envelope["meta"].get("rate_limit")
+    return limit and {name: limit[name] for name in limit if name != "reset_at"}
+
+
+@pytest.mark.parametrize("throttle", [Few, Anonymous, User, Scoped])
+def test_a_success_says_what_is_left(counted, throttle):
+    call = counted(throttle)
+    seen = [limit_of(call()) for _ in range(3)]
+    assert seen[:2] == [{"limit": 3, "remaining": left, "period": 3600} for left in (2, 1)]
+    assert (seen[2]["remaining"], seen[2]["retry_after"]) == (0, 3600)
+
+
+def test_a_throttle_that_the_view_chooses_itself_counts(counted):
+    assert limit_of(counted(view=Chosen)()) == {"limit": 3, "remaining": 2, "period": 3600}
+
+
+def test_the_tightest_of_several_throttles_wins(counted):
+    call = counted(Many, Few)
+    assert [limit_of(call())["limit"] for _ in range(2)] == [3, 3]
+
+
+def test_of_two_used_up_quotas_the_longer_wait_is_told(counted):
+    class Brief(Many):
+        rate = "3/min"
+
+    call = counted(Brief, Few)
+    last = [limit_of(call()) for _ in range(3)][-1]
+    assert (last["remaining"], last["period"]) == (0, 3600)
+
+
+def test_the_reset_is_when_the_oldest_call_falls_out(counted, monkeypatch):
+    now = 1_790_000_000.0
+    monkeypatch.setattr(SimpleRateThrottle, "timer", lambda self: now)
+    call = counted(Few)
+    call()
+    now += 100
+    assert call()["meta"]["rate_limit"]["reset_at"] == 1_790_003_600
+    now += 3550
+    assert limit_of(call())["remaining"] == 1
+
+
+def test_a_refused_call_says_when_to_come_back(counted):
+    call = counted(Few)
+    for _ in range(3):
+        call()
+    limit = limit_of(call())
+    assert limit == {"limit": 3, "remaining": 0, "period": 3600, "retry_after": 3600}
+
+
+@pytest.mark.parametrize("throttle", [Other, Nobody, Bucket])
+def test_a_throttle_that_keeps_no_history_of_the_caller_reports_nothing(counted, throttle):
+    envelope = counted(throttle)()
+    assert envelope["success"]
+    assert limit_of(envelope) is None
+
+
+def test_a_429_of_a_throttle_that_reports_nothing_has_its_retry_after(counted):
+    class Refusing(Other):
+        def allow_request(self, request, view) -> bool:
+            return False
+
+    refused = counted(Refusing)()
+    assert limit_of(refused) == {"retry_after": 12}
+    assert refused["data"]["retry_after_seconds"] == 12
+
+
+def test_little_left_is_a_warning(counted):
+    call = counted(Many)
+    warned = [call()["meta"].get("warning_details") for _ in range(20)]
+    assert warned[:17] == [None] * 17
+    (detail,) = warned[17]
+    assert detail["code"] == "RATE_LIMIT_APPROACHING"
+    assert detail["severity"] == "warning"
+    assert (detail["context"]["remaining"], detail["context"]["limit"]) == (2, 20)
+    assert detail["message"] == "2 of 20 calls are left in this period."
+    assert warned[18][0]["context"]["remaining"] == 1
+    assert warned[19][0]["context"]["remaining"] == 0
+
+
+def test_a_refused_call_carries_no_warning_of_it(counted):
+    call = counted(Few)
+    envelopes = [call() for _ in range(4)]
+    assert "warnings" in envelopes[2]["meta"]
+    assert "warnings" not in envelopes[3]["meta"]
+
+
+@pytest.mark.parametrize(("envelope", "member"), [("ok", "meta"), ("status", "metadata")])
+def test_every_envelope_with_room_says_it(counted, envelope, member):
+    limit = counted(Few)(envelope)[member]["rate_limit"]
+    assert (limit["limit"], limit["remaining"]) == (3, 2)
+
+
+def test_asking_costs_no_call(counted):
+    """As many calls go through as over plain HTTP."""
+    call = counted(Few)
+    assert [call()["success"] for _ in range(4)] == [True, True, True, False]
+
+
+def test_http_and_tool_calls_share_one_quota(counted):
+    call = counted(Few)
+    call.served.http.get("/thing/")
+    assert limit_of(call())["remaining"] == 1
+
+
+def test_a_view_without_throttles_reads_no_cache(counted, monkeypatch):
+    call = counted(view=Thing)
+    call()
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("the cache was read")
+
+    monkeypatch.setattr(cache, "get", refuse)
+    assert limit_of(call()) is None

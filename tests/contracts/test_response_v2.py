@@ -1,0 +1,319 @@
+"""The examples and rules of the "response-v2" contract, through views and tools."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+from rest_framework import exceptions, serializers
+from rest_framework.response import Response
+from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.views import APIView
+
+from drf_mcp import call_notes
+from drf_mcp.envelopes import error_response, success_response
+from drf_mcp.exceptions import Conflict, FeatureDisabled
+from drf_mcp.vocabulary import CODES, HANDLING, Category
+from tests.dispatch.views import answering, raising, validating
+
+META = {"request_id", "telemetry"}
+
+
+def told(envelope: dict) -> dict:
+    """Return an envelope without what differs from call to call."""
+    meta = {name: value for name, value in envelope["meta"].items() if name not in META}
+    return {**envelope, "meta": meta}
+
+
+class Spec(serializers.Serializer):
+    spec_id = serializers.CharField()
+
+
+def test_a_success_has_all_four_members_and_the_version(serve):
+    envelope = serve(answering(lambda request: Response({"spec": {}, "tasks": []}))).read()
+    assert set(envelope) == {"success", "data", "error", "meta"}
+    assert (envelope["success"], envelope["error"]) == (True, None)
+    assert envelope["data"] == {"spec": {}, "tasks": []}
+    assert envelope["meta"]["version"] == "response-v2"
+    assert envelope["meta"]["request_id"].startswith("req_")
+
+
+@pytest.mark.parametrize(
+    ("answer", "data"),
+    [(None, {}), ([], {"results": []}), ({"items": [], "count": 0}, {"items": [], "count": 0})],
+)
+def test_an_empty_success_is_a_success(serve, answer, data):
+    envelope = serve(answering(lambda request: Response(answer))).read()
+    assert told(envelope) == {
+        "success": True,
+        "data": data,
+        "error": None,
+        "meta": {"version": "response-v2"},
+    }
+
+
+def test_blocked_work_is_a_success_with_a_warning(serve):
+    def blocked(request) -> Response:
+        call_notes(request).warn("Waiting for a review.", code="PARTIAL_FAILURE")
+        return Response({"state": "blocked"})
+
+    envelope = serve(answering(blocked)).read()
+    assert (envelope["success"], envelope["data"]) == (True, {"state": "blocked"})
+    assert envelope["meta"]["warnings"] == ["Waiting for a review."]
+
+
+def test_the_example_of_an_error(serve):
+    envelope = serve(validating(Spec)).read()
+    details = envelope["data"]["details"]
+    assert {name: details[name] for name in ("field", "constraint", "received")} == {
+        "field": "spec_id",
+        "constraint": "required",
+        "received": None,
+    }
+    assert envelope["data"]["error_code"] == "MISSING_REQUIRED"
+    assert envelope["data"]["error_type"] == "validation"
+    assert envelope["data"]["remediation"].startswith("Provide 'spec_id'.")
+    assert envelope["error"].startswith("Validation failed: spec_id")
+
+
+def test_the_example_of_warning_details(serve):
+    def partly(request) -> Response:
+        notes = call_notes(request)
+        sources = ["source-a", "source-b", "source-c"]
+        notes.warn(
+            "3 sources failed to respond",
+            code="PARTIAL_FAILURE",
+            context={
+                "failed_sources": sources,
+                "successful_sources": 7,
+                "total_sources": 10,
+            },
+        )
+        notes.warn(
+            "Cache data is 2 hours old",
+            code="STALE_CACHE",
+            context={"cache_age_seconds": 7200, "max_freshness_seconds": 3600},
+        )
+        return Response({"results": []})
+
+    assert told(serve(answering(partly)).read()) == {
+        "success": True,
+        "data": {"results": []},
+        "error": None,
+        "meta": {
+            "version": "response-v2",
+            "warnings": ["3 sources failed to respond", "Cache data is 2 hours old"],
+            "warning_details": [
+                {
+                    "code": "PARTIAL_FAILURE",
+                    "severity": "warning",
+                    "message": "3 sources failed to respond",
+                    "context": {
+                        "failed_sources": ["source-a", "source-b", "source-c"],
+                        "successful_sources": 7,
+                        "total_sources": 10,
+                    },
+                },
+                {
+                    "code": "STALE_CACHE",
+                    "severity": "warning",
+                    "message": "Cache data is 2 hours old",
+                    "context": {"cache_age_seconds": 7200, "max_freshness_seconds": 3600},
+                },
+            ],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("CONTENT_TRUNCATED", "info"),
+        ("STALE_CACHE", "warning"),
+        ("PARTIAL_FAILURE", "warning"),
+        ("DEPRECATED_FIELD", "info"),
+        ("RATE_LIMIT_APPROACHING", "warning"),
+        ("FALLBACK_USED", "info"),
+    ],
+)
+def test_a_standard_warning_code_has_its_severity(serve, code, severity):
+    def warned(request) -> Response:
+        call_notes(request).warn("Something.", code=code)
+        return Response({})
+
+    (detail,) = serve(answering(warned)).read()["meta"]["warning_details"]
+    assert detail == {"code": code, "severity": severity, "message": "Something."}
+
+
+def test_the_example_of_partial_fidelity(serve):
+    data = {
+        "research_id": "research-001",
+        "findings": [
+            {"id": "finding-001", "title": "Primary result", "content": "..."},
+            {"id": "finding-002", "title": "Secondary result", "content": "..."},
+        ],
+        "total_findings": 5,
+    }
+    meta = {
+        "content_fidelity_schema_version": "1.0",
+        "content_fidelity": "partial",
+        "dropped_content_ids": ["finding-003", "finding-004", "finding-005"],
+        "content_archive_hashes": {"findings-archive": "sha256:e3b0c44298fc1c149afbf4c8996fb924"},
+        "warnings": ["3 findings omitted due to token limits"],
+    }
+    view = answering(lambda request: Response(asdict(success_response(data, **meta))))
+    envelope = told(serve(view).read())
+    envelope["meta"].pop("warning_details")
+    assert envelope == {
+        "success": True,
+        "data": data,
+        "error": None,
+        "meta": {"version": "response-v2", **meta},
+    }
+
+
+def spec_not_found() -> dict:
+    """Return what the contract shows for a missing specification."""
+    return asdict(
+        error_response(
+            message="Spec 'x' not found",
+            error_code="SPEC_NOT_FOUND",
+            error_type="not_found",
+            remediation='Verify the spec ID exists using spec(action="list")',
+            request_id="req_abc123",
+        )
+    )
+
+
+def feature_disabled() -> dict:
+    """Return what the contract shows for a feature that is switched off."""
+    return asdict(
+        error_response(
+            message="Feature 'x' is not enabled",
+            error_code="FEATURE_DISABLED",
+            error_type="feature_flag",
+            data={"feature": "x"},
+            remediation="Contact support to enable this feature or check its flag",
+            request_id="req_abc123",
+        )
+    )
+
+
+def rate_limited() -> dict:
+    """Return what the contract shows for too many requests."""
+    return asdict(
+        error_response(
+            message="Rate limit exceeded: 100 requests per minute",
+            error_code="RATE_LIMIT_EXCEEDED",
+            error_type="rate_limit",
+            data={"retry_after_seconds": 45},
+            remediation="Wait 45 seconds before retrying. Consider batching requests.",
+            rate_limit={"limit": 100, "remaining": 0, "reset_at": 1_790_000_000},
+            request_id="req_abc123",
+        )
+    )
+
+
+@pytest.mark.parametrize("example", [spec_not_found, feature_disabled, rate_limited])
+def test_the_examples_of_the_helpers_come_through_as_they_are(serve, example):
+    view = serve(answering(lambda request: Response(example())))
+    result = view.call()
+    envelope = result.envelope
+    envelope["meta"].pop("telemetry")
+    assert result.is_error
+    assert envelope == example()
+
+
+def test_a_switched_off_feature_is_raised_by_a_view(serve):
+    envelope = serve(raising(FeatureDisabled("refunds"))).read()
+    assert envelope["error"] == "Feature 'refunds' is not enabled"
+    assert envelope["data"] == {
+        "error_code": "FEATURE_DISABLED",
+        "error_type": "feature_flag",
+        "remediation": HANDLING[Category.FEATURE_FLAG].remediation,
+        "feature": "refunds",
+    }
+
+
+class FourAMinute(SimpleRateThrottle):
+    rate = "1/min"
+
+    def get_cache_key(self, request, view) -> str:
+        return "four"
+
+
+class Throttled(APIView):
+    permission_classes = []
+    throttle_classes = [FourAMinute]
+
+    def get(self, request) -> Response:
+        return Response({})
+
+
+def test_too_many_requests_say_when_to_come_back(serve):
+    thing = serve(Throttled.as_view())
+    thing.call()
+    envelope = thing.read()
+    seconds = envelope["data"]["retry_after_seconds"]
+    assert envelope["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
+    assert envelope["data"]["error_type"] == "rate_limit"
+    assert envelope["data"]["remediation"] == f"Wait {seconds} seconds before calling again."
+    limit = envelope["meta"]["rate_limit"]
+    assert (limit["limit"], limit["remaining"], limit["period"]) == (1, 0, 60)
+    assert limit["retry_after"] == seconds
+
+
+# The error types of the contract and whether it says to retry.
+RETRY = {
+    "validation": "Correct",
+    "authentication": "credentials",
+    "authorization": "Do not repeat",
+    "not_found": "Look up",
+    "conflict": "current state",
+    "rate_limit": "Wait",
+    "feature_flag": "Do not repeat",
+    "internal": "Try again later",
+    "unavailable": "Try again later",
+}
+
+
+def test_the_error_types_are_those_of_the_contract():
+    assert {category.value for category in Category} == set(RETRY)
+
+
+@pytest.mark.parametrize("category", Category)
+def test_every_error_type_says_whether_to_call_again(category):
+    assert RETRY[category.value] in HANDLING[category].remediation
+
+
+def test_the_common_codes_are_known():
+    domain = {"SPEC_NOT_FOUND", "TASK_NOT_FOUND"}
+    common = {
+        "VALIDATION_ERROR",
+        "INVALID_FORMAT",
+        "MISSING_REQUIRED",
+        "NOT_FOUND",
+        "DUPLICATE_ENTRY",
+        "CONFLICT",
+        "UNAUTHORIZED",
+        "FORBIDDEN",
+        "FEATURE_DISABLED",
+        "RATE_LIMIT_EXCEEDED",
+        "INTERNAL_ERROR",
+        "UNAVAILABLE",
+    }
+    assert common <= set(CODES)
+    assert not domain & set(CODES)
+
+
+def test_a_projects_own_code_is_reachable(serve):
+    class SpecNotFound(exceptions.NotFound):
+        default_code = "spec_not_found"
+
+    data = serve(raising(SpecNotFound())).read()["data"]
+    assert (data["error_code"], data["error_type"]) == ("SPEC_NOT_FOUND", "not_found")
+
+
+def test_a_conflict_is_raised_by_a_view(serve):
+    data = serve(raising(Conflict())).read()["data"]
+    assert (data["error_code"], data["error_type"]) == ("CONFLICT", "conflict")

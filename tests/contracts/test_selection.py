@@ -1,0 +1,200 @@
+"""Which envelope a result has, and what the system check says of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+from django.test import Client
+from django.urls import include, path
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool, mcp_viewset
+from drf_mcp.envelopes import Envelope, OkEnvelope, PlainEnvelope, StatusEnvelope
+from drf_mcp.views import MCPView
+from tests.agents import Agent
+
+
+class Word(APIView):
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response({"word": "hello"})
+
+
+def kind(envelope: dict[str, Any]) -> str:
+    """Return what an envelope is told by."""
+    return next(n for n in ("status", "ok", "success", "word") if n in envelope)
+
+
+def answer(name: str = "word", path: str = "/mcp") -> str:
+    """Call a tool and return what its envelope is told by."""
+    return kind(Agent(Client(), path=path).call(name).envelope)
+
+
+def test_the_default_is_response_v2(expose):
+    expose(path("word/", Word.as_view()))
+    assert answer() == "success"
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("drf_mcp.envelopes.OkEnvelope", "ok"),
+        (StatusEnvelope, "status"),
+        ("drf_mcp.envelopes.PlainEnvelope", "word"),
+        ("drf_mcp.envelopes.ResponseV2Envelope", "success"),
+    ],
+)
+def test_one_setting_switches_it(expose, setting, told):
+    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=setting)
+    assert answer() == told
+
+
+def test_an_endpoint_has_its_own(expose):
+    expose(
+        path("ok", MCPView.as_view(envelope_class=OkEnvelope)),
+        path("word/", Word.as_view()),
+        ENVELOPE_CLASS=StatusEnvelope,
+    )
+    assert (answer(), answer(path="/ok")) == ("status", "ok")
+
+
+@mcp_viewset(envelope_class=OkEnvelope)
+class Words(viewsets.ViewSet):
+    permission_classes = []
+
+    def list(self, request) -> Response:
+        return Response([])
+
+    @mcp_tool(envelope_class=StatusEnvelope)
+    @action(detail=False)
+    def longest(self, request) -> Response:
+        return Response({})
+
+
+def test_a_viewset_has_its_own_and_a_tool_has_the_last_word(expose):
+    router = SimpleRouter()
+    router.register("words", Words, "word")
+    expose(
+        path("plain", MCPView.as_view(envelope_class=PlainEnvelope)),
+        path("", include(router.urls)),
+        path("other/", Word.as_view()),
+    )
+    assert answer("other") == "success"
+    assert answer("words_list", "/plain") == "ok"
+    assert answer("words_longest", "/plain") == "status"
+
+
+def test_the_list_states_the_schema_of_each_tools_envelope(expose):
+    router = SimpleRouter()
+    router.register("words", Words, "word")
+    expose(path("", include(router.urls)))
+    tools = Agent(Client()).tools()
+    assert "ok" in tools["words_list"]["outputSchema"]["properties"]
+    assert "status" in tools["words_longest"]["outputSchema"]["properties"]
+
+
+class Bare(Envelope):
+    """Gives no render()."""
+
+
+class Working(Envelope):
+    """Gives a render() and nothing more."""
+
+    def render(self, outcome) -> Any:
+        return outcome.data
+
+
+class ListSchema(Working):
+    """States a schema whose root is no object."""
+
+    def schema(self, data_schema) -> Any:
+        return {"type": "array", "items": {}}
+
+
+class BrokenSchema(Working):
+    """States a schema that is none."""
+
+    def schema(self, data_schema) -> Any:
+        return {"type": "object", "properties": {"a": {"type": "text"}}}
+
+
+class CrashingSchema(Working):
+    """Cannot state its schema for data of unknown shape."""
+
+    def schema(self, data_schema) -> Any:
+        return {"type": "object", "properties": data_schema["properties"]}
+
+
+class Demanding(Working):
+    """Cannot be made without arguments."""
+
+    def __init__(self, shape: str) -> None:
+        self.shape = shape
+
+
+class Stranger:
+    """No envelope."""
+
+
+def errors() -> list[str]:
+    """Return what the system checks say of envelopes."""
+    found = [e for e in run_checks(tags=["drf_mcp"]) if e.id == "drf_mcp.E003"]
+    assert all("docs/envelopes.md" in e.hint for e in found)
+    return [e.msg for e in found]
+
+
+@pytest.mark.parametrize(
+    ("envelope", "lack"),
+    [
+        (Stranger, "Stranger is no subclass of drf_mcp.envelopes.Envelope."),
+        ("drf_mcp.envelopes.digest.DigestPayload", "DigestPayload is no subclass"),
+        (Bare, "Bare has no render(outcome) method."),
+        (ListSchema, 'ListSchema gives a schema whose root is not {"type": "object"}.'),
+        (BrokenSchema, "BrokenSchema gives a schema that is no JSON Schema: 'text'"),
+        (CrashingSchema, "CrashingSchema cannot state its schema({}): KeyError: 'properties'"),
+        (Demanding, "Demanding cannot state its schema({}): TypeError"),
+    ],
+)
+def test_the_check_says_what_an_envelope_lacks(expose, envelope, lack):
+    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=envelope)
+    (error,) = errors()
+    assert error.startswith(lack)
+
+
+@pytest.mark.parametrize("envelope", [Working, OkEnvelope, PlainEnvelope, StatusEnvelope])
+def test_the_check_lets_a_working_envelope_pass(expose, envelope):
+    """One without a schema is allowed, whether or not it is in both channels."""
+    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=envelope)
+    assert errors() == []
+
+
+def test_the_check_looks_at_endpoints_and_tools(expose):
+    @mcp_tool(envelope_class=Bare)
+    class Tooled(Word):
+        pass
+
+    inner = [path("inner", MCPView.as_view(envelope_class=Stranger))]
+    expose(path("mcp/", include(inner)), path("word/", Tooled.as_view()))
+    assert [error.split()[0] for error in errors()] == ["Stranger", "Bare"]
+
+
+def test_an_envelope_in_use_twice_is_told_of_once(expose):
+    expose(
+        path("ok", MCPView.as_view(envelope_class=Bare)),
+        path("word/", Word.as_view()),
+        ENVELOPE_CLASS=Bare,
+    )
+    assert len(errors()) == 1
+
+
+def test_a_setting_that_cannot_be_read_is_told_of_by_another_check(expose, settings):
+    expose(path("word/", Word.as_view()))
+    settings.DRF_MCP = {**settings.DRF_MCP, "ENVELOPE_CLASS": "no.such.Envelope"}
+    assert errors() == []

@@ -1,0 +1,180 @@
+"""A call that worked and whose answer is no."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import connection
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, NotFound, PermissionDenied
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+from rest_framework.views import APIView, exception_handler
+
+from drf_mcp.exceptions import SoftFailure
+from tests.dispatch.views import raising
+
+ENVELOPES = ["response_v2", "ok", "status", "plain"]
+
+
+def soft(**options: Any) -> SoftFailure:
+    """Return a soft failure of one sentence."""
+    return SoftFailure("The chain is broken.", "chain_broken", **options)
+
+
+@pytest.mark.parametrize("envelope", ENVELOPES)
+def test_it_carries_no_is_error(serve, envelope):
+    assert "isError" not in serve(raising(soft())).call(envelope).raw
+
+
+def test_over_http_it_is_a_200_that_tells_what_is_wrong(serve):
+    response = serve(raising(soft(data={"links": 2}))).http.get("/thing/")
+    assert response.status_code == 200
+    assert response.json() == {"detail": "The chain is broken.", "data": {"links": 2}}
+
+
+def test_response_v2_says_why_and_what_was_answered_all_the_same(serve):
+    envelope = serve(raising(soft(data={"links": 2}, remediation="Close it."))).read()
+    assert (envelope["success"], envelope["error"]) == (False, "The chain is broken.")
+    assert envelope["data"] == {
+        "error_code": "CHAIN_BROKEN",
+        "error_type": "validation",
+        "remediation": "Close it.",
+        "links": 2,
+    }
+
+
+def test_ok_has_data_and_errors(serve):
+    envelope = serve(raising(soft(data=[1, None], remediation="Close it."))).read("ok")
+    assert envelope["ok"] is False
+    assert envelope["data"] == [1, None]
+    assert envelope["errors"] == [
+        {"code": "chain_broken", "message": "The chain is broken.", "fix_hint": "Close it."}
+    ]
+
+
+def test_status_has_data_and_errors(serve):
+    envelope = serve(raising(soft(data={"links": 2}))).read("status")
+    assert (envelope["status"], envelope["success"]) == ("failure", False)
+    assert envelope["data"] == {"links": 2}
+    assert envelope["errors"][0]["code"] == "chain_broken"
+
+
+@pytest.mark.parametrize("data", [None, {"links": 2}])
+def test_plain_has_the_body_that_http_clients_get(serve, data):
+    thing = serve(raising(soft(data=data)))
+    assert thing.read("plain") == thing.get()
+
+
+def test_without_data_there_is_none(serve):
+    thing = serve(raising(soft()))
+    assert "data" not in thing.read("ok")
+    assert "data" not in thing.read("status")
+
+
+def test_it_has_a_code_and_a_sentence_of_its_own_by_default(serve):
+    (error,) = serve(raising(SoftFailure())).read("ok")["errors"]
+    assert (error["code"], error["message"]) == ("soft_failure", "The answer is no.")
+    assert error["fix_hint"]
+
+
+class Chain(serializers.Serializer):
+    links = serializers.ListField(child=serializers.CharField())
+    name = serializers.CharField(required=False)
+
+
+class Checking(APIView):
+    """Finds fault with arguments."""
+
+    permission_classes = []
+    serializer_class = Chain
+    detail: Any = None
+
+    def post(self, request) -> Response:
+        raise SoftFailure(self.detail)
+
+
+def test_a_detail_by_argument_points_at_the_arguments(serve):
+    detail = {
+        "links": {1: ErrorDetail("Link 1 is loose.", "loose")},
+        "name": [ErrorDetail("A name is needed.", "required")],
+    }
+    thing = serve(Checking.as_view(detail=detail))
+    envelope = thing.read(links=["a", "b"])
+    problems = envelope["data"]["details"]["problems"]
+    assert [(p["pointer"], p["code"], p["message"]) for p in problems] == [
+        ("/links/1", "loose", "Link 1 is loose."),
+        ("/name", "required", "A name is needed."),
+    ]
+    assert problems[0]["received"] == "b"
+    assert thing.read("ok", links=["a", "b"])["errors"][0]["path"] == "links[1]"
+
+
+def test_several_sentences_are_several_errors(serve):
+    thing = serve(Checking.as_view(detail=["Too long.", "Too thin."]))
+    assert [e["message"] for e in thing.read("ok", links=[])["errors"]] == [
+        "Too long.",
+        "Too thin.",
+    ]
+
+
+class Writing(APIView):
+    """Writes, then says no."""
+
+    permission_classes = []
+
+    def post(self, request) -> Response:
+        Group.objects.create(name="written")
+        raise soft()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("atomic", [True, False])
+def test_what_was_written_is_rolled_back_where_requests_are_atomic(serve, monkeypatch, atomic):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", atomic)
+    assert "isError" not in serve(Writing.as_view()).call("ok").raw
+    assert Group.objects.filter(name="written").exists() is not atomic
+
+
+def wrapping(exc: Exception, context: dict) -> Response:
+    """Put every error body into a member."""
+    response = exception_handler(exc, context)
+    response.data = {"error": response.data, "version": 3}
+    return response
+
+
+def rewriting(exc: Exception, context: dict) -> Response:
+    """Tell every error in a form of the project's, with status 200."""
+    return Response({"code": 1, "message": str(getattr(exc, "detail", exc))})
+
+
+def test_an_exception_handler_may_wrap_it(serve, monkeypatch):
+    monkeypatch.setattr(APIView, "get_exception_handler", lambda self: wrapping)
+    thing = serve(raising(soft(data={"links": 2}, remediation="Close it.")))
+    result = thing.call("ok")
+    assert "isError" not in result.raw
+    assert result.envelope["data"] == {"links": 2}
+    assert result.envelope["errors"] == [
+        {"code": "chain_broken", "message": "The chain is broken.", "fix_hint": "Close it."}
+    ]
+    assert thing.read("plain") == thing.get()
+
+
+@pytest.mark.parametrize("exc", [soft(), NotFound("Gone."), PermissionDenied("Gone.")])
+def test_an_exception_that_a_handler_answers_with_200_is_no_success(serve, monkeypatch, exc):
+    monkeypatch.setattr(APIView, "get_exception_handler", lambda self: rewriting)
+    result = serve(raising(exc)).call("ok")
+    assert "isError" not in result.raw
+    assert result.envelope["ok"] is False
+    assert result.envelope["errors"][0]["message"]
+
+
+def test_another_renderer_does_not_hide_its_code(serve):
+    class Indented(JSONRenderer):
+        """Not the stock renderer."""
+
+    view = raising(soft())
+    view.cls.renderer_classes = [Indented]
+    assert serve(view).read("ok")["errors"][0]["code"] == "chain_broken"

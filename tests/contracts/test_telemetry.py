@@ -1,0 +1,125 @@
+"""Measurements of a call: its duration always, its queries where TELEMETRY is on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import connection
+from rest_framework.exceptions import NotFound
+from rest_framework.response import Response
+
+from drf_mcp import call_notes
+from drf_mcp.measurements import Stopwatch
+from tests.dispatch.views import answering, raising
+
+
+def querying(request) -> Response:
+    """Ask the database twice."""
+    return Response({"groups": [Group.objects.count(), Group.objects.exists()]})
+
+
+def telemetry(served: Any) -> dict[str, Any]:
+    """Return what a call was measured to take."""
+    return served.read()["meta"]["telemetry"]
+
+
+def test_the_duration_is_always_told(serve):
+    measured = telemetry(serve(answering(querying)))
+    assert set(measured) == {"duration_ms"}
+    assert 0 < measured["duration_ms"] < 60_000
+
+
+@pytest.mark.parametrize("exc", [NotFound(), ZeroDivisionError()])
+def test_a_failed_call_is_measured_too(serve, exc):
+    assert telemetry(serve(raising(exc)))["duration_ms"] > 0
+
+
+def test_refused_arguments_are_measured_too(serve):
+    envelope = serve(answering(querying)).read(nonsense=1)
+    assert envelope["meta"]["telemetry"]["duration_ms"] >= 0
+
+
+def test_queries_are_counted_and_timed_where_telemetry_is_on(serve):
+    measured = telemetry(serve(answering(querying), TELEMETRY=True))
+    assert measured["database_queries"] == 2
+    assert 0 < measured["database_ms"] <= measured["duration_ms"]
+
+
+def test_a_failing_query_is_counted(serve):
+    def broken(request) -> Response:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT nothing FROM nowhere")
+        return Response({})
+
+    measured = telemetry(serve(answering(broken), TELEMETRY=True))
+    assert measured["database_queries"] == 1
+
+
+def test_queries_of_every_database_are_counted(monkeypatch, settings):
+    settings.DRF_MCP = {"TELEMETRY": True}
+
+    class Connection:
+        """A database that calls its wrappers as Django does."""
+
+        def __init__(self) -> None:
+            self.wrappers: list[Any] = []
+
+        def execute_wrapper(self, wrapper: Any) -> Any:
+            return Pushed(self.wrappers, wrapper)
+
+        def execute(self) -> None:
+            self.wrappers[-1](lambda *args: None, "SELECT 1", (), False, {})
+
+    class Pushed:
+        def __init__(self, wrappers: list[Any], wrapper: Any) -> None:
+            self.wrappers, self.wrapper = wrappers, wrapper
+
+        def __enter__(self) -> None:
+            self.wrappers.append(self.wrapper)
+
+        def __exit__(self, *args: Any) -> None:
+            self.wrappers.pop()
+
+    databases = [Connection(), Connection()]
+    connections = type("Connections", (), {"all": lambda self: databases})()
+    monkeypatch.setattr("drf_mcp.measurements.connections", connections)
+    stopwatch = Stopwatch()
+    with stopwatch.watching():
+        for database in databases:
+            database.execute()
+    assert stopwatch.telemetry()["database_queries"] == 2
+    assert [database.wrappers for database in databases] == [[], []]
+
+
+def test_nothing_wraps_queries_while_telemetry_is_off(serve):
+    seen: list[int] = []
+
+    def look(request) -> Response:
+        seen.append(len(connection.execute_wrappers))
+        return Response({})
+
+    before = len(connection.execute_wrappers)
+    serve(answering(look)).call()
+    serve(answering(look), TELEMETRY=True).call()
+    assert seen == [before, before + 1]
+    assert len(connection.execute_wrappers) == before
+
+
+def test_measurements_of_a_view_stand_beside_ours(serve):
+    def measured(request) -> Response:
+        call_notes(request).measure(downstream_calls=3)
+        return Response({})
+
+    seen = telemetry(serve(answering(measured)))
+    assert seen["downstream_calls"] == 3
+    assert seen["duration_ms"] > 0
+
+
+def test_a_duration_that_is_no_number_does_no_harm(serve):
+    def measured(request) -> Response:
+        call_notes(request).measure(duration_ms="long")
+        return Response({})
+
+    assert "execution_time" not in serve(answering(measured)).read("status")["metadata"]

@@ -1,0 +1,127 @@
+"""What JSON cannot hold is an error that names the place, never the value."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy
+from rest_framework.response import Response
+
+from drf_mcp import call_notes
+from drf_mcp.encoding import encode_data, unencodable
+from drf_mcp.envelopes import success_response
+from tests.contracts.conftest import ENVELOPES
+from tests.dispatch.views import answering
+
+
+class Secret:
+    """Says what nobody may read."""
+
+    def __repr__(self) -> str:
+        return "hunter2"
+
+
+def circle() -> dict[str, Any]:
+    """Return an object that holds itself."""
+    inner: dict[str, Any] = {"secret": "hunter2"}
+    inner["again"] = inner
+    return {"deep": [inner]}
+
+
+WRONG: dict[str, tuple[Callable[[], Any], str]] = {
+    "object": (lambda: {"rows": [{}, {"size": Secret()}]}, "/rows/1/size is of type Secret"),
+    "class": (lambda: {"kind": Secret}, "/kind is of type type"),
+    "model": (lambda: {"user": User(username="hunter2")}, "/user is of type User"),
+    "set": (lambda: {"tags": {Secret()}}, "/tags/0 is of type Secret"),
+    "NaN": (lambda: {"a/b": {"~": float("nan")}}, "/a~1b/~0 is NaN or an infinity"),
+    "infinity": (lambda: [1, [float("-inf")]], "/1/0 is NaN or an infinity"),
+    "bytes": (lambda: {"blob": b"\xffhunter2"}, "/blob is of type bytes, and not UTF-8"),
+    "key": (lambda: {"by": {("hunter2", 1): 2}}, "/by is an object with a name of type tuple"),
+    "circle": (circle, "/deep/0/again is a part of itself"),
+    "huge number": (lambda: {"n": 10**5000}, "/n is of type int"),
+    "root": (Secret, "it is of type Secret"),
+}
+
+
+@pytest.mark.parametrize("envelope", ENVELOPES)
+@pytest.mark.parametrize(("make", "place"), WRONG.values(), ids=WRONG)
+def test_the_error_names_the_place_and_the_type_but_no_value(serve, make, place, envelope):
+    result = serve(answering(lambda request: Response(make()))).call(envelope)
+    text = result.raw["content"][0]["text"]
+    assert result.is_error
+    assert f"The answer cannot be written as JSON: {place}." in text.replace("\\\\", "\\")
+    assert "It was logged under the id req_" in text
+    assert "hunter2" not in text
+
+
+def test_it_is_an_internal_error(serve):
+    result = serve(answering(lambda request: Response(Secret()))).call()
+    assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
+
+
+@pytest.mark.parametrize(
+    ("note", "place"),
+    [
+        (
+            lambda notes: notes.measure(client=Secret()),
+            "The telemetry cannot be written as JSON: /client is of type Secret.",
+        ),
+        (
+            lambda notes: notes.warn("Old.", code="STALE_CACHE", context={"since": Secret()}),
+            "The context of the warning STALE_CACHE cannot be written as JSON: "
+            "/since is of type Secret.",
+        ),
+    ],
+)
+def test_what_a_view_noted_is_named_too(serve, note, place):
+    def view(request) -> Response:
+        note(call_notes(request))
+        return Response({})
+
+    assert serve(answering(view)).read()["error"].startswith(place)
+
+
+def test_the_answer_in_a_views_own_envelope_is_named_too(serve):
+    view = answering(lambda request: Response(success_response({"a": Secret()})))
+    assert "/a is of type Secret" in serve(view).read()["error"]
+
+
+def test_a_generator_that_was_read_once_is_an_internal_error(serve):
+    def view(request) -> Response:
+        return Response({"rows": (row for row in [Secret()])})
+
+    assert serve(answering(view)).call().code == "INTERNAL_ERROR"
+
+
+KEPT = {
+    "lazy": gettext_lazy("Yes"),
+    "decimal": decimal.Decimal("1.50"),
+    "moment": datetime.datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=datetime.timezone.utc),
+    "day": datetime.date(2026, 1, 2),
+    "time": datetime.time(3, 4, 5),
+    "delta": datetime.timedelta(hours=1),
+    "uuid": uuid.UUID(int=1),
+    "bytes": "ü".encode(),
+    "set": {1},
+    "tuple": (1, 2),
+    "huge": 10**300,
+    "names": {1: "a", None: "b", False: "c", 2.5: "d"},
+}
+
+
+@pytest.mark.parametrize("value", KEPT.values(), ids=KEPT)
+def test_what_rest_framework_writes_is_written_the_same(serve, value):
+    thing = serve(answering(lambda request: Response({"value": value})))
+    assert thing.get() == thing.read()["data"] == thing.read("plain")
+
+
+@pytest.mark.parametrize("value", KEPT.values(), ids=KEPT)
+def test_nothing_is_wrong_with_what_can_be_written(value):
+    assert unencodable(value) is None
+    assert encode_data(value)
