@@ -20,6 +20,7 @@ from rest_framework.settings import api_settings
 from drf_mcp.callers import Caller
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError
+from drf_mcp.page import is_wanted, refuse, show
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
@@ -48,13 +49,15 @@ class MCPView(View):
         envelope_class: the shape of results.
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.
+        browsable_page: whether a browser is shown the tools.
     """
 
     registry: Registry = registry
     envelope_class: type[Envelope] | None = None
     authentication_classes: Sequence[type[BaseAuthentication]] | None = None
     permission_classes: Sequence[type] | None = None
-    http_method_names = ["post"]
+    browsable_page: bool | None = None
+    http_method_names = ["get", "post"]
 
     @classmethod
     def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponse]:
@@ -79,6 +82,7 @@ class MCPView(View):
         )
         permission_classes = first_given(self.permission_classes, mcp_settings.PERMISSION_CLASSES)
         self.caller = Caller(request, self, authentication_classes, permission_classes)
+        self.server = Server(self.registry, self.envelope_class)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Let a request in, or say what is wrong with it."""
@@ -90,10 +94,18 @@ class MCPView(View):
         except APIException as exc:
             return self.turned_away(exc)
 
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show a browser the tools; to anybody else there is nothing to get."""
+        if not is_wanted(request, self.browsable_page):
+            return self.http_method_not_allowed(request)
+        try:
+            return show(self.server, self.caller)
+        except APIException as exc:
+            return refuse(request, self.turned_away(exc), str(exc.detail))
+
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a JSON-RPC message."""
-        server = Server(self.registry, self.envelope_class)
-        reply = server.answer(read_body(request), MetaHeaders(request.META), self.caller)
+        reply = self.server.answer(read_body(request), MetaHeaders(request.META), self.caller)
         return json_response(reply.status, reply.body)
 
     def http_method_not_allowed(

@@ -1,0 +1,233 @@
+"""Who is shown the page, what stands on it, and what a browser may load with it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import include, path
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.tools import registry
+from drf_mcp.views import MCPView
+
+BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+
+@pytest.fixture
+def page_on(settings) -> None:
+    """Switch the page on."""
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
+
+
+@pytest.fixture
+def browser_of(db, page_on):
+    """Browsers at the page: ``browser_of("alice")`` is logged in."""
+
+    def browser(username: str | None, **options) -> Client:
+        client = Client(headers=BROWSER, **options)
+        if username is not None:
+            client.force_login(User.objects.get(username=username))
+        return client
+
+    return browser
+
+
+def text_of(response) -> str:
+    return response.content.decode()
+
+
+def facts_of(response) -> dict:
+    """Return what the script is told of a tool."""
+    found = re.search(r'<script id="tool-facts"[^>]*>(.*?)</script>', text_of(response))
+    return json.loads(found[1])
+
+
+@pytest.mark.parametrize(
+    ("debug", "setting", "status"),
+    [(True, None, 401), (False, None, 405), (False, True, 401), (True, False, 405)],
+)
+def test_page_is_there_while_debugging_unless_the_setting_says_otherwise(
+    db, settings, debug, setting, status
+):
+    settings.DEBUG = debug
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": setting}
+    assert Client(headers=BROWSER).get("/mcp").status_code == status
+
+
+@pytest.mark.parametrize("accept", ["", "*/*", "application/json", "text/event-stream"])
+def test_only_a_browser_is_shown_the_page(page_on, accept):
+    response = Client(headers={"accept": accept}).get("/mcp")
+    assert (response.status_code, response["Allow"]) == (405, "POST")
+
+
+def test_endpoint_can_have_a_page_of_its_own(db, settings):
+    module = type("URLConf", (), {})
+    module.urlpatterns = [
+        path("open", MCPView.as_view(browsable_page=True, permission_classes=[AllowAny])),
+        path("closed", MCPView.as_view(browsable_page=False)),
+    ]
+    settings.ROOT_URLCONF = module
+    assert Client(headers=BROWSER).get("/open").status_code == 200
+    assert Client(headers=BROWSER).get("/closed").status_code == 405
+
+
+def test_anonymous_browser_is_answered_401_with_a_challenge_and_a_link_to_log_in(browser_of):
+    response = browser_of(None).get("/mcp?tool=stats")
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == "Token"
+    assert "/api-auth/login/?next=%2Fmcp%3Ftool%3Dstats" in text_of(response)
+    assert "stats</strong>" not in text_of(response)
+
+
+def test_user_whom_the_endpoint_refuses_is_answered_403(browser_of, settings):
+    classes = ["rest_framework.permissions.IsAdminUser"]
+    settings.DRF_MCP = {**settings.DRF_MCP, "PERMISSION_CLASSES": classes}
+    response = browser_of("alice").get("/mcp")
+    assert response.status_code == 403
+    assert "Not for you" in text_of(response)
+
+
+def test_tools_are_those_that_the_user_may_call(browser_of):
+    assert "tool=customers_deactivate" not in text_of(browser_of("alice").get("/mcp"))
+    assert "tool=customers_deactivate" in text_of(browser_of("carol").get("/mcp"))
+
+
+def test_hidden_tool_has_no_page(browser_of):
+    response = browser_of("alice").get("/mcp?tool=customers_deactivate")
+    assert response.status_code == 404
+    assert "inputSchema" not in text_of(response)
+
+
+def test_name_of_a_missing_tool_is_escaped(browser_of):
+    response = browser_of("alice").get("/mcp", {"tool": "<script>alert(1)</script>"})
+    assert "<script>alert" not in text_of(response)
+
+
+def test_findings_are_for_staff(browser_of):
+    assert "Findings" in text_of(browser_of("carol").get("/mcp?show=findings"))
+    assert "Findings" not in text_of(browser_of("alice").get("/mcp?show=findings"))
+
+
+def test_how_many_rows_there_are_is_for_staff(browser_of):
+    assert "get_queryset" in text_of(browser_of("carol").get("/mcp?tool=orders_list"))
+    assert "get_queryset" not in text_of(browser_of("alice").get("/mcp?tool=orders_list"))
+
+
+def test_every_tool_has_a_page(browser_of):
+    browser = browser_of("carol")
+    for name in registry.tools():
+        assert facts_of(browser.get("/mcp", {"tool": name}))["name"] == name
+
+
+@pytest.mark.parametrize("query", ["", "?tool=stats", "?tool=none", "?show=clients"])
+def test_policy_allows_nothing_inline_and_nothing_from_elsewhere(browser_of, query):
+    response = browser_of("alice").get(f"/mcp{query}")
+    policy = dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert "unsafe" not in response["Content-Security-Policy"]
+    assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text_of(response))
+    assert not re.search(r'(?:src|href)="https?:', text_of(response))
+
+
+def test_policy_allows_the_host_of_static_files(browser_of, settings):
+    settings.STATIC_URL = "https://static.example.com/files/"
+    policy = browser_of("alice").get("/mcp")["Content-Security-Policy"]
+    assert "script-src 'self' https://static.example.com;" in policy
+    assert "connect-src 'self';" in policy
+
+
+def test_page_is_stored_by_nobody(browser_of):
+    response = browser_of("alice").get("/mcp")
+    assert "no-store" in response["Cache-Control"]
+    assert {"Accept", "Cookie"} <= set(response["Vary"].split(", "))
+
+
+def test_page_gives_the_token_that_a_call_by_session_needs(browser_of):
+    browser = browser_of("alice", enforce_csrf_checks=True)
+    facts = facts_of(browser.get("/mcp?tool=stats"))
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "stats"}}
+
+    def status(**headers) -> int:
+        sent = {"headers": headers, "content_type": "application/json"}
+        return browser.post("/mcp", json.dumps(message), **sent).status_code
+
+    assert status() == 403
+    assert status(**{facts["csrf"]["header"]: facts["csrf"]["token"]}) == 200
+
+
+def test_page_asks_before_what_destroys_and_not_before_what_only_reads(browser_of):
+    browser = browser_of("carol")
+    asks = {name: facts_of(browser.get(f"/mcp?tool={name}"))["confirm"] for name in CONFIRMED}
+    assert asks == CONFIRMED
+
+
+CONFIRMED = {"orders_refund": True, "customers_create": False, "stats": False, "quote": False}
+
+
+def test_grouped_arguments_are_told_by_their_groups(browser_of, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
+    facts = facts_of(browser_of("carol").get("/mcp?tool=orders_refund"))
+    pointers = {argument["pointer"]: argument["location"] for argument in facts["arguments"]}
+    assert pointers["/kwargs/pk"] == "path"
+    assert pointers["/body/reason"] == "body"
+
+
+def test_clients_get_the_scheme_that_the_endpoint_takes(browser_of):
+    page = text_of(browser_of("alice").get("/mcp?show=clients"))
+    assert "Authorization: Token YOUR_TOKEN" in page
+    assert "http://testserver/mcp" in page
+
+
+def test_overridden_template_extends_the_base(browser_of, settings, tmp_path):
+    folder = tmp_path / "drf_mcp"
+    folder.mkdir()
+    (folder / "api.html").write_text(
+        '{% extends "drf_mcp/base.html" %}{% block branding %}Acme{% endblock %}'
+    )
+    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [tmp_path]}]
+    for query in ("", "?tool=stats", "?show=clients"):
+        page = text_of(browser_of("alice").get(f"/mcp{query}"))
+        assert "Acme" in page
+        assert "The example shop</span>" not in page
+
+
+@mcp_tool(description="Weigh <b>things</b>, such as ``a & b``.")
+class Weigh(APIView):
+    """Weigh."""
+
+    authentication_classes = [SessionAuthentication]
+    permission_classes = [IsAuthenticated | AllowAny]
+
+    def get(self, request) -> Response:
+        """Weigh."""
+        return Response({})
+
+
+def test_description_is_text_with_code_in_it(expose):
+    expose(path("weigh/", Weigh.as_view()), BROWSABLE_PAGE=True)
+    page = text_of(Client(headers=BROWSER).get("/mcp?tool=weigh"))
+    assert "Weigh &lt;b&gt;things&lt;/b&gt;, such as <code>a &amp; b</code>." in page
+
+
+def test_project_without_tools_is_told_how_to_get_some(expose):
+    expose(BROWSABLE_PAGE=True)
+    assert "No tools yet" in text_of(Client(headers=BROWSER).get("/mcp"))
+
+
+def test_page_below_a_prefix_keeps_to_it(db, settings):
+    module = type("URLConf", (), {})
+    module.urlpatterns = [path("agents/", include("drf_mcp.urls"))]
+    settings.ROOT_URLCONF = module
+    settings.DRF_MCP = {"BROWSABLE_PAGE": True, "PERMISSION_CLASSES": []}
+    page = text_of(Client(headers=BROWSER).get("/agents/mcp"))
+    assert 'href="/agents/mcp?show=clients"' in page

@@ -1,0 +1,55 @@
+"""A page whose complaints are collected, and which axe-core can be asked about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+# Runs before anything of the page: the browser tells of each refused script, style or image.
+TELL_OF_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) => {
+  console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
+});
+"""
+
+
+class Watched:
+    """A page and what went wrong on it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.add_init_script(TELL_OF_VIOLATIONS)
+        page.on("console", self.on_console)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def on_console(self, message: Any) -> None:
+        """Keep errors and warnings."""
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def violations(self, axe: str) -> list[str]:
+        """Return what axe-core has against the page as it is now."""
+        # The page's own policy would not let the script in, so the browser evaluates it.
+        self.page.evaluate(axe)
+        found = self.page.evaluate("() => axe.run(document)")
+        return [
+            f"{item['id']}: {node['html'][:160]} {node['failureSummary']}"
+            for item in found["violations"]
+            for node in item["nodes"]
+        ]
+
+    def call(self, name: str) -> None:
+        """Press the button that calls a tool."""
+        self.page.locator("[data-form]").get_by_role("button", name=f"Call {name}").click()
+
+    def verdict(self) -> str:
+        """Return what the page says of the answer, once there is one."""
+        verdict = self.page.locator("[data-verdict] h3")
+        verdict.wait_for()
+        return verdict.inner_text()
+
+    def text_of(self, element: str) -> str:
+        """Return the text of an element by its id, folded and hidden parts too."""
+        return self.page.locator(f"#{element}").text_content()
