@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.db import connections
 
 from drf_mcp.settings import mcp_settings
+
+# How often one statement may run before it is worth a hint, and how long it may take.
+MANY = 10
+SLOW_SECONDS = 0.1
+# How much of a statement a hint shows.
+MAX_STATEMENT = 120
+
+# Literals, placeholders and lists of them: what two runs of one statement may differ in.
+VALUES = re.compile(r"'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b|%s|%\(\w+\)s|\?")
+VALUE_LISTS = re.compile(r"…(?:\s*,\s*…)+")
+READS = ("SELECT", "WITH")
+STATEMENTS = (*READS, "INSERT", "UPDATE", "DELETE")
 
 
 class Stopwatch:
@@ -17,22 +32,26 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.started = time.perf_counter()
-        self.queries = 0
+        self.statements: Counter[str] = Counter()
         self.query_seconds = 0.0
+        self.slowest = (0.0, "")
 
-    def __call__(self, execute: Callable[..., Any], *args: Any) -> Any:
+    def __call__(self, execute: Callable[..., Any], sql: str, *args: Any) -> Any:
         """Count and time a query, as a wrapper of Django's ``execute_wrapper``."""
         began = time.perf_counter()
         try:
-            return execute(*args)
+            return execute(sql, *args)
         finally:
-            self.queries += 1
-            self.query_seconds += time.perf_counter() - began
+            seconds = time.perf_counter() - began
+            self.statements[str(sql)] += 1
+            self.query_seconds += seconds
+            if seconds > self.slowest[0]:
+                self.slowest = (seconds, str(sql))
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Count the queries of every connection inside, where TELEMETRY is on."""
-        if not mcp_settings.TELEMETRY:
+        """Count the queries of every connection inside, where TELEMETRY or DEBUG is on."""
+        if not counts_queries():
             yield
             return
         with ExitStack() as stack:
@@ -43,10 +62,52 @@ class Stopwatch:
     def telemetry(self) -> dict[str, Any]:
         """Return the measurements: milliseconds, and queries where they were counted."""
         measured: dict[str, Any] = {"duration_ms": milliseconds(time.perf_counter() - self.started)}
-        if mcp_settings.TELEMETRY:
-            measured["database_queries"] = self.queries
+        if counts_queries():
+            measured["database_queries"] = self.statements.total()
             measured["database_ms"] = milliseconds(self.query_seconds)
+            if self.statements:
+                measured["slowest_query_ms"] = milliseconds(self.slowest[0])
+            if hints := " ".join(self.hints()):
+                measured["database_hint"] = hints
         return measured
+
+    def hints(self) -> Iterator[str]:
+        """Yield what could be faster, in sentences; SQL is shown only while DEBUG is on."""
+        shapes: Counter[str] = Counter()
+        for sql, count in self.statements.items():
+            if sql.lstrip().upper().startswith(STATEMENTS):
+                shapes[shape(sql)] += count
+        for statement, count in shapes.most_common(1):
+            if count >= MANY:
+                yield f"The same statement ran {count} times{shown(statement)}. {remedy(statement)}"
+        seconds, sql = self.slowest
+        if seconds >= SLOW_SECONDS:
+            yield f"The slowest statement took {seconds * 1000:.0f} ms{shown(shape(sql))}."
+
+
+def counts_queries() -> bool:
+    """Return whether queries are counted."""
+    return bool(mcp_settings.TELEMETRY or settings.DEBUG)
+
+
+def shape(sql: str) -> str:
+    """Return a statement without its values, the same for every run of it."""
+    return VALUE_LISTS.sub("…", VALUES.sub("…", sql)).strip()
+
+
+def shown(statement: str) -> str:
+    """Return the start of a statement as part of a sentence; nothing unless DEBUG is on."""
+    if not settings.DEBUG:
+        return ""
+    text = " ".join(statement.split())
+    return f": {text[:MAX_STATEMENT]}{'…' if len(text) > MAX_STATEMENT else ''}"
+
+
+def remedy(statement: str) -> str:
+    """Return what makes one statement of many."""
+    if statement.upper().startswith(READS):
+        return "Fetch related rows at once, with select_related or prefetch_related."
+    return "Write rows together, with bulk_create, bulk_update or a queryset's update or delete."
 
 
 def milliseconds(seconds: float) -> float:

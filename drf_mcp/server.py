@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from drf_mcp.dispatch import contain, dispatch, failed
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError
 from drf_mcp.listing import definition, is_public, page_of
+from drf_mcp.observing import log_refusal, observe, traced
 from drf_mcp.protocol import (
     REVISIONS,
     ClientResponse,
@@ -24,7 +26,7 @@ from drf_mcp.protocol import (
     select,
     select_by_headers,
 )
-from drf_mcp.results import make_envelope, tool_result
+from drf_mcp.results import explained, make_envelope, tool_result
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool
 from drf_mcp.visibility import Visibility
@@ -149,6 +151,7 @@ class Server:
                 raise item
             return self.serve(item, headers, caller)
         except ProtocolError as exc:
+            log_refusal(item, exc)
             caller.authenticate()
             if isinstance(item, Message) and item.is_notification:
                 return Reply(exc.http_status)
@@ -173,7 +176,9 @@ class Server:
             caller.authenticate()
             return ACCEPTED
         era.require(item.method)
-        members = METHODS[item.method](self, Exchange(item, era, caller))
+        exchange = Exchange(item, era, caller)
+        with traced(exchange, self.registry):
+            members = METHODS[item.method](self, exchange)
         info = era.implementation_members(server_info())
         return Reply(200, jsonrpc.result(item.id, era.finish(item.method, members, info)))
 
@@ -222,14 +227,19 @@ class Server:
         if not isinstance(name, str):
             raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
         tool = self.registry.tool(name, exchange.urlconf)
+        started = time.perf_counter()
         outcome = dispatch(tool, params.get("arguments"), exchange.caller)
         envelope = make_envelope(self.envelope_of(tool))
 
         def unwritable(exc: Exception) -> dict[str, Any]:
+            nonlocal outcome
             failure = failed(tool, exchange.caller.request, exc, outcome.request_id)
-            return tool_result(failure, envelope, exchange.era)
+            outcome = explained(failure, outcome)
+            return tool_result(outcome, envelope, exchange.era)
 
-        return contain(lambda: tool_result(outcome, envelope, exchange.era), unwritable)
+        result = contain(lambda: tool_result(outcome, envelope, exchange.era), unwritable)
+        observe(tool, outcome, result, exchange, started)
+        return result
 
     def envelope_of(self, tool: Tool) -> type[Envelope]:
         """Return the envelope class of a tool's results: its own, the endpoint's, the project's."""

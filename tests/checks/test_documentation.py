@@ -1,0 +1,43 @@
+"""Every check is documented, and says what to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.checks import run_checks
+from django.urls import include, path
+
+import drf_mcp
+from drf_mcp.views import MCPView
+
+PACKAGE = Path(drf_mcp.__file__).parent
+PAGE = PACKAGE.parent / "docs" / "checks.md"
+ID = re.compile(r"drf_mcp\.[EWI]\d{3}")
+
+
+def documented() -> list[str]:
+    """Return the ids that have a row of their own."""
+    return re.findall(rf"^\| `({ID.pattern})` \|", PAGE.read_text(), re.M)
+
+
+def test_every_id_has_one_row_and_every_row_an_id():
+    used = {id for source in PACKAGE.rglob("*.py") for id in ID.findall(source.read_text())}
+    assert sorted(documented()) == sorted(used)
+
+
+def test_the_rows_are_in_order():
+    assert documented() == sorted(documented())
+
+
+@pytest.mark.parametrize("broken", ["settings", "project"])
+def test_every_message_says_what_mends_it(settings, broken):
+    settings.ALLOWED_HOSTS = ["*"]
+    settings.MIDDLEWARE = ["tests.checks.middleware.RequireLogin"]
+    endpoints = [path("", include("drf_mcp.urls")), path("x", MCPView.as_view())]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": endpoints})
+    settings.DRF_MCP = {"EXPOSE": "all"} if broken == "settings" else {"PERMISSION_CLASSES": []}
+    messages = run_checks(tags=["drf_mcp"], include_deployment_checks=True)
+    assert len({message.id for message in messages}) >= 3
+    assert all(message.hint for message in messages)
