@@ -1,7 +1,7 @@
-"""Settings of the example shop.
+"""Settings of the example shop and its library.
 
-Three environment variables change them: ``SHOP_DB`` (path of the SQLite file),
-``SHOP_DEBUG`` (1 or 0) and ``SHOP_SECRET_KEY``.
+Environment variables change them: ``SHOP_DB`` (path of the SQLite file), ``SHOP_DEBUG``
+(1 or 0), ``SHOP_SECRET_KEY``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ INSTALLED_APPS = [
     "rest_framework.authtoken",
     "drf_mcp",
     "example_project.shop",
+    "example_project.library",
 ]
 
 MIDDLEWARE = [
@@ -89,6 +90,16 @@ DRF_MCP = {
         "A shop's back office: customers, their orders and tickets, and the product "
         "catalogue. You see the rows of the person whose token you use. Lists are paged; "
         "narrow them with the filters before fetching further pages. Ask before refunding, "
-        "cancelling or deleting."
+        "cancelling or deleting. Beside the shop stands a library: ask its retrievers about "
+        "Python, or read its documents."
     ),
+}
+
+# A language model that writes the library's answers, at an OpenAI-compatible chat endpoint
+# such as http://localhost:11434/v1/chat/completions. Without a URL the answers are extracts.
+LIBRARY_ANSWER_MODEL = {
+    "URL": os.environ.get("LIBRARY_ANSWER_MODEL_URL", ""),
+    "NAME": os.environ.get("LIBRARY_ANSWER_MODEL_NAME", ""),
+    "KEY": os.environ.get("LIBRARY_ANSWER_MODEL_KEY", ""),
+    "TIMEOUT": 30,
 }

@@ -1,15 +1,22 @@
-"""The shop's API under ``/api/``, its MCP endpoint at ``/mcp``, and the admin site."""
+"""The shop's API under ``/api/``, the library's under ``/api/library/``, and the admin site.
+
+The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the library's own.
+"""
 
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
+
+from example_project.library.mcp import endpoint as library_endpoint
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="api-root")),
     path("", include("drf_mcp.urls")),
+    re_path(r"^library/mcp/?$", library_endpoint, name="library-endpoint"),
     path("admin/", admin.site.urls),
+    path("api/library/", include("example_project.library.urls")),
     path("api/", include("example_project.shop.urls")),
     path("api-auth/", include("rest_framework.urls")),
 ]

@@ -86,6 +86,20 @@ class ProductSerializer(serializers.ModelSerializer):
         return product.stock > 0
 
 
+class ProductPriceSerializer(serializers.ModelSerializer):
+    """What a product costs and how many there are."""
+
+    class Meta:
+        model = Product
+        fields = ["name", "slug", "price", "stock"]
+
+
+class ProductLookupSerializer(serializers.Serializer):
+    """Which products to show."""
+
+    slugs = serializers.ListField(child=serializers.SlugField(), min_length=1, max_length=20)
+
+
 class OwnCustomerField(serializers.PrimaryKeyRelatedField):
     """A customer that the user who asks may see."""
 

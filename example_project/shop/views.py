@@ -10,13 +10,14 @@ from django.utils import timezone
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, mixins, viewsets
 from rest_framework.decorators import action, api_view, permission_classes
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.exceptions import Conflict
+from drf_mcp.exceptions import Conflict, SoftFailure
 from example_project.shop import filters, pagination, serializers
 from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
 from example_project.shop.permissions import IsOpenerOrStaff, IsOwnerOrPermitted
@@ -102,6 +103,31 @@ class ProductViewSet(viewsets.ReadOnlyModelViewSet):
     filterset_class = filters.ProductFilter
     search_fields = ["name", "description"]
     ordering_fields = ["name", "price", "released"]
+
+    @mcp_tool(title="Look up products", read_only=True)
+    @action(detail=False, methods=["post"], serializer_class=serializers.ProductLookupSerializer)
+    def lookup(self, request) -> Response:
+        """Show prices and stock of several products at once; null stands for a miss."""
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        slugs = serializer.validated_data["slugs"]
+        found = Product.objects.in_bulk(slugs, field_name="slug")
+        products = [
+            serializers.ProductPriceSerializer(found[slug]).data if slug in found else None
+            for slug in slugs
+        ]
+        misses = {
+            place: ErrorDetail(f"Product '{slug}' not found.", "product_not_found")
+            for place, slug in enumerate(slugs)
+            if slug not in found
+        }
+        if misses:
+            raise SoftFailure(
+                {"slugs": misses},
+                data={"products": products},
+                remediation="Use products_list to find the slugs of existing products.",
+            )
+        return Response({"products": products})
 
 
 class OrderViewSet(viewsets.ModelViewSet):

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils.text import slugify
 from rest_framework.authtoken.models import Token
 
+from example_project.library.corpus import seed_library
 from example_project.shop import sample_data
 from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
 
@@ -58,6 +59,7 @@ class Command(BaseCommand):
     @transaction.atomic
     def handle(self, *args, **options) -> None:
         users = seed_users()
+        seed_library()
         if Product.objects.exists():
             self.tell("The shop is filled already; nothing changed.", options)
             return

@@ -1,0 +1,1 @@
+"""A library of long documents with six ways to search it: the retrieval example."""

@@ -1,0 +1,14 @@
+"""The library's own MCP endpoint: its eight tools and nothing else, in a plain envelope.
+
+The shop's endpoint serves them too, beside everything that the example project exposes.
+"""
+
+from __future__ import annotations
+
+from drf_mcp.envelopes import PlainEnvelope
+from drf_mcp.tools import Registry
+from drf_mcp.views import MCPView
+from example_project.library.views import TAG
+
+registry = Registry(include=[f"tag:{TAG}"])
+endpoint = MCPView.as_view(registry=registry, envelope_class=PlainEnvelope)

@@ -1,0 +1,179 @@
+"""Six ways to find the documents that answer a question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from example_project.library.indexes import Index
+from example_project.library.models import Document
+from example_project.library.passages import Sentence
+from example_project.library.words import words
+
+if TYPE_CHECKING:
+    import numpy
+
+# How far down a ranking anybody looks.
+DEPTH = 60
+PASSAGES_PER_DOCUMENT = 3
+FEWEST_DOCUMENTS = 3
+# A document that says less of the question than this part of the best one's is left out.
+RELEVANT = 0.5
+# Of reciprocal rank fusion: how little the very first ranks stand out (Cormack et al., 2009).
+FUSION = 60
+
+
+@dataclass(frozen=True)
+class Context:
+    """A document that was found, with what in it answers the question.
+
+    Attributes:
+        document: the document.
+        sentences: what was found, best passage first.
+        reserve: what else the document says.
+    """
+
+    document: Document
+    sentences: tuple[Sentence, ...]
+    reserve: tuple[Sentence, ...] = ()
+
+
+class Retriever:
+    """Ranks the passages of an index; the documents of the best ones are the context.
+
+    Attributes:
+        most_documents: how many documents a context has at most.
+    """
+
+    most_documents = 5
+
+    def retrieve(self, index: Index, question: str) -> list[Context]:
+        """The documents that answer a question best, best first."""
+        terms = words(question)
+        found: dict[int, list[int]] = {}
+        for place in self.rank(index, terms) if terms else ():
+            found.setdefault(index.passages[place].document, []).append(place)
+        for place in best(index.by_meaning(terms)) if found else ():
+            if len(found) < FEWEST_DOCUMENTS:
+                found.setdefault(index.passages[place].document, [place])
+        contexts = [context(index, *pair) for pair in islice(found.items(), self.most_documents)]
+        return relevant(index, contexts, terms)
+
+    def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
+        """The places of the passages that have to do with the terms, best first."""
+        raise NotImplementedError
+
+
+class NaiveRetriever(Retriever):
+    """By the similarity of TF-IDF vectors."""
+
+    def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
+        return best(index.by_similarity(terms))
+
+
+class BM25Retriever(Retriever):
+    """By keywords, the rare ones first."""
+
+    def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
+        return best(index.by_keywords(terms))
+
+
+class SemanticRetriever(Retriever):
+    """By meaning: passages are near each other that use words which occur together."""
+
+    def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
+        return best(index.by_meaning(terms))
+
+
+class ContextualCompressionRetriever(Retriever):
+    """By similarity, and of what is found only the sentences that speak of the question."""
+
+    def retrieve(self, index: Index, question: str) -> list[Context]:
+        """The documents that answer a question best, cut to what answers it."""
+        terms = words(question)
+        return [compressed(index, full, terms) for full in super().retrieve(index, question)]
+
+    def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
+        """The passages whose best sentence says most."""
+        similar = best(index.by_similarity(terms))
+
+        def most_said(place: int) -> float:
+            said = (index.overlap(s, terms) for s in index.passages[place].sentences)
+            return max(said, default=0.0)
+
+        return fused([similar, sorted(similar, key=most_said, reverse=True)])
+
+
+class MultiQueryRetriever(Retriever):
+    """By several variants of the question, their rankings fused."""
+
+    def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
+        return fused(best(index.by_similarity(variant)) for variant in variants(index, terms))
+
+
+class EnsembleRetriever(Retriever):
+    """By keywords, similarity, sentences and variants at once, their rankings fused."""
+
+    most_documents = 7
+    retrievers = (
+        BM25Retriever(),
+        NaiveRetriever(),
+        ContextualCompressionRetriever(),
+        MultiQueryRetriever(),
+    )
+
+    def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
+        return fused(retriever.rank(index, terms) for retriever in self.retrievers)
+
+
+def best(scores: numpy.ndarray) -> list[int]:
+    """The places of the highest scores, equal ones in their order, none without a score."""
+    order = (-scores).argsort(kind="stable")[:DEPTH]
+    return [int(place) for place in order if scores[place] > 1e-6]
+
+
+def fused(rankings: Iterable[Sequence[int]]) -> list[int]:
+    """One ranking out of several, by reciprocal rank fusion."""
+    scores: Counter[int] = Counter()
+    for ranking in rankings:
+        for rank, place in enumerate(ranking):
+            scores[place] += 1 / (FUSION + rank)
+    return sorted(scores, key=lambda place: (-scores[place], place))[:DEPTH]
+
+
+def variants(index: Index, terms: Sequence[str]) -> Iterator[list[str]]:
+    """The question, what is rare in it, and the question in the library's own words."""
+    yield list(terms)
+    weights = sorted(terms, key=index.weight, reverse=True)
+    yield weights[: max(1, len(weights) // 2)]
+    nearest = best(index.by_similarity(terms))[:3]
+    told = Counter(word for place in nearest for word in words(index.passages[place].text))
+    yield [*terms, *sorted(told, key=lambda word: -told[word] * index.weight(word))[:8]]
+
+
+def context(index: Index, document: int, places: Sequence[int]) -> Context:
+    """A document with the sentences of its passages that were found, in its own order."""
+    taken = sorted(places[:PASSAGES_PER_DOCUMENT])
+    others = (n for n in index.places_of[document] if n not in taken)
+    return Context(index.documents[document], *(index.sentences(n) for n in (taken, others)))
+
+
+def relevant(index: Index, contexts: Sequence[Context], terms: Sequence[str]) -> list[Context]:
+    """The contexts without those that hardly speak of the question, but a few in any case."""
+    said = [max((index.overlap(s, terms) for s in c.sentences), default=0) for c in contexts]
+    enough = RELEVANT * max(said, default=0)
+    return [
+        context
+        for rank, context in enumerate(contexts)
+        if rank < FEWEST_DOCUMENTS or said[rank] >= enough
+    ]
+
+
+def compressed(index: Index, full: Context, terms: Sequence[str]) -> Context:
+    """A context in which only what has words of the question counts as found."""
+    everything = (*full.sentences, *full.reserve)
+    speaking = tuple(s for s in everything if index.overlap(s, terms) > 0)
+    return Context(full.document, speaking, tuple(s for s in everything if s not in speaking))

@@ -1,0 +1,242 @@
+"""Services behind the library that fail, and a language model that answers."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from example_project.library import indexes
+from example_project.library.models import Document
+from example_project.library.stored_answers import StoredAnswers, file_size
+
+ASKED = {"question": "What is a lambda?"}
+SAID = "A lambda is a small function without a name [1]."
+
+
+class FakeModel(BaseHTTPRequestHandler):
+    """An OpenAI-compatible endpoint that gives the reply its server was told to."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append((self.path, dict(self.headers), body))
+        time.sleep(self.server.delay)
+        self.send_response(self.server.status)
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(self.server.content)
+
+    def log_message(self, *args) -> None:
+        """Print nothing."""
+
+
+class FakeServer(HTTPServer):
+    """The server of a `FakeModel`; what it replies may be changed at any time."""
+
+    status = 200
+    headers: dict[str, str] = {}
+    delay = 0.0
+    content = json.dumps({"choices": [{"message": {"content": SAID}}]}).encode()
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), FakeModel)
+        self.requests: list[tuple] = []
+
+    def handle_error(self, *args) -> None:
+        """Keep quiet about clients that hang up."""
+
+
+@contextmanager
+def serving(server: HTTPServer) -> Iterator[None]:
+    """Serve in a thread until the block ends."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def model(settings) -> Iterator[FakeServer]:
+    """A language model that the library is told to ask."""
+    server = FakeServer()
+    settings.LIBRARY_ANSWER_MODEL = {
+        "URL": f"http://127.0.0.1:{server.server_port}/v1/chat/completions",
+        "NAME": "small",
+        "KEY": "secret",
+        "TIMEOUT": 5,
+    }
+    with serving(server):
+        yield server
+
+
+def assert_unavailable(agent, sentence: str) -> dict:
+    """Hold a tool's failure against what an unavailable service is told as."""
+    refusal = agent.call_with("naive_retriever", ASKED)
+    assert refusal.is_error
+    assert (refusal.code, refusal.data["error_type"]) == ("UNAVAILABLE", "unavailable")
+    assert sentence in refusal.envelope["error"]
+    return refusal.data
+
+
+def test_the_model_answers_from_what_was_found(alice, model):
+    data = alice.call_with("naive_retriever", ASKED).data
+    assert data == {"answer": SAID, "context_document_count": 3}
+    ((path, headers, body),) = model.requests
+    assert path == "/v1/chat/completions"
+    assert headers["Authorization"] == "Bearer secret"
+    assert body["model"] == "small"
+    asked = body["messages"][-1]["content"]
+    assert "[1] Lambdas" in asked
+    assert "anonymous functions" in asked
+    assert asked.endswith("Question: What is a lambda?")
+
+
+def test_the_models_answer_is_stored(alice, model):
+    answers = [alice.call_with("naive_retriever", ASKED).data for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+    assert len(model.requests) == 1
+
+
+def test_an_extract_and_a_models_answer_are_stored_apart(alice, model, settings):
+    alice.call_with("naive_retriever", ASKED)
+    settings.LIBRARY_ANSWER_MODEL = {}
+    assert "Sources:" in alice.call_with("naive_retriever", ASKED).data["answer"]
+
+
+def test_the_model_is_not_asked_when_nothing_was_found(alice, model):
+    assert alice.call("naive_retriever", question="zzzz").data["context_document_count"] == 0
+    assert model.requests == []
+
+
+def test_a_model_that_takes_too_long_is_unavailable(alice, model, settings):
+    settings.LIBRARY_ANSWER_MODEL = {**settings.LIBRARY_ANSWER_MODEL, "TIMEOUT": 0.05}
+    model.delay = 0.5
+    assert_unavailable(alice, "The answering model cannot be reached.")
+
+
+def test_a_model_that_nobody_serves_is_unavailable(alice, settings):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/"
+        settings.LIBRARY_ANSWER_MODEL = {"URL": url, "NAME": "small"}
+        assert_unavailable(alice, "The answering model cannot be reached.")
+
+
+def test_a_models_rate_limit_says_when_to_come_back(alice, model):
+    model.status, model.headers = 429, {"Retry-After": "7"}
+    refusal = assert_unavailable(alice, "asked too often")
+    assert refusal["retry_after_seconds"] == 7
+    assert refusal["remediation"].startswith("Wait 7 seconds")
+
+
+def test_a_model_that_fails_is_unavailable(alice, model):
+    model.status = 500
+    assert_unavailable(alice, "HTTP status 500")
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b"{}", b'{"choices": []}', b"null"])
+def test_a_model_that_answers_nonsense_is_unavailable(alice, model, content):
+    model.content = content
+    assert_unavailable(alice, "The answering model sent something else.")
+
+
+def test_a_failure_is_not_stored(alice, model):
+    model.status = 500
+    assert_unavailable(alice, "HTTP status 500")
+    model.status = 200
+    assert alice.call_with("naive_retriever", ASKED).data["answer"] == SAID
+
+
+def test_http_answers_503(http, model):
+    model.status = 500
+    assert http.post("/api/library/naive_retriever/", ASKED).status_code == 503
+
+
+class BrokenCache:
+    """A cache whose server is gone."""
+
+    def __getattr__(self, name: str):
+        def fail(*args, **kwargs):
+            raise ConnectionRefusedError("redis:6379 with password hunter2")
+
+        return fail
+
+
+@pytest.fixture
+def broken_cache(monkeypatch) -> None:
+    """Take the cache away."""
+    monkeypatch.setattr("example_project.library.stored_answers.cache", BrokenCache())
+
+
+@pytest.mark.usefixtures("broken_cache")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("naive_retriever", ASKED),
+        ("health_check_health_get", {}),
+        ("cache_stats_cache_stats_get", {}),
+    ],
+)
+def test_without_its_cache_the_library_is_unavailable(alice, tool, arguments):
+    refusal = alice.call_with(tool, arguments)
+    assert refusal.code == "UNAVAILABLE"
+    assert "hunter2" not in json.dumps(refusal.raw)
+
+
+@pytest.mark.usefixtures("broken_cache")
+def test_a_plain_envelope_says_what_is_missing(reader):
+    raw = reader.call_with("naive_retriever", ASKED).raw
+    assert raw["isError"] is True
+    assert raw["content"][0]["text"].startswith("Error executing tool: ")
+    assert "The cache of answers cannot be reached." in raw["content"][0]["text"]
+
+
+def test_an_empty_library_is_unavailable_and_says_how_to_fill_it(alice):
+    Document.objects.all().delete()
+    assert_unavailable(alice, "manage.py seed")
+    assert alice.call("health_check_health_get").code == "UNAVAILABLE"
+
+
+def test_a_library_of_empty_documents_is_unavailable(alice):
+    Document.objects.all().delete()
+    Document(name="empty", title="Empty", text="   ").save()
+    assert_unavailable(alice, "nothing but empty documents")
+
+
+def test_without_its_libraries_the_index_is_unavailable(alice, monkeypatch):
+    monkeypatch.setattr(indexes, "_built", {})
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    assert_unavailable(alice, "is not installed")
+
+
+def test_a_library_of_one_short_document_can_be_searched(alice):
+    Document.objects.exclude(name="lambda").delete()
+    data = alice.call_with("semantic_retriever", ASKED).data
+    assert data["context_document_count"] == 1
+
+
+def test_an_answer_that_expired_is_not_counted(monkeypatch):
+    monkeypatch.setattr("example_project.library.stored_answers.SECONDS_KEPT", 0)
+    stored = StoredAnswers()
+    stored.get_or_write(["asked"], lambda: {"answer": "x", "context_document_count": 1})
+    assert stored.statistics()["total_keys"] == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0B"), (1023, "1023B"), (2621440, "2.5MB"), (5 * 2**30, "5.0GB"), (2**42, "4096.0GB")],
+)
+def test_memory_is_told_in_a_unit_that_fits(size, text):
+    assert file_size(size) == text
