@@ -6,7 +6,8 @@ PORT ?= 8000
 # The interpreter that .venv is made with: the newest that runs, unless named here.
 PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
 NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
-  @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2
+  @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 \
+  axe-core@4.14.1
 
 demo_extras := demo
 test_extras := demo,filter,lint,oauth,otel,spectacular,test
@@ -22,13 +23,15 @@ test: lint
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
 	$(run) -m pytest -n auto
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
+	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
 
 lint: .venv/installed-test
 	$(run) -m ruff check .
 	$(run) -m ruff format --check .
 	$(run) -m mypy
 
-# Node.js, the official conformance suite and the TypeScript SDK, old and new, for tests/interop.
+# Node.js, the official conformance suite and the TypeScript SDK, old and new, for tests/interop;
+# axe-core for tests/page.
 node: .venv/node/installed
 
 clean:
@@ -36,6 +39,10 @@ clean:
 
 define no_npm
 echo "*** npm is not installed: THE TESTS THAT NEED NODE.JS ARE LEFT OUT. To run them: sudo apt-get install npm" >&2
+endef
+
+define no_chromium
+echo "*** Chromium is not installed: THE TESTS OF THE PAGE IN A BROWSER ARE LEFT OUT. To run them: sudo apt-get install chromium" >&2
 endef
 
 .venv/node/installed: Makefile | .venv/bin/python

@@ -25,7 +25,7 @@ from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.measurements import Stopwatch
 from drf_mcp.outcomes import Outcome
 from drf_mcp.problems import exception_failure, not_found, refused_arguments
-from drf_mcp.reading import Answer, new_request_id, outcome_of
+from drf_mcp.reading import Answer, new_request_id, outcome_of, pointed
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.calls import Call
 
@@ -68,12 +68,12 @@ def dispatch(tool: Tool, arguments: Any, caller: Caller) -> Outcome:
         outcome = Outcome(tool.name, 400, failure=refused_arguments(exc.problems))
     else:
         with stopwatch.watching():
-            outcome = run(tool, call, caller, request_id)
+            outcome = pointed(run(tool, call, caller, request_id), tool)
     if caller.refusal is not None:
         raise caller.refusal
     caller.authenticate()
     telemetry = {**stopwatch.telemetry(), **outcome.telemetry}
-    return replace(outcome, request_id=request_id, telemetry=telemetry)
+    return replace(outcome, request_id=outcome.request_id or request_id, telemetry=telemetry)
 
 
 def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
@@ -111,12 +111,18 @@ def read(tool: Tool, call: Call, request: InnerRequest, response: HttpResponseBa
         content = Content(response.data)  # type: ignore[attr-defined]
     else:
         render = getattr(response, "render", None)
-        content = read_response(render() if render else response, request.build_absolute_uri())
+        response = render() if render else response
+        if getattr(response, "is_enveloped", False):
+            content = Content(response.data)  # type: ignore[union-attr]
+        else:
+            content = read_response(response, request.build_absolute_uri())
     answer = Answer(
         status=response.status_code,
         data=content.data,
         headers=response.headers,
         view=getattr(response, "renderer_context", {}).get("view"),
+        request=request,
+        excepted=getattr(response, "exception", False),
         blocks=content.blocks,
         query_string=call.query_string,
     )
@@ -131,7 +137,7 @@ def has_plain_data(response: HttpResponseBase) -> bool:
     """
     if not isinstance(response, Response) or response.status_code in BODILESS:
         return False
-    if response.status_code >= 400 and response.data is not None:
+    if (response.status_code >= 400 or response.exception) and response.data is not None:
         return True
     # A response out of a cache has forgotten its renderer.
     renderer = getattr(response, "accepted_renderer", None)

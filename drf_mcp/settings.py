@@ -36,6 +36,9 @@ DEFAULTS: dict[str, Any] = {
     # Largest accepted request body, in bytes; a larger one is answered 413. More than
     # DATA_UPLOAD_MAX_MEMORY_SIZE, whose default this is, has no effect.
     "MAX_BODY_BYTES": 2621440,
+    # Whether a browser that opens the endpoint sees the tools and can call them.
+    # None: while DEBUG is on.
+    "BROWSABLE_PAGE": None,
     # --- What the server says of itself ---------------------------------------
     "SERVER_NAME": "drf-mcp-server",
     "SERVER_TITLE": None,
@@ -64,8 +67,11 @@ DEFAULTS: dict[str, Any] = {
     # What tools/list says of results: "envelope" (the envelope, its data open), "full"
     # (its data as far as stock fields guarantee it) or None (nothing).
     "OUTPUT_SCHEMA": "envelope",
-    # True adds database_queries and database_ms to the telemetry of every result.
+    # True adds database_queries, database_ms and slowest_query_ms to the telemetry of every
+    # result, and a hint where one statement runs often or long. DEBUG adds them as well.
     "TELEMETRY": False,
+    # True adds the arguments of a call to its log record and span, secrets masked.
+    "LOG_ARGUMENTS": False,
     # Largest non-JSON response put into a result, in bytes; a larger one becomes a
     # link to where it stands over HTTP.
     "MAX_CONTENT_BYTES": 1024 * 1024,

@@ -28,7 +28,7 @@ MEDIAN_FUNCTION, LONG_FUNCTION = 8, 26
 # From the ground up. A module, or a package as a whole, imports only from its own level
 # and from levels below it.
 LEVELS = [
-    {"", "settings", "exceptions", "vocabulary", "outcomes", "notes", "protocol"},
+    {"", "settings", "exceptions", "vocabulary", "outcomes", "notes", "signals", "protocol"},
     {
         "schemas",
         "remedies",
@@ -37,16 +37,38 @@ LEVELS = [
         "content",
         "fidelity",
         "pages",
+        "client_configs",
         "encoding",
+        "examples",
         "rate_limits",
         "measurements",
     },
     {"tools", "envelopes", "callers", "inner_requests"},
     {"reading", "dispatch"},
-    {"visibility", "results", "listing", "server"},
-    {"renderers", "views", "urls", "local", "checks", "apps", "management", "test"},
+    {"visibility", "results", "listing", "observing", "tracing", "server"}
+    | {"client_limits", "equivalents", "findings"},
+    {
+        "__main__",
+        "renderers",
+        "views",
+        "urls",
+        "local",
+        "admin",
+        "checks",
+        "endpoint_checks",
+        "tool_checks",
+        "apps",
+        "explain",
+        "management",
+        "page",
+        "pytest_plugin",
+        "stdio",
+        "surface",
+        "test",
+        "unexposed",
+    },
 ]
-PACKAGES = {"protocol", "schemas", "fidelity", "tools", "envelopes", "management"}
+PACKAGES = {"protocol", "schemas", "fidelity", "tools", "envelopes", "management", "page"}
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 
 SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}

@@ -44,6 +44,20 @@ def test_filters_keep_exactly_what_fits(alice, query, keeps):
     assert 0 < len(found) < len(everything)
 
 
+def test_several_products_are_looked_up_in_the_order_asked_for(alice):
+    asked = ["night-train", "bread-knife"]
+    products = alice.post(f"{URL}lookup/", {"slugs": asked}).data["products"]
+    assert [product["slug"] for product in products] == asked
+
+
+def test_a_miss_of_a_lookup_is_null_and_told(alice):
+    response = alice.post(f"{URL}lookup/", {"slugs": ["no-such", "bread-knife"]})
+    assert response.status_code == 200
+    missed, found = response.json()["data"]["products"]
+    assert (missed, found["slug"]) == (None, "bread-knife")
+    assert response.json()["slugs"] == {"0": "Product 'no-such' not found."}
+
+
 @pytest.mark.parametrize(
     ("tier", "total"), [("standard", "399.00"), ("silver", "379.05"), ("gold", "359.10")]
 )

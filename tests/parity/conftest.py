@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 
 import pytest
 
+from example_project.library.indexes import current_index
 from example_project.shop.models import Order, Ticket
 
 NOW = datetime(2026, 11, 2, 12, 30, 15, tzinfo=timezone.utc)
@@ -28,3 +29,9 @@ def stopped_clock(monkeypatch) -> None:
     monkeypatch.setattr(Order._meta.get_field("placed_at"), "_get_default", lambda: NOW)
     monkeypatch.setattr(Ticket._meta.get_field("created"), "_get_default", lambda: NOW)
     monkeypatch.setattr("uuid.uuid4", lambda: uuid.UUID(int=7))
+
+
+@pytest.fixture
+def built_index(db) -> None:
+    """Build the library's index, which costs the first to ask a query more."""
+    current_index()

@@ -1,4 +1,4 @@
-"""Requests to every endpoint of the shop, each as HTTP and as a tool call.
+"""Requests to every endpoint of the shop and its library, each as HTTP and as a tool call.
 
 Rows are named in braces: ``{paid}`` is the key of one of alice's paid orders.
 """
@@ -13,6 +13,7 @@ from example_project.shop.models import Customer, Order, Product, Ticket
 LINES = [{"product": "{product}", "quantity": 2}, {"product": "{other_product}", "quantity": 1}]
 NEW_CUSTOMER = {"name": "Ada Núñez", "email": "ada@mail.example", "country": "ES", "tier": "gold"}
 TICKET = {"customer": "{customer}", "subject": "Ünwell", "body": "It broke.", "priority": 4}
+QUESTION = {"question": "What is a lambda?"}
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,14 @@ REQUESTS = [
     ),
     request("products_retrieve", {"slug": "{product}"}, "GET", "products/{product}/"),
     request("products_retrieve", {"slug": "no-such"}, "GET", "products/no-such/"),
+    request(
+        "products_lookup",
+        {"slugs": ["{product}", "{other_product}"]},
+        "POST",
+        "products/lookup/",
+        {"slugs": ["{product}", "{other_product}"]},
+    ),
+    request("products_lookup", {"slugs": []}, "POST", "products/lookup/", {"slugs": []}),
     request("orders_list", {}, "GET", "orders/"),
     request(
         "orders_list",
@@ -252,4 +261,25 @@ REQUESTS = [
     request("quote", {"product": "no-such"}, "POST", "quote/", {"product": "no-such"}),
     request("status", {"version": "v1"}, "GET", "v1/status/"),
     request("status", {"version": "v2"}, "GET", "v2/status/"),
+    *(
+        request(tool, QUESTION, "POST", f"library/{tool}/", QUESTION)
+        for tool in (
+            "naive_retriever",
+            "bm25_retriever",
+            "contextual_compression_retriever",
+            "multi_query_retriever",
+            "ensemble_retriever",
+            "semantic_retriever",
+        )
+    ),
+    request("health_check_health_get", {}, "GET", "library/health/"),
+    request("cache_stats_cache_stats_get", {}, "GET", "library/cache_stats/"),
+    request(
+        "documents_list",
+        {"search": "generator", "page_size": 2},
+        "GET",
+        "library/documents/?search=generator&page_size=2",
+    ),
+    request("documents_retrieve", {"name": "lambda"}, "GET", "library/documents/lambda/"),
+    request("documents_retrieve", {"name": "no-such"}, "GET", "library/documents/no-such/"),
 ]

@@ -20,7 +20,7 @@ from tests.parity.shop_requests import REQUESTS, rows_of_alice
 CALLERS = [None, "alice", "bob", "carol", "admin"]
 PAGES = [request for request in REQUESTS if request.tool.endswith("_list")]
 
-pytestmark = pytest.mark.usefixtures("open_endpoint", "stopped_clock")
+pytestmark = pytest.mark.usefixtures("open_endpoint", "stopped_clock", "built_index")
 
 
 @pytest.fixture(params=CALLERS, ids=str)

@@ -55,7 +55,8 @@ def expose_products(expose, db):
 
 def test_everybody_lists_what_they_may_call(open_endpoint, agent_of):
     everything = set(registry.tools())
-    for_anybody = {"products_list", "products_retrieve", "status"}
+    for_anybody = {"products_list", "products_lookup", "products_retrieve", "status"}
+    for_anybody |= {"health_check_health_get"}
     assert set(agent_of(None).tools()) == for_anybody
     assert set(agent_of("alice").tools()) == everything - {"customers_deactivate"}
     assert set(agent_of("carol").tools()) == everything

@@ -225,7 +225,7 @@ def test_a_value_that_is_no_json_is_an_internal_error(unwritable, value, envelop
     result = unwritable(value, ENVELOPE_CLASS=envelope)
     assert result.is_error
     assert "hunter2" not in json.dumps(result.raw)
-    assert "An unexpected error occurred" in result.raw["content"][0]["text"]
+    assert "The answer cannot be written as JSON" in result.raw["content"][0]["text"]
 
 
 def test_a_value_that_is_no_json_is_logged_once_and_reported_once(unwritable, reported, caplog):
