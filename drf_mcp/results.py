@@ -7,6 +7,7 @@ from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
 
+from drf_mcp.budgets import Budget
 from drf_mcp.encoding import encode_data, to_bytes, unencodable
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
@@ -23,10 +24,17 @@ def make_envelope(envelope_class: type[Envelope]) -> Envelope:
     return envelope
 
 
-def tool_result(outcome: Outcome, envelope: Envelope, era: Era) -> dict[str, Any]:
+def tool_result(
+    outcome: Outcome, envelope: Envelope, era: Era, budget: Budget | None = None
+) -> dict[str, Any]:
     """Return the members of a CallToolResult, the envelope in both channels."""
-    rendered = envelope.render(outcome)
-    text = envelope.text(outcome, rendered, encode_data)
+
+    def write(outcome: Outcome) -> str:
+        return envelope.text(outcome, envelope.render(outcome), encode_data)
+
+    text = write(outcome)
+    if budget is not None and budget.is_exceeded(outcome, text):
+        outcome, text = budget.fit(outcome, write)
     blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text))]
     blocks += [
         jsonrpc.encode(block) for block in outcome.content if block["type"] in era.content_types

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.encoding import force_str
 
 import drf_mcp
+from drf_mcp.budgets import Budget
 from drf_mcp.callers import Caller
 from drf_mcp.dispatch import contain, dispatch, failed
 from drf_mcp.envelopes import Envelope
@@ -91,7 +92,8 @@ class Server:
         4. `METHODS` names the method's handler
         5. the registry finds the tool, which binds the arguments to a `Call`
         6. `dispatch` runs the URL's own callback: an `Outcome`
-        7. the envelope gives the outcome its shape, encoded once
+        7. the envelope gives the outcome its shape, encoded once; if that is longer than
+           the `Budget` allows, the outcome is shortened first
         8. the era finishes the result, and the response is written
 
         Args:
@@ -228,7 +230,9 @@ class Server:
             raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
         tool = self.registry.tool(name, exchange.urlconf)
         started = time.perf_counter()
-        outcome = dispatch(tool, params.get("arguments"), exchange.caller)
+        arguments = params.get("arguments")
+        outcome = dispatch(tool, arguments, exchange.caller)
+        budget = Budget(tool, arguments, exchange.caller, self.registry)
         envelope = make_envelope(self.envelope_of(tool))
 
         def unwritable(exc: Exception) -> dict[str, Any]:
@@ -237,7 +241,7 @@ class Server:
             outcome = explained(failure, outcome)
             return tool_result(outcome, envelope, exchange.era)
 
-        result = contain(lambda: tool_result(outcome, envelope, exchange.era), unwritable)
+        result = contain(lambda: tool_result(outcome, envelope, exchange.era, budget), unwritable)
         observe(tool, outcome, result, exchange, started)
         return result
 

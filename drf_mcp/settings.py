@@ -75,10 +75,32 @@ DEFAULTS: dict[str, Any] = {
     # Largest non-JSON response put into a result, in bytes; a larger one becomes a
     # link to where it stands over HTTP.
     "MAX_CONTENT_BYTES": 1024 * 1024,
+    # Longest envelope of a success and of a failure, in characters of its text. What is
+    # longer is digested and trimmed. None: any length.
+    "MAX_RESULT_CHARS": 40000,
+    "MAX_ERROR_CHARS": 8000,
+    # Makes digests of long texts; see drf_mcp.fidelity.Digester. None: a row with a text
+    # too long is reduced to its identifiers instead.
+    "DIGESTER_CLASS": "drf_mcp.fidelity.ExtractiveDigester",
+    # Where content waits that a result had no room for. Several processes need a cache
+    # that they share, or drf_mcp.fidelity.DatabaseArchive. None: nothing is kept.
+    "ARCHIVE_CLASS": "drf_mcp.fidelity.CacheArchive",
+    # The alias in CACHES that CacheArchive uses.
+    "ARCHIVE_CACHE": "default",
+    # Seconds for which archived content can be retrieved.
+    "ARCHIVE_TTL": 3600,
 }
 
 # Settings given as a dotted path, or a list of them.
-IMPORT_STRINGS = frozenset({"AUTHENTICATION_CLASSES", "PERMISSION_CLASSES", "ENVELOPE_CLASS"})
+IMPORT_STRINGS = frozenset(
+    {
+        "AUTHENTICATION_CLASSES",
+        "PERMISSION_CLASSES",
+        "ENVELOPE_CLASS",
+        "DIGESTER_CLASS",
+        "ARCHIVE_CLASS",
+    }
+)
 
 
 class MCPSettings:

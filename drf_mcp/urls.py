@@ -1,8 +1,15 @@
-"""The endpoint at ``mcp`` and ``mcp/``, so that no POST is ever redirected."""
+"""The endpoint at ``mcp`` and ``mcp/``, so that no POST is ever redirected.
 
-from django.urls import re_path
+Beside it stands what results had no room for, which the tool ``content_retrieve`` fetches.
+"""
 
+from django.urls import path, re_path
+
+from drf_mcp.retrieval import ContentRetrieveView
 from drf_mcp.views import MCPView
 
 app_name = "drf_mcp"
-urlpatterns = [re_path(r"^mcp/?$", MCPView.as_view(), name="endpoint")]
+urlpatterns = [
+    re_path(r"^mcp/?$", MCPView.as_view(), name="endpoint"),
+    path("mcp/content/", ContentRetrieveView.as_view(), name="content"),
+]

@@ -82,6 +82,8 @@ def expose(settings):
         settings.DRF_MCP = {
             "EXPOSE": "urlconf",
             "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+            # So that the patterns are the only tools.
+            "ARCHIVE_CLASS": None,
             **mcp_settings,
         }
         registry.reload()

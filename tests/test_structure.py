@@ -28,7 +28,18 @@ MEDIAN_FUNCTION, LONG_FUNCTION = 8, 26
 # From the ground up. A module, or a package as a whole, imports only from its own level
 # and from levels below it.
 LEVELS = [
-    {"", "settings", "exceptions", "vocabulary", "outcomes", "notes", "signals", "protocol"},
+    {
+        "",
+        "models",
+        "migrations",
+        "settings",
+        "exceptions",
+        "vocabulary",
+        "outcomes",
+        "notes",
+        "signals",
+        "protocol",
+    },
     {
         "schemas",
         "remedies",
@@ -45,7 +56,7 @@ LEVELS = [
     },
     {"tools", "envelopes", "callers", "inner_requests"},
     {"reading", "dispatch"},
-    {"visibility", "results", "listing", "observing", "tracing", "server"}
+    {"visibility", "budgets", "results", "listing", "observing", "tracing", "server"}
     | {"client_limits", "equivalents", "findings"},
     {
         "__main__",
@@ -55,6 +66,7 @@ LEVELS = [
         "local",
         "admin",
         "checks",
+        "archive_checks",
         "endpoint_checks",
         "tool_checks",
         "apps",
@@ -62,6 +74,7 @@ LEVELS = [
         "management",
         "page",
         "pytest_plugin",
+        "retrieval",
         "stdio",
         "surface",
         "test",

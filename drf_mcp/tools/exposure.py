@@ -80,9 +80,10 @@ def selects(options: ViewOptions, endpoint: Endpoint) -> bool:
 
 
 def chosen(found: Iterable[Endpoint], registrations: Collection[Registration]) -> list[Choice]:
-    """Return the endpoints that are tools, in the order found."""
+    """Return the endpoints that are tools, in the order found, this package's own last."""
     choices = (choice(endpoint, registrations) for endpoint in found)
-    return [c for c in choices if c is not None and not is_excluded(c)]
+    tools = [c for c in choices if c is not None and not is_excluded(c)]
+    return sorted(tools, key=lambda c: c.endpoint.view_class.__module__.startswith("drf_mcp."))
 
 
 def choice(endpoint: Endpoint, registrations: Collection[Registration]) -> Choice | None:
@@ -101,6 +102,8 @@ def choice(endpoint: Endpoint, registrations: Collection[Registration]) -> Choic
         options, noun = view_options.tool.over(options), view_options.name or noun
     for tool_options in reversed(said):
         options = tool_options.over(options) if tool_options else options
+    if options.condition is not None and not options.condition():
+        return None
     return Choice(endpoint, options, noun)
 
 

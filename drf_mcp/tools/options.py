@@ -35,6 +35,10 @@ class ToolOptions:
             Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
         envelope_class: the envelope of this tool's results.
+        max_result_chars: the longest envelope of a success; 0 for any length.
+        max_error_chars: the longest envelope of a failure; 0 for any length.
+        condition: asked when the tools are read off the URLconf; the endpoint is no tool
+            while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
     """
 
@@ -51,6 +55,9 @@ class ToolOptions:
     output_schema: Any = MISSING
     portable: bool | None = None
     envelope_class: type | None = None
+    max_result_chars: int | None = None
+    max_error_chars: int | None = None
+    condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
 
     def over(self, other: ToolOptions) -> ToolOptions:

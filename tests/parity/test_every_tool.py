@@ -30,7 +30,7 @@ def username(request) -> str | None:
 
 
 def test_the_requests_cover_every_tool():
-    assert {request.tool for request in REQUESTS} == set(registry.tools())
+    assert {request.tool for request in REQUESTS} == set(registry.tools()) - {"content_retrieve"}
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)

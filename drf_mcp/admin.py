@@ -1,0 +1,71 @@
+"""The admin site shows what the database archive keeps; nothing there can be changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from drf_mcp.models import ArchivedContent
+
+# How much of a content a page shows.
+MAX_SHOWN = 100_000
+
+
+@admin.register(ArchivedContent)
+class ArchivedContentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """What results had no room for, newest first, read-only."""
+
+    list_display = ("archive_id", "tool", "owner", "size", "created", "expires")
+    list_filter = ("tool", "created")
+    search_fields = ("archive_id", "owner", "content_hash")
+    ordering = ("-created",)
+    date_hierarchy = "created"
+    fields = (
+        "archive_id",
+        "tool",
+        "owner",
+        "created",
+        "expires",
+        "content_hash",
+        "size",
+        "shown_content",
+    )
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ArchivedContent]:
+        """Return the rows with their sizes; contents are read one by one."""
+        rows: QuerySet[ArchivedContent] = super().get_queryset(request).defer("content")
+        return rows.annotate(size=Length("content"))
+
+    @admin.display(description=_("characters"), ordering="size")
+    def size(self, row: Any) -> int:
+        """Return the length of the content."""
+        return int(row.size)
+
+    @admin.display(description=_("content"))
+    def shown_content(self, row: ArchivedContent) -> SafeString:
+        """Return the content as indented JSON, the start of one that is very long."""
+        text = json.dumps(json.loads(row.content), indent=2, ensure_ascii=False)
+        rest = len(text) - MAX_SHOWN
+        more = f"\n… ({rest} more characters)" if rest > 0 else ""
+        return format_html("<pre>{}{}</pre>", text[:MAX_SHOWN], more)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return False: results are archived by calls alone."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: its hash says what the content was."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: contents expire, and ``mcp_expire`` deletes them."""
+        return False

@@ -1,0 +1,120 @@
+"""The budget of one result: how long it may be, and what happens when it is longer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from rest_framework.settings import api_settings
+
+from drf_mcp.callers import Caller
+from drf_mcp.dispatch import contain
+from drf_mcp.fidelity import (
+    RETRIEVAL_TOOL,
+    Digester,
+    Entry,
+    ExtractiveDigester,
+    Fitter,
+    Write,
+    can_archive,
+    owner_of,
+)
+from drf_mcp.outcomes import Outcome
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import Registry, Tool
+
+logger = logging.getLogger("drf_mcp")
+
+SEARCH_ARGUMENTS = ("search", "query", "q")
+
+
+class Budget:
+    """The budget of one call's result.
+
+    Args:
+        tool: the tool that was called.
+        arguments: what it was called with.
+        caller: who called it.
+        registry: the tools served.
+    """
+
+    def __init__(self, tool: Tool, arguments: Any, caller: Caller, registry: Registry) -> None:
+        self.tool = tool
+        self.arguments = arguments
+        self.caller = caller
+        self.registry = registry
+
+    def limit(self, outcome: Outcome) -> int | None:
+        """Return the longest envelope, in characters; None for any length."""
+        options = self.tool.options
+        if outcome.is_error:
+            own, default = options.max_error_chars, mcp_settings.MAX_ERROR_CHARS
+        else:
+            own, default = options.max_result_chars, mcp_settings.MAX_RESULT_CHARS
+        return default if own is None else own or None
+
+    def is_exceeded(self, outcome: Outcome, text: str) -> bool:
+        """Return whether an envelope is too long."""
+        limit = self.limit(outcome)
+        return limit is not None and len(text) > limit
+
+    def fit(self, outcome: Outcome, write: Write) -> tuple[Outcome, str]:
+        """Return an outcome that fits, and its text; see `Fitter.fit`."""
+        limit = self.limit(outcome)
+        if limit is None:
+            return outcome, write(outcome)
+        digester = mcp_settings.DIGESTER_CLASS
+        fitter = Fitter(
+            limit,
+            digest=partial(digest, digester) if digester else None,
+            keep=keep if self.is_retrievable() else None,
+            owner=owner_of(self.caller.authenticate().user),
+            query=query_of(self.arguments),
+        )
+        return fitter.fit(outcome, write)
+
+    def is_retrievable(self) -> bool:
+        """Return whether the caller can fetch later what is left out now."""
+        if self.tool.name == RETRIEVAL_TOOL or not can_archive():
+            return False
+        urlconf = getattr(self.caller.request, "urlconf", None)
+        return RETRIEVAL_TOOL in self.registry.tools(urlconf)
+
+
+def digest(digester_class: type[Digester], text: str, query: str) -> Mapping[str, Any]:
+    """Return the digest of a text; our own where the project's digester fails."""
+
+    def failed(exc: Exception) -> Mapping[str, Any]:
+        logger.warning("%s failed to digest a text", digester_class, exc_info=exc)
+        return ExtractiveDigester().digest(text, query)
+
+    return contain(lambda: digester_class().digest(text, query), failed)
+
+
+def keep(entry: Entry) -> bool:
+    """Store an entry in the archive and return whether that worked."""
+
+    def store() -> bool:
+        mcp_settings.ARCHIVE_CLASS().store(entry)
+        return True
+
+    def failed(exc: Exception) -> bool:
+        logger.warning("The archive did not keep what a result left out", exc_info=exc)
+        return False
+
+    return contain(store, failed)
+
+
+def query_of(arguments: Any) -> str:
+    """Return what the caller was looking for, "" if the arguments do not say."""
+    if not isinstance(arguments, Mapping):
+        return ""
+    for name in (api_settings.SEARCH_PARAM, *SEARCH_ARGUMENTS):
+        value = arguments.get(name)
+        if isinstance(value, Mapping):
+            return query_of(value)
+        if isinstance(value, str) and value:
+            return value
+    return ""

@@ -1,0 +1,121 @@
+"""The digester that needs no model: it quotes the sentences that say most."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from drf_mcp.fidelity.digesters import (
+    ITEMS,
+    SUMMARY_LENGTH,
+    Condensed,
+    Digester,
+    Evidence,
+)
+from drf_mcp.fidelity.sentences import Sentence, sentences, terms
+
+# Data in letters, such as base64: one word of this length, and no language has it.
+ENCODED = re.compile(r"[A-Za-z0-9+/=_\-.,:;%]{400}")
+# Terms beyond this many make a sentence long, not important.
+FULL_TERMS = 8
+SUMMARY_SENTENCES = 8
+
+
+class ExtractiveDigester(Digester):
+    """Chooses sentences by the weight of their terms; the same text gives the same digest.
+
+    A term that ``k`` of the ``n`` sentences have weighs ``log(1 + k) * log((n + 1) / k)``:
+    most where it comes back without being everywhere. A sentence weighs the sum of its
+    terms over ``max(number of terms, 8)``, half as much again if it opens the text. The
+    heaviest make the summary, in the text's order; the next heaviest are the key points.
+    Evidence is what has most of the query's weight, which is its relevance; where
+    nothing matches, the heaviest sentences of relevance 0; without a query, the heaviest
+    ones, relative to the first.
+    """
+
+    def condense(self, text: str, query: str) -> Condensed:
+        """Return the sentences that say most, and those that answer the query."""
+        if is_data(text):
+            return Condensed(f"Data of {len(text)} characters that starts with {text[:64]!r}.")
+        found = list(sentences(text))
+        weights = term_weights(found)
+        ranked = by_weight(found, weights)
+        best = [sentence for _, sentence in ranked[: SUMMARY_SENTENCES + ITEMS]]
+        chosen = fitting(best[:SUMMARY_SENTENCES])
+        return Condensed(
+            summary=" ".join(item.text for item in sorted(chosen, key=lambda item: item.start)),
+            key_points=[sentence.text for sentence in best[len(chosen) :]],
+            evidence=answers(found, weights, query) or heaviest(ranked, query),
+        )
+
+
+def is_data(text: str) -> bool:
+    """Return whether a text is not for reading: mostly unreadable characters, or encoded."""
+    unreadable = text.count("\ufffd")
+    if unreadable * 20 > len(text):
+        return True
+    encoded = sum(len(match[0]) for match in ENCODED.finditer(text))
+    return encoded * 2 > len(text)
+
+
+def term_weights(found: Sequence[Sentence]) -> Mapping[str, float]:
+    """Return the weight of each term."""
+    counts: Counter[str] = Counter()
+    for sentence in found:
+        counts.update(sentence.terms)
+    return {term: weight_of(count, len(found)) for term, count in counts.items()}
+
+
+def weight_of(count: int, total: int) -> float:
+    """Return the weight of a term that so many of all sentences have."""
+    return math.log(1 + count) * math.log((total + 1) / count)
+
+
+def by_weight(
+    found: Sequence[Sentence], weights: Mapping[str, float]
+) -> list[tuple[float, Sentence]]:
+    """Return different sentences with their weights, the heaviest first."""
+    different = {sentence.text: sentence for sentence in reversed(found)}
+    weighed = []
+    for sentence in different.values():
+        weight = sum(weights[term] for term in sorted(sentence.terms))
+        opening = 1.5 if sentence is found[0] else 1.0
+        weighed.append((opening * weight / max(len(sentence.terms), FULL_TERMS), sentence))
+    return sorted(weighed, key=lambda item: (-item[0], item[1].start))
+
+
+def fitting(ranked: Iterable[Sentence]) -> list[Sentence]:
+    """Return the first sentences, as many as a summary holds."""
+    chosen, size = [], 0
+    for sentence in ranked:
+        size += len(sentence.text) + 1
+        if size > SUMMARY_LENGTH:
+            break
+        chosen.append(sentence)
+    return chosen
+
+
+def answers(found: Sequence[Sentence], weights: Mapping[str, float], query: str) -> list[Evidence]:
+    """Return different sentences that share terms with a query, the most relevant first."""
+    asked = {
+        term: weights.get(term, weight_of(1, len(found))) for term in sorted(set(terms(query)))
+    }
+    whole = sum(asked.values())
+    shares = [
+        (sum(weight for term, weight in asked.items() if term in item.terms) / whole, item)
+        for item in {sentence.text: sentence for sentence in reversed(found)}.values()
+        if not item.terms.isdisjoint(asked)
+    ]
+    best = sorted(shares, key=lambda share: (-share[0], share[1].start))[:ITEMS]
+    return [Evidence(item.text, share, item.start) for share, item in best]
+
+
+def heaviest(ranked: Sequence[tuple[float, Sentence]], query: str) -> list[Evidence]:
+    """Return the heaviest sentences as evidence, of no relevance to a query if there is one."""
+    most = ranked[0][0] if ranked else 0.0
+    return [
+        Evidence(item.text, 0.0 if query or not most else weight / most, item.start)
+        for weight, item in ranked[:ITEMS]
+    ]

@@ -1,0 +1,232 @@
+"""Fitting an outcome into a budget, measured on the envelope exactly as it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from drf_mcp.encoding import encode_data
+from drf_mcp.fidelity.archives import Entry, content_hash, new_archive_id
+from drf_mcp.fidelity.digesters import Digest, is_digest, shrunk
+from drf_mcp.fidelity.failures import fit_failure
+from drf_mcp.fidelity.reports import UNAVAILABLE, Reduction, Reporter
+from drf_mcp.fidelity.trees import Path, long_texts, plain, replaced
+from drf_mcp.fidelity.trimming import Trimmed, trim
+from drf_mcp.outcomes import Outcome, Warning
+
+Write: TypeAlias = Callable[[Outcome], str]
+"""Gives the envelope of an outcome, rendered and encoded as it is sent."""
+
+Keep: TypeAlias = Callable[[Entry], bool]
+"""Stores an entry and tells whether that worked; raises nothing."""
+
+LONG_TEXT = 1500
+"""Texts of up to this many characters are not digested."""
+SHORTEST_DIGEST = 800
+LONGEST_DIGEST = 16000
+
+PAGE_MEMBERS = frozenset({"count", "next", "previous"})
+# Stands for a hash that is not known yet: all are of this length.
+SOME_HASH = content_hash([])
+
+
+@dataclass(frozen=True)
+class Fitter:
+    """Fits outcomes into a budget.
+
+    Attributes:
+        limit: the longest envelope, in characters of its text.
+        digest: makes the payload of a long text; None leaves texts as they are.
+        keep: stores what is left out; None if nothing can be retrieved later.
+        owner: the primary key of the user who may retrieve it, "" for anybody who knows
+            the archive id.
+        query: what the caller was looking for, "" if not known.
+    """
+
+    limit: int
+    digest: Digest | None = None
+    keep: Keep | None = None
+    owner: str = ""
+    query: str = ""
+
+    def fit(self, outcome: Outcome, write: Write) -> tuple[Outcome, str]:
+        """Return an outcome that fits, and its text.
+
+        Stopping as soon as it fits, long texts become digests, rows are left out from
+        the tails of the longest lists, and a row too long for what room there is is
+        reduced to its identifiers and label. Where nothing of the answer fits, an empty
+        one of its type remains, with the facts that say so: no budget makes it shorter.
+
+        Args:
+            outcome: any outcome.
+            write: renders and encodes the envelope exactly as it is sent.
+        """
+        text = write(outcome)
+        if len(text) > self.limit and outcome.failure is not None:
+            outcome = fit_failure(outcome, write, self.limit)
+            text = write(outcome)
+        if len(text) <= self.limit or outcome.is_error:
+            return outcome, text
+        outcome = self.stored(outcome, write)
+        return outcome, write(outcome)
+
+    def stored(self, outcome: Outcome, write: Write) -> Outcome:
+        """Return a success that fits, what it has lost being archived first."""
+        tree = plain(outcome.data)
+        if self.keep is None:
+            return self.attempt(tree, outcome, write, None).outcome("")
+        archive_id = new_archive_id()
+        attempt = self.attempt(tree, outcome, write, archive_id)
+        items = attempt.reporter.items(attempt.reduction)
+        entry = Entry.of(archive_id, self.owner, outcome.tool, items)
+        if self.keep(entry):
+            return attempt.outcome(entry.content_hash)
+        return self.attempt(tree, outcome, write, None, UNAVAILABLE).outcome("")
+
+    def attempt(
+        self,
+        tree: Any,
+        outcome: Outcome,
+        write: Write,
+        archive_id: str | None,
+        *warnings: Warning,
+    ) -> Attempt:
+        """Return a reduction that fits with what is said of it."""
+        reporter = Reporter(tree, self.limit, archive_id, warnings)
+        return Reducer(self, reporter, outcome, write).attempt()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A reduction with what is said of it.
+
+    Attributes:
+        base: the outcome without the report.
+        reduction: the shortened answer.
+        reporter: says what is missing.
+    """
+
+    base: Outcome
+    reduction: Reduction
+    reporter: Reporter
+
+    def outcome(self, content_hash: str) -> Outcome:
+        """Return the outcome to send."""
+        return self.reporter.outcome(self.base, self.reduction, content_hash)
+
+
+class Reducer:
+    """Reduces one answer until it fits."""
+
+    def __init__(self, fitter: Fitter, reporter: Reporter, outcome: Outcome, write: Write) -> None:
+        self.fitter = fitter
+        self.reporter = reporter
+        self.base = outcome
+        self.write = write
+        self.limit = fitter.limit
+        self.tree = reporter.tree
+        self.is_page = outcome.pagination is not None and isinstance(self.tree, dict)
+
+    def attempt(self) -> Attempt:
+        """Return the first reduction that fits, or the floor."""
+        for reduction in (self.reduced(), self.floor()):
+            if reduction is not None and self.fits(reduction):
+                return Attempt(self.base, reduction, self.reporter)
+        # Nothing of the answer is left: what fills the envelope is said beside it.
+        bare = replace(self.base, warnings=(), suggestions=())
+        return Attempt(bare, self.floor(), self.reporter)
+
+    def fits(self, reduction: Reduction) -> bool:
+        """Return whether the envelope of a reduction fits."""
+        outcome = self.reporter.outcome(self.base, reduction, SOME_HASH)
+        return len(self.write(outcome)) <= self.limit
+
+    def reduced(self) -> Reduction | None:
+        """Return the answer with digests, and without rows if that is not enough."""
+        cap = self.cap()
+        places = self.placeholders(cap)
+        tree = replaced(self.tree, places)
+        reduction = Reduction(tree, digested=tuple(places))
+        if not places or not self.fits(reduction):
+            trimmed = trim(
+                tree,
+                self.limit,
+                lambda trimmed: self.fits(with_rows(trimmed, places)),
+                keep_root=self.is_page,
+            )
+            if trimmed is None:
+                return None
+            reduction = with_rows(trimmed, places)
+        return self.with_digests(reduction, cap)
+
+    @cached_property
+    def texts(self) -> Mapping[Path, str]:
+        """The texts that can be digested, by where they stand."""
+        if self.fitter.digest is None:
+            return {}
+        found = long_texts(self.tree, LONG_TEXT)
+        return {path: text for path, text in found if not is_digest(text)}
+
+    @cached_property
+    def lengths(self) -> Mapping[Path, int]:
+        """The lengths of these texts as JSON."""
+        return {path: len(encode_data(text)) for path, text in self.texts.items()}
+
+    def cap(self) -> int:
+        """Return the longest that digests may be so that all fits, or the shortest there is.
+
+        Placeholders stand for the digests: only what stays in the answer is digested.
+        """
+        low, high = SHORTEST_DIGEST, LONGEST_DIGEST
+        lengths = self.lengths.values()
+        rest = len(encode_data(self.tree)) - sum(lengths) if lengths else 0
+        while lengths and low < high - 1:
+            cap = (low + high) // 2
+            size = rest + sum(min(length, cap) for length in lengths)
+            places = self.placeholders(cap) if size <= self.limit else {}
+            tree = replaced(self.tree, places)
+            if places and self.fits(Reduction(tree, digested=tuple(places))):
+                low = cap
+            else:
+                high = cap
+        return low
+
+    def placeholders(self, cap: int) -> dict[Path, str]:
+        """Return what stands for the digests of the texts that are too long."""
+        longest, placeholder = max(cap, LONG_TEXT), "x" * (cap - 2)
+        return {path: placeholder for path, length in self.lengths.items() if length > longest}
+
+    def with_digests(self, reduction: Reduction, cap: int) -> Reduction:
+        """Return a reduction with digests where the placeholders stand."""
+        digest = self.fitter.digest
+        if digest is None:
+            return reduction
+        digests = {
+            path: shrunk(digest(self.texts[path], self.fitter.query), cap)
+            for path in reduction.digested
+        }
+        return replace(reduction, value=replaced(reduction.value, digests))
+
+    def floor(self) -> Reduction:
+        """Return an empty answer of the same type; a page keeps count and links."""
+        if self.is_page:
+            kept = {name: value for name, value in self.tree.items() if name in PAGE_MEMBERS}
+            return Reduction({**kept, "results": []}, empty=True)
+        empty = type(self.tree)() if isinstance(self.tree, (dict, list, str)) else self.tree
+        return Reduction(empty, empty=True)
+
+
+def with_rows(trimmed: Trimmed, places: Mapping[Path, str]) -> Reduction:
+    """Return a trimmed answer as a reduction, with the digests that are left in it."""
+    gone: dict[Path, set[str | int]] = {}
+    for lost in (*trimmed.dropped, *trimmed.reduced) if places else ():
+        gone.setdefault(lost.path, set()).update(lost.keys)
+    digested = tuple(path for path in places if not is_gone(path, gone))
+    return Reduction(trimmed.value, trimmed.dropped, trimmed.reduced, digested)
+
+
+def is_gone(path: Path, gone: Mapping[Path, set[str | int]]) -> bool:
+    """Return whether a path leads through an entry that its collection has lost."""
+    return any(key in gone.get(path[:depth], ()) for depth, key in enumerate(path))

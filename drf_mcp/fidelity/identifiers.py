@@ -1,0 +1,82 @@
+"""What rows are called: their identifiers, their labels, and what is left out by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drf_mcp.fidelity.trees import Path, value_at, written
+
+IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
+LABELS = ("name", "title", "label", "subject", "display_name", "username", "code", "number")
+LONGEST = 200
+
+
+def identifier(row: Any) -> str | None:
+    """Return the primary key of a row as text, None if it shows none."""
+    if isinstance(row, Mapping):
+        for name in IDENTIFIERS:
+            if is_short(row.get(name)):
+                return str(row[name])
+    return None
+
+
+def is_short(value: Any) -> bool:
+    """Return whether a value can identify or label a row."""
+    if isinstance(value, str):
+        return 0 < len(value) <= LONGEST
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def reference(row: Any) -> Any:
+    """Return what is left of a row that is too long: its identifiers and its label.
+
+    Returns:
+        An object for an object, an empty list for a list; any other value as it is.
+    """
+    if isinstance(row, list):
+        return []
+    if not isinstance(row, dict):
+        return row
+    label = next((name for name in LABELS if is_short(row.get(name))), None)
+    names = {*IDENTIFIERS, label}
+    return {name: value for name, value in row.items() if name in names and is_short(value)}
+
+
+class Names:
+    """What the parts of one answer are called in ``dropped_content_ids``.
+
+    A row is called by its primary key, after its list where several lists lost rows. A
+    list whose rows show no key, or the same twice, and everything that is no row, is
+    called by its place: ``results[17]``, ``results[3].body``.
+
+    Args:
+        tree: the whole answer.
+    """
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+        self._keys: dict[Path, Sequence[str] | None] = {}
+
+    def name(self, path: Path, *, alone: bool) -> str:
+        """Return the name of what stands at a path.
+
+        Args:
+            path: where it stands.
+            alone: True if no other list lost rows.
+        """
+        if not path or isinstance(path[-1], str):
+            return written(path)
+        keys = self.keys(path[:-1])
+        if keys is None:
+            return written(path)
+        key = keys[path[-1]]
+        return key if alone else f"{written(path[:-1])}:{key}"
+
+    def keys(self, path: Path) -> Sequence[str] | None:
+        """Return the primary keys of a list's rows, None if they do not tell them apart."""
+        if path not in self._keys:
+            keys = [identifier(row) for row in value_at(self.tree, path)]
+            different = [key for key in dict.fromkeys(keys) if key is not None]
+            self._keys[path] = different if len(different) == len(keys) else None
+        return self._keys[path]

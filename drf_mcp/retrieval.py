@@ -1,0 +1,283 @@
+"""``content_retrieve``: what a result had no room for, fetched in slices that fit.
+
+A REST framework view like any other. As a tool it runs for the caller of the endpoint;
+over plain HTTP, at ``mcp/content/``, for whom the endpoint's authentication finds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework import serializers
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import NotFound
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from drf_mcp.callers import Caller
+from drf_mcp.encoding import encode_data
+from drf_mcp.fidelity import RETRIEVAL_TOOL, Entry, ExtractiveDigester, can_archive, owner_of
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.visibility import Visibility
+
+# What an envelope says beside the data.
+ENVELOPE_ROOM = 1500
+
+GONE = (
+    "There is no such content for you: it has expired, or the id is not exactly the one in "
+    "content_archive_hashes. Call the tool that gave it again, asking for less."
+)
+DESCRIPTION = """\
+Fetch what a result had no room for. A shortened result names an archive_id in
+content_archive_hashes and what is missing in dropped_content_ids. Without ids the items come
+in order, each with its JSON pointer into the whole answer; one long text, or one item too
+long for a slice, comes as text in slices of characters. Go on at next_offset until it is
+null. Content is kept for a limited time."""
+
+PARAMETERS: Mapping[str, dict[str, Any]] = {
+    "archive_id": {
+        "type": "string",
+        "description": "A name in content_archive_hashes.",
+    },
+    "content_hash": {
+        "type": "string",
+        "description": "A value in content_archive_hashes: instead of archive_id for a "
+        "signed-in caller, beside it to be sure of the content.",
+    },
+    "ids": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "Only these of dropped_content_ids.",
+    },
+    "offset": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Where the slice starts: an item, or a character of one long text.",
+    },
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "description": "The most items, or characters, of the slice; as many as fit by default.",
+    },
+    "canonical": {
+        "type": "boolean",
+        "description": "True for one text in canonical form, in which the locators of its "
+        "digest count.",
+    },
+}
+
+
+class Arguments(serializers.Serializer[Any]):
+    """What is asked for."""
+
+    archive_id = serializers.CharField(required=False)
+    content_hash = serializers.CharField(required=False)
+    ids = serializers.ListField(child=serializers.CharField(), required=False)
+    offset = serializers.IntegerField(min_value=0, default=0)
+    limit = serializers.IntegerField(min_value=1, default=None)
+    canonical = serializers.BooleanField(default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse arguments that name no content."""
+        if not attrs.get("archive_id") and not attrs.get("content_hash"):
+            raise serializers.ValidationError(
+                {"archive_id": ["Name the content: archive_id or content_hash."]}, "required"
+            )
+        return attrs
+
+
+class ItemsById(BaseFilterBackend):
+    """Narrows the items to those whose ids are asked for."""
+
+    def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
+        """Return the items of these ids, all without any.
+
+        Raises:
+            NotFound: if an id is none of the items'.
+        """
+        ids = view.arguments.get("ids")
+        if not ids:
+            return queryset
+        known = {item["id"] for item in queryset}
+        # A client may write several as one, although an id may hold a comma itself.
+        wanted = {part for name in ids for part in ([name] if name in known else name.split(","))}
+        unknown = sorted(wanted - known)
+        if unknown:
+            raise NotFound(f"Not among the archived items: {', '.join(unknown[:10])}.")
+        return [item for item in queryset if item["id"] in wanted]
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Declare the query parameters of the view."""
+        return [
+            {"name": name, "in": "query", "required": False, "schema": schema}
+            for name, schema in PARAMETERS.items()
+        ]
+
+
+@mcp_tool(
+    name=RETRIEVAL_TOOL,
+    title="Fetch the rest of a result",
+    description=DESCRIPTION,
+    read_only=True,
+    condition=can_archive,
+)
+class ContentRetrieveView(GenericAPIView[Any]):
+    """Answers with archived items, in slices that fit the budget of a result.
+
+    The owner and the permissions of the view that gave the content are asked on every
+    read.
+    """
+
+    # The endpoint's are asked first of all: a tool call has passed them already.
+    permission_classes = [AllowAny]
+    filter_backends = [ItemsById]
+    # Whatever the host renders with by default: the content was rendered once.
+    renderer_classes = [JSONRenderer]
+    versioning_class = None
+    pagination_class = None
+    # The host's own schemas have nothing to say of it.
+    schema = None
+
+    def get(self, request: Request) -> Response:
+        """Answer with a slice."""
+        self.caller.authenticate()
+        arguments = Arguments(data=request.query_params)
+        arguments.is_valid(raise_exception=True)
+        self.arguments: dict[str, Any] = arguments.validated_data
+        entry = self.entry(request)
+        items: Any = entry.items
+        items = self.filter_queryset(items)
+        facts = {
+            "archive_id": entry.archive_id,
+            "content_hash": entry.content_hash,
+            "tool": entry.tool,
+        }
+        return Response({**facts, **self.slice(items)})
+
+    def entry(self, request: Request) -> Entry:
+        """Return the content that is asked for.
+
+        Raises:
+            NotFound: if there is none, it is somebody else's, or the tool that gave it is
+                not for the caller any longer.
+        """
+        archive_class = mcp_settings.ARCHIVE_CLASS
+        archive_id, digest = self.arguments.get("archive_id"), self.arguments.get("content_hash")
+        owner = owner_of(request.user)
+        if archive_class is None:
+            raise NotFound(GONE)
+        archive = archive_class()
+        entry = archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
+        if entry is None or (digest and digest != entry.content_hash) or not self.allows(entry):
+            raise NotFound(GONE)
+        found: Entry = entry
+        return found
+
+    def allows(self, entry: Entry) -> bool:
+        """Return whether the caller may still call the tool that gave the content."""
+        caller = self.caller
+        served = getattr(caller.view, "registry", registry)
+        tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
+        return tool is not None and Visibility(caller).allows(tool)
+
+    def slice(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return a slice of the items, or of the one item that is a text or too long."""
+        offset, limit = self.arguments["offset"], self.arguments["limit"]
+        room = slice_room(mcp_settings.MAX_RESULT_CHARS)
+        if len(items) == 1:
+            value = items[0]["value"]
+            if isinstance(value, str):
+                text = canonical_form(value) if self.arguments["canonical"] else value
+                return text_slice(items[0], "text", text, offset, limit or len(text), room)
+            if length(items[0]) > room:
+                text = encode_data(value)
+                return text_slice(items[0], "json", text, offset, limit or len(text), room)
+        return items_slice(items, offset, limit or len(items), room)
+
+    @property
+    def caller(self) -> Caller:
+        """Who is asking: the caller of the endpoint, or of plain HTTP as one of it."""
+        request: HttpRequest = getattr(self.request, "_request", self.request)
+        caller = getattr(request, "caller", None)
+        if isinstance(caller, Caller):
+            return caller
+        classes = mcp_settings.AUTHENTICATION_CLASSES
+        if classes is None:
+            classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+        return Caller(request, self, classes, mcp_settings.PERMISSION_CLASSES)
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """Return the authentication of the endpoint."""
+        return [authenticator() for authenticator in self.caller.authentication_classes]
+
+
+def slice_room(limit: int | None) -> int:
+    """Return how long the data of a slice may be, so that its envelope fits."""
+    return 10**9 if limit is None else max(limit - ENVELOPE_ROOM, limit // 3)
+
+
+def length(value: Any) -> int:
+    """Return the length of a value as JSON in the widest spelling that an envelope uses."""
+    return len(json.dumps(value, ensure_ascii=False))
+
+
+def canonical_form(text: str) -> str:
+    """Return a text in the form that its digest refers to."""
+    form: str = (mcp_settings.DIGESTER_CLASS or ExtractiveDigester)().canonical(text)
+    return form
+
+
+def text_slice(
+    item: Mapping[str, Any], kind: str, text: str, offset: int, limit: int, room: int
+) -> dict[str, Any]:
+    """Return a slice of one text, in characters."""
+    part = text[offset : offset + min(limit, room)]
+    while len(part) > 1 and length(part) > room:
+        part = part[: max(len(part) * room // length(part), 1)]
+    end = offset + len(part)
+    return {
+        "id": item["id"],
+        "pointer": item["pointer"],
+        "format": kind,
+        "offset": offset,
+        "next_offset": end if part and end < len(text) else None,
+        "total_chars": len(text),
+        "text": part,
+    }
+
+
+def items_slice(
+    items: Sequence[Mapping[str, Any]], offset: int, limit: int, room: int
+) -> dict[str, Any]:
+    """Return a slice of several items, whole ones only."""
+    part = list(fitting(items[offset : offset + limit], room))
+    end = offset + len(part)
+    return {
+        "offset": offset,
+        "next_offset": end if part and end < len(items) else None,
+        "total_count": len(items),
+        "items": part,
+    }
+
+
+def fitting(items: Sequence[Mapping[str, Any]], room: int) -> Iterator[Mapping[str, Any]]:
+    """Yield the first items, as many as fit; of one that never does, its size."""
+    used = 0
+    for item in items:
+        size = length(item)
+        if size > room:
+            item = {"id": item["id"], "pointer": item["pointer"], "too_long": size}
+            size = length(item)
+        used += size + 2
+        if used > room and used > size + 2:
+            return
+        yield item
