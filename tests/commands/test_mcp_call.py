@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.http import HttpResponse
 from django.urls import path
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp import mcp_tool
 from drf_mcp.envelopes import PlainEnvelope
+from drf_mcp.management.arguments import arguments_of
 from example_project.shop.models import Customer, Order
+from tests.agents import REVISIONS
 
 pytestmark = pytest.mark.django_db
 
@@ -129,3 +135,146 @@ def test_links_can_be_made_whatever_hosts_are_allowed(expose, settings, hosts):
     code, text = run("listed")
     assert code == 0, text
     assert json.loads(text)["data"]["next"].startswith("http://")
+
+
+# --- Arguments as key=value ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "arguments"),
+    [
+        (["page=2"], {"page": 2}),
+        (["name=Ada Núñez"], {"name": "Ada Núñez"}),
+        (["name=a=b"], {"name": "a=b"}),
+        (["name="], {"name": ""}),
+        (["phone=007"], {"phone": "007"}),
+        (["price=NaN"], {"price": "NaN"}),
+        (
+            ['tier=["gold"]', "flag=true", "none=null"],
+            {"tier": ["gold"], "flag": True, "none": None},
+        ),
+        (["a.b.c=1", "a.b.d=x"], {"a": {"b": {"c": 1, "d": "x"}}}),
+        (['{"a": 1, "b": 1}', "b=2"], {"a": 1, "b": 2}),
+        ([], {}),
+    ],
+)
+def test_arguments_are_read_as_json_where_they_are_json(texts, arguments):
+    assert arguments_of(texts) == arguments
+
+
+@pytest.mark.parametrize("texts", [["=1"], ["a..b=1"], [".a=1"], ["a=1", "a.b=2"], ["a"]])
+def test_arguments_that_name_nothing_exit_with_2(texts):
+    with pytest.raises(CommandError) as caught:
+        arguments_of(texts)
+    assert caught.value.returncode == 2
+
+
+def test_a_call_takes_key_value_pairs():
+    code, text = run("products_list", "limit=2", 'category=["books"]', "--user", "alice")
+    results = json.loads(text)["data"]["results"]
+    assert (code, len(results), {row["category"] for row in results}) == (0, 2, {"books"})
+
+
+# --- How it is told ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_raw_is_the_response_on_the_wire_in_the_revision(revision):
+    code, text = run("stats", "--user", "alice", "--raw", "--revision", revision)
+    response = json.loads(text)
+    assert (code, response["jsonrpc"]) == (0, "2.0")
+    assert ("resultType" in response["result"]) is (revision == "2026-07-28")
+    assert text.count("\n") == 1
+
+
+def test_raw_shows_a_protocol_error_and_exits_with_2(capsys):
+    out = io.StringIO()
+    with pytest.raises(CommandError):
+        call_command("mcp_call", "no_such", "--user", "alice", "--raw", stdout=out)
+    assert json.loads(out.getvalue())["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_envelope_is_indented_in_every_revision(revision):
+    _, text = run("stats", "--user", "alice", "--revision", revision)
+    assert text.startswith('{\n  "success": true,\n')
+
+
+@pytest.mark.parametrize("name", ["OkEnvelope", "drf_mcp.envelopes.OkEnvelope"])
+def test_an_envelope_is_chosen_by_its_name_or_its_path(name):
+    _, text = run("stats", "--user", "alice", "--envelope", name)
+    assert json.loads(text)["ok"] is True
+
+
+@pytest.mark.parametrize("name", ["NoEnvelope", "no.such.Envelope", "success_response"])
+def test_an_envelope_that_is_none_exits_with_2(name):
+    assert refused("stats", "--user", "alice", "--envelope", name).returncode == 2
+
+
+def test_an_envelope_is_chosen_over_the_tools_own(expose):
+    class Own(Listed):
+        pass
+
+    view = mcp_tool(envelope_class=PlainEnvelope)(Own)
+    expose(path("listed/", view.as_view()))
+    assert json.loads(run("listed", "--envelope", "OkEnvelope")[1])["ok"] is True
+
+
+def test_an_error_that_is_plain_text_is_printed_as_it_is():
+    code, text = run("orders_retrieve", "pk=0", "--user", "carol", "--envelope", "PlainEnvelope")
+    assert (code, text.startswith("Error executing tool:")) == (1, True)
+
+
+def test_a_block_that_is_no_text_is_told_of_on_stderr(expose):
+    class Picture(APIView):
+        permission_classes = []
+
+        def get(self, request) -> HttpResponse:
+            return HttpResponse(b"\x89PNG", content_type="image/png")
+
+    expose(path("picture/", Picture.as_view()))
+    out, err = io.StringIO(), io.StringIO()
+    call_command("mcp_call", "picture", stdout=out, stderr=err)
+    assert err.getvalue() == "+ image image/png 8 characters\n"
+    assert json.loads(out.getvalue())["success"] is True
+
+
+# --- The request it stands for ----------------------------------------------------------------
+
+
+def curl(*args: str) -> list[str]:
+    """Return the words of the curl command."""
+    code, text = run(*args, "--http")
+    assert code == 0
+    return shlex.split(text)
+
+
+def test_the_curl_command_sends_what_the_tool_sends():
+    words = curl("customers_list", 'tier=["gold","silver"]', "search=Ü&x", "--user", "alice")
+    url, header = words[1], words[3]
+    assert urlsplit(url).path == "/api/customers/"
+    assert parse_qsl(urlsplit(url).query) == [
+        ("tier", "gold"),
+        ("tier", "silver"),
+        ("search", "Ü&x"),
+    ]
+    assert header == "Authorization: Token $MCP_TOKEN"
+
+
+def test_the_curl_command_of_a_write_has_the_body():
+    words = curl("orders_refund", "pk=3", "reason=late", "amount=it's")
+    assert words[:4] == ["curl", "-X", "POST", "http://127.0.0.1:8000/api/orders/3/refund/"]
+    assert json.loads(words[-1]) == {"reason": "late", "amount": "it's"}
+    assert "Content-Type: application/json" in words
+
+
+def test_the_curl_command_calls_nothing():
+    order = Order.objects.filter(status="pending").first()
+    curl("orders_cancel", f"pk={order.pk}", "--user", "carol")
+    order.refresh_from_db()
+    assert order.status == "pending"
+
+
+@pytest.mark.parametrize("args", [("no_such",), ("stats", "x=1"), ("orders_retrieve",)])
+def test_a_request_that_cannot_be_written_exits_with_2(args):
+    assert refused(*args, "--http").returncode == 2

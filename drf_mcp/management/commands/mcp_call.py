@@ -7,14 +7,24 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
+from django.utils.module_loading import import_string
 from rest_framework.exceptions import APIException
 
-from drf_mcp.local import send
+from drf_mcp import envelopes
+from drf_mcp.client_configs import authorization_scheme
+from drf_mcp.envelopes import Envelope
+from drf_mcp.equivalents import equivalent_request
+from drf_mcp.exceptions import ProtocolError
+from drf_mcp.local import send_for_bytes
+from drf_mcp.management.arguments import arguments_of
+from drf_mcp.management.users import USAGE, user_of
+from drf_mcp.protocol import REVISIONS
+from drf_mcp.tools import ArgumentsRefused, registry
 
 TOOL_FAILED = 1
-USAGE = 2
+DEFAULT_ORIGIN = "http://127.0.0.1:8000"
+TOKEN = "$MCP_TOKEN"
 
 
 class Command(BaseCommand):
@@ -29,49 +39,138 @@ class Command(BaseCommand):
         """Declare the arguments."""
         parser.add_argument("name", help="the tool's name, as mcp_tools lists it")
         parser.add_argument(
-            "arguments", nargs="?", default="{}", help="""its arguments, as JSON: '{"page": 2}'"""
+            "arguments",
+            nargs="*",
+            metavar="key=value",
+            help="""its arguments: page=2 tier='["gold"]' address.city=Bonn, or as JSON: """
+            """'{"page": 2}'""",
         )
         parser.add_argument("--user", help="the username on whose behalf to call")
+        parser.add_argument(
+            "--revision",
+            choices=REVISIONS,
+            default=REVISIONS[0],
+            help="the revision of MCP to speak",
+        )
+        parser.add_argument(
+            "--envelope",
+            help="the envelope of the answer: a class of drf_mcp.envelopes or a dotted path",
+        )
+        parser.add_argument(
+            "--raw", action="store_true", help="print the response as it is on the wire"
+        )
+        parser.add_argument(
+            "--http",
+            nargs="?",
+            const=DEFAULT_ORIGIN,
+            metavar="ORIGIN",
+            help="call nothing: print the equivalent HTTP request as a curl command, for the "
+            f"host at ORIGIN ({DEFAULT_ORIGIN})",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Call the tool."""
-        params = {"name": options["name"], "arguments": arguments_of(options["arguments"])}
-        try:
-            response = send("tools/call", params, user_of(options["user"]))
-        except APIException as exc:
-            raise CommandError(f"{exc.detail} Name a user with --user.", returncode=USAGE) from exc
+        arguments = arguments_of(options["arguments"])
+        if options["http"]:
+            self.stdout.write(curl(options["name"], arguments, options))
+            return
+        body = answer(options["name"], arguments, options)
+        response = json.loads(body)
+        if options["raw"]:
+            self.stdout.write(body.decode())
+        elif "result" in response:
+            self.stdout.write(readable(response["result"]))
+            self.tell_content(response["result"]["content"])
         if "error" in response:
             raise CommandError(response["error"]["message"], returncode=USAGE)
-        result = response["result"]
-        self.stdout.write(readable(result))
-        if result.get("isError"):
+        if response["result"].get("isError"):
             sys.exit(TOOL_FAILED)
 
+    def tell_content(self, blocks: list[dict[str, Any]]) -> None:
+        """Tell on stderr of the blocks that are not printed."""
+        for block in blocks:
+            if block["type"] != "text":
+                self.stderr.write(f"+ {summary(block)}", self.style.NOTICE)
 
-def arguments_of(text: str) -> dict[str, Any]:
-    """Parse the arguments."""
+
+def answer(name: str, arguments: dict[str, Any], options: dict[str, Any]) -> bytes:
+    """Call a tool and return the JSON-RPC response.
+
+    Raises:
+        CommandError: if the endpoint lets no such caller in.
+    """
+    params = {"name": name, "arguments": arguments}
+    envelope_class = envelope_of(options["envelope"])
+    user = user_of(options["user"])
     try:
-        arguments = json.loads(text)
-    except (ValueError, RecursionError) as exc:
-        raise CommandError(f"The arguments are not JSON: {exc}", returncode=USAGE) from exc
-    if not isinstance(arguments, dict):
-        raise CommandError("The arguments must be a JSON object.", returncode=USAGE)
-    return arguments
+        return send_for_bytes(
+            "tools/call",
+            params,
+            user,
+            revision=options["revision"],
+            envelope_class=envelope_class,
+        )
+    except APIException as exc:
+        raise CommandError(f"{exc.detail} Name a user with --user.", returncode=USAGE) from exc
 
 
-def user_of(username: str | None) -> Any:
-    """Return the user of that name; None for no name."""
-    if username is None:
+def envelope_of(name: str | None) -> type[Envelope] | None:
+    """Return an envelope class by its name or dotted path; None for none."""
+    if name is None:
         return None
-    users = get_user_model()
+    path = name if "." in name else f"{envelopes.__name__}.{name}"
     try:
-        return users._default_manager.get_by_natural_key(username)
-    except users.DoesNotExist:
-        raise CommandError(f"There is no user {username!r}.", returncode=USAGE) from None
+        found = import_string(path)
+    except ImportError as exc:
+        raise CommandError(f"There is no envelope {name!r}: {exc}", returncode=USAGE) from exc
+    if not (isinstance(found, type) and issubclass(found, Envelope)):
+        raise CommandError(f"{name} is no envelope.", returncode=USAGE)
+    return found
+
+
+def curl(name: str, arguments: dict[str, Any], options: dict[str, Any]) -> str:
+    """Return the curl command of the HTTP request that a call stands for.
+
+    Raises:
+        CommandError: if there is no such tool or no such request.
+    """
+    try:
+        request = equivalent_request(registry.tool(name), arguments)
+    except ProtocolError as exc:
+        raise CommandError(exc.message, returncode=USAGE) from exc
+    except ArgumentsRefused as exc:
+        problems = " ".join(problem.message for problem in exc.problems)
+        raise CommandError(problems, returncode=USAGE) from exc
+    if request is None:
+        raise CommandError("No path can be written for these arguments.", returncode=USAGE)
+    authorization = f"{authorization_scheme()} {TOKEN}" if options["user"] else None
+    return request.curl(options["http"], authorization)
 
 
 def readable(result: dict[str, Any]) -> str:
-    """Return a result for reading: the envelope indented, or the text as it is."""
+    """Return a result for reading: the envelope indented, a text that is no JSON as it is."""
     if "structuredContent" in result:
-        return json.dumps(result["structuredContent"], indent=2, ensure_ascii=False)
-    return "\n".join(block.get("text", f"[{block['type']}]") for block in result["content"])
+        return indented(result["structuredContent"])
+    texts = [block["text"] for block in result["content"] if block["type"] == "text"]
+    return "\n".join(map(readable_text, texts))
+
+
+def readable_text(text: str) -> str:
+    """Return a text, indented if it is JSON."""
+    try:
+        return indented(json.loads(text))
+    except ValueError:
+        return text
+
+
+def indented(value: Any) -> str:
+    """Return a JSON value for reading."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def summary(block: dict[str, Any]) -> str:
+    """Return a content block in a few words."""
+    resource = block.get("resource", block)
+    size = len(resource.get("data") or resource.get("blob") or resource.get("text") or "")
+    words = [block["type"], resource.get("mimeType", ""), resource.get("uri", "")]
+    return " ".join(filter(None, [*words, f"{size} characters" if size else ""]))

@@ -2,127 +2,148 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
+import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.core.management.color import no_style
+from rest_framework.exceptions import APIException
 
-from drf_mcp.encoding import encode_data
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.listing import output_schema
-from drf_mcp.settings import mcp_settings
+from drf_mcp.explain import Explanation, explain
+from drf_mcp.findings import findings_of
+from drf_mcp.local import local_caller
+from drf_mcp.management import reports
+from drf_mcp.management.tables import table
+from drf_mcp.management.users import USAGE, user_or_nobody
+from drf_mcp.surface import LOCK_FILE, LockFileError, changes_since, definition_of, write_lock
 from drf_mcp.tools import Tool, registry
+from drf_mcp.unexposed import unexposed
+from drf_mcp.visibility import Visibility
 
-USAGE = 2
-MIN_ARGUMENTS_WIDTH = 20
+BREAKING = 1
 
 
 class Command(BaseCommand):
-    """Lists the tools by view, or shows one tool whole."""
+    """Lists the tools by view, shows one tool whole, or reports on all of them.
 
-    help = "List the tools that agents can call."
+    Exits with 1 if ``--check`` finds a breaking change, with 2 if it cannot do what was
+    asked, else with 0.
+    """
+
+    help = "List the tools that agents can call, and report on them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("name", nargs="?", help="show this tool whole")
-        parser.add_argument("--json", action="store_true", help="print definitions as JSON")
+        parser.add_argument(
+            "--as",
+            metavar="USER",
+            dest="username",
+            help="the tools that this user sees; anonymous for nobody",
+        )
+        add = parser.add_mutually_exclusive_group().add_argument
+        add("--json", action="store_true", help="print definitions as JSON")
+        add("--size", action="store_true", help="bytes and tokens, against clients' limits")
+        add("--warnings", action="store_true", help="what could be better, and how")
+        add("--unexposed", action="store_true", help="the endpoints that are no tools, and why")
+        add(
+            "--why",
+            metavar="TOOL",
+            help="with --as: who lets that user call the tool, or does not, and what is needed",
+        )
+        add(
+            "--lock",
+            nargs="?",
+            const=LOCK_FILE,
+            metavar="FILE",
+            help=f"write what agents rely on to a file ({LOCK_FILE})",
+        )
+        add(
+            "--check",
+            nargs="?",
+            const=LOCK_FILE,
+            metavar="FILE",
+            help="compare with that file; a breaking change exits with 1",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the tools."""
-        tools = registry.tools()
-        if options["name"]:
-            tools = {options["name"]: self.tool(options["name"])}
+        """Print what was asked for."""
+        if options["lock"]:
+            write_lock(options["lock"], registry.tools())
+            self.stdout.write(f"{options['lock']} holds {len(registry.tools())} tools.")
+            return
+        style = self.style if self.coloured(options) else no_style()
+        if options["check"]:
+            self.check_lock(options["check"], style)
+            return
+        self.stdout.write("\n".join(self.lines(options, style)))
+
+    def coloured(self, options: dict[str, Any]) -> bool:
+        """Return whether colours are seen: by a person, or by whoever insists on them."""
+        return bool(options.get("force_color")) or self.stdout.isatty()
+
+    def lines(self, options: dict[str, Any], style: Any) -> Iterable[str]:
+        """Return the lines of the report that was asked for."""
+        width = shutil.get_terminal_size().columns
+        if options["why"]:
+            return reports.why(explained(options["why"], options["username"]), width, style)
+        if options["unexposed"]:
+            return reports.left_out(unexposed(registry), width, style)
+        tools = chosen(options["name"], options["username"])
         if options["json"]:
             definitions = [definition_of(tool) for tool in tools.values()]
-            self.stdout.write(json.dumps(definitions, indent=2, ensure_ascii=False))
-        elif options["name"]:
-            self.stdout.write("\n".join(whole(tools[options["name"]])))
-        else:
-            self.stdout.write("\n".join(table(tools, shutil.get_terminal_size().columns)))
+            return [json.dumps(definitions, indent=2, ensure_ascii=False)]
+        if options["size"]:
+            return reports.sizes(tools, style)
+        if options["warnings"]:
+            return reports.warnings(findings_of(tools), width, style)
+        if options["name"]:
+            return reports.whole(tools[options["name"]], width, style)
+        return table(tools, width, style)
 
-    def tool(self, name: str) -> Tool:
-        """Return the tool of that name."""
+    def check_lock(self, path: str, style: Any) -> None:
+        """Compare the tools with a lock file; exit with 1 on a breaking change."""
         try:
-            return registry.tool(name)
-        except UnknownTool as exc:
-            raise CommandError(exc.message, returncode=USAGE) from exc
+            changes = changes_since(path)
+        except LockFileError as exc:
+            raise CommandError(str(exc), returncode=USAGE) from exc
+        self.stdout.write("\n".join(reports.differences(changes, style)))
+        if any(change.breaking for change in changes):
+            sys.exit(BREAKING)
 
 
-def definition_of(tool: Tool) -> dict[str, Any]:
-    """Return a tool's definition as clients of the current revision see it."""
-    envelope_class = tool.options.envelope_class or mcp_settings.ENVELOPE_CLASS
-    definition: dict[str, Any] = json.loads(
-        encode_data(tool.definition(output_schema(envelope_class)))
-    )
-    return definition
+def tool_named(name: str) -> Tool:
+    """Return the tool of that name."""
+    try:
+        return registry.tool(name)
+    except UnknownTool as exc:
+        raise CommandError(exc.message, returncode=USAGE) from exc
 
 
-def table(tools: Mapping[str, Tool], width: int) -> Iterator[str]:
-    """Yield the lines of the table, none longer than the width where that can be."""
-    if not tools:
-        yield "No tools. Register a router in an app's mcp.py, or decorate a view with @mcp_tool."
-        return
-    names = max(len(name) for name in tools) + 4
-    paths = max(len(request_line(tool)) for tool in tools.values()) + 2
-    row = in_one_line if names + paths + MIN_ARGUMENTS_WIDTH <= width else in_lines
-    by_view = itertools.groupby(tools.values(), key=lambda tool: tool.endpoint.view_class)
-    for view_class, group in by_view:
-        yield f"{view_class.__module__}.{view_class.__qualname__}"
-        for tool in group:
-            yield from row(tool, names, paths, width)
-        yield ""
-    yield f"{len(tools)} tools. Show one whole: manage.py mcp_tools NAME"
+def chosen(name: str | None, username: str | None) -> Mapping[str, Tool]:
+    """Return the tools that a report is about: all or one, as far as a user sees them."""
+    tools = registry.tools() if name is None else {name: tool_named(name)}
+    if username is None:
+        return tools
+    try:
+        visibility = Visibility(local_caller(user_or_nobody(username)))
+    except APIException as exc:
+        message = f"The endpoint does not let {username} in: {exc.detail}"
+        raise CommandError(message, returncode=USAGE) from exc
+    seen = {tool.name: tool for tool in visibility.of(tools.values())}
+    if name is not None and not seen:
+        message = f"{username} does not see {name}. Ask: mcp_tools --why {name} --as {username}"
+        raise CommandError(message, returncode=USAGE)
+    return seen
 
 
-def in_one_line(tool: Tool, names: int, paths: int, width: int) -> Iterator[str]:
-    """Yield a tool's name, request and arguments in columns."""
-    line = f"  {tool.name:<{names - 2}}{request_line(tool):<{paths}}"
-    yield (line + fitted(arguments_of(tool), width - len(line))).rstrip()
-
-
-def in_lines(tool: Tool, names: int, paths: int, width: int) -> Iterator[str]:
-    """Yield a tool's name, request and arguments below each other, for a narrow screen."""
-    yield f"  {tool.name}"
-    for text in (request_line(tool), arguments_of(tool)):
-        if text:
-            yield f"    {fitted(text, width - 4)}"
-
-
-def request_line(tool: Tool) -> str:
-    """Return the method and the path of a tool."""
-    return f"{tool.endpoint.method:<7}{tool.endpoint.route.path}"
-
-
-def arguments_of(tool: Tool) -> str:
-    """Return the names of a tool's arguments, the required ones marked with a star."""
-    schema = tool.input_schema
-    required = schema.get("required", ())
-    return ", ".join(f"{name}*" if name in required else name for name in schema["properties"])
-
-
-def fitted(text: str, width: int) -> str:
-    """Return text in no more than this many characters, cut at a comma where there is one."""
-    if len(text) <= width:
-        return text
-    head, comma, _ = text[: width - 2].rpartition(",")
-    return f"{head}, …" if comma else f"{text[: width - 1]}…"
-
-
-def whole(tool: Tool) -> Iterator[str]:
-    """Yield the lines that show one tool: where it is, what it says, what it takes."""
-    yield f"{tool.name}: {tool.title}"
-    yield f"  {request_line(tool)}"
-    yield f"  {tool.endpoint.place}"
-    yield ""
-    yield tool.description
-    yield ""
-    yield json.dumps(definition_of(tool)["inputSchema"], indent=2, ensure_ascii=False)
-    yield ""
-    hints = tool.annotations
-    yield ", ".join(f"{name}={str(hints[name]).lower()}" for name in hints if name != "title")
-    for finding in tool.findings:
-        yield f"! {finding.place}: {finding.message} {finding.remedy}"
+def explained(name: str, username: str | None) -> Explanation:
+    """Return what decides over a user's call of a tool."""
+    if username is None:
+        raise CommandError("--why needs --as USER.", returncode=USAGE)
+    return explain(tool_named(name), user_or_nobody(username))

@@ -1,0 +1,66 @@
+"""Standard streams of a process that speaks a protocol on them."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import select
+import signal
+import sys
+from typing import Any, BinaryIO
+
+
+@functools.cache
+def taken_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Return stdin and stdout as they were, and leave nothing but stderr to everybody else.
+
+    Whatever is printed from here on goes to stderr, be it by Python, by a library in C or
+    by a process started from here; so does what was printed before and waits in a buffer.
+    Whoever reads stdin finds it empty. Taken once: asked again, they are the same.
+    """
+    protocol_in, protocol_out = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdout.flush()
+    sys.stdout = sys.stderr
+    return os.fdopen(protocol_in, "rb"), os.fdopen(protocol_out, "wb")
+
+
+class SignalledInput(io.RawIOBase):
+    """Reads a descriptor so that no signal is missed while it waits for more.
+
+    A signal between the last look at signals and the beginning of a ``read`` would
+    otherwise wait for the next line, which may never come; so would one that the system
+    gives to another thread.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.signalled, told = os.pipe()
+        os.set_blocking(told, False)
+        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as there is something to read; 0 at the end."""
+        while True:
+            ready, _, _ = select.select([self.descriptor, self.signalled], [], [])
+            if self.descriptor in ready:
+                data = os.read(self.descriptor, len(buffer))
+                buffer[: len(data)] = data
+                return len(data)
+            # Whatever handles the signal runs before the next line of this loop.
+            os.read(self.signalled, 1)
+
+
+def interruptible(stream: BinaryIO) -> BinaryIO:
+    """Return a stream that signals interrupt, as far as the system allows."""
+    if sys.platform == "win32":  # Only sockets can be waited for there.
+        return stream
+    return io.BufferedReader(SignalledInput(stream.fileno()))

@@ -1,0 +1,18 @@
+"""Fixtures for pytest, found by their entry point; nothing of Django is imported before use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from drf_mcp.test import MCPClient
+
+
+@pytest.fixture
+def mcp_client() -> MCPClient:
+    """Return a `drf_mcp.test.MCPClient` that nobody has signed in with yet."""
+    from drf_mcp.test import MCPClient
+
+    return MCPClient()

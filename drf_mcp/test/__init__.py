@@ -1,0 +1,20 @@
+"""What a project needs to test its tools: a client, parity with HTTP, a locked surface."""
+
+from __future__ import annotations
+
+from drf_mcp.test.client import MCPClient, MCPRefused
+from drf_mcp.test.parity import ToolParity, assert_parity, assert_tool_parity
+from drf_mcp.test.results import ToolError, ToolProblem, ToolResult
+from drf_mcp.test.surfaces import assert_tool_surface
+
+__all__ = [
+    "MCPClient",
+    "MCPRefused",
+    "ToolError",
+    "ToolParity",
+    "ToolProblem",
+    "ToolResult",
+    "assert_parity",
+    "assert_tool_parity",
+    "assert_tool_surface",
+]

@@ -1,0 +1,170 @@
+"""REST framework's test client, speaking MCP to the project's endpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from django.urls import NoReverseMatch, reverse
+from rest_framework.test import APIClient
+
+import drf_mcp
+from drf_mcp.envelopes import Envelope
+from drf_mcp.protocol.constants import (
+    CLIENT_CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    METHOD_HEADER,
+    NAME_HEADER,
+    PROTOCOL_VERSION_HEADER,
+    PROTOCOL_VERSION_KEY,
+    STATELESS_REVISION,
+)
+from drf_mcp.server import Server
+from drf_mcp.test.results import ToolResult
+
+DEFAULT_PATH = "/mcp"
+
+
+class MCPRefused(Exception):
+    """The endpoint answered with a JSON-RPC error instead of a result.
+
+    Attributes:
+        code: the error's code.
+        message: its sentence.
+        data: its data, None for none.
+        response: the HTTP response.
+    """
+
+    def __init__(self, error: Mapping[str, Any], response: Any) -> None:
+        self.code: int = error.get("code", 0)
+        self.message: str = error.get("message", "")
+        self.data = error.get("data")
+        self.response = response
+        super().__init__(f"{self.code}: {self.message} (HTTP {response.status_code})")
+
+
+class MCPClient(APIClient):
+    """Calls tools over HTTP, through the project's middleware, as an MCP client does.
+
+    Whatever `APIClient` can do works: ``force_authenticate``, ``credentials``, ``login``,
+    plain HTTP requests beside the calls.
+
+    Args:
+        revision: the revision of MCP to speak.
+        envelope_class: the envelope of every result; None for what the project chose.
+        path: where the endpoint is; None for where ``drf_mcp.urls`` has it.
+        enforce_csrf_checks: as for `APIClient`.
+        defaults: as for `APIClient`.
+    """
+
+    def __init__(
+        self,
+        *,
+        revision: str = STATELESS_REVISION,
+        envelope_class: type[Envelope] | None = None,
+        path: str | None = None,
+        enforce_csrf_checks: bool = False,
+        **defaults: Any,
+    ) -> None:
+        super().__init__(enforce_csrf_checks=enforce_csrf_checks, **defaults)
+        self.revision = revision
+        self.envelope_class = envelope_class
+        self.path = path
+
+    def list_tools(self) -> dict[str, dict[str, Any]]:
+        """Return the definitions of the tools that the caller sees, by name.
+
+        Raises:
+            MCPRefused: if the endpoint does not let the caller in.
+        """
+        definitions: dict[str, dict[str, Any]] = {}
+        params: dict[str, Any] = {}
+        while True:
+            page = self.request_mcp("tools/list", params)[0]
+            definitions.update({tool["name"]: tool for tool in page["tools"]})
+            if "nextCursor" not in page:
+                return definitions
+            params = {"cursor": page["nextCursor"]}
+
+    def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | None = None, /, **more: Any
+    ) -> ToolResult:
+        """Call a tool and return its result, be it a failure.
+
+        Args:
+            name: the tool.
+            arguments: its arguments, for names that are no Python identifiers.
+            more: its arguments.
+
+        Raises:
+            MCPRefused: if there is no such tool, or the endpoint does not let the caller in.
+        """
+        params = {"name": name, "arguments": {**(arguments or {}), **more}}
+        return ToolResult(*self.request_mcp("tools/call", params))
+
+    def request_mcp(self, method: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """Send a request and return the members of its result, and the HTTP response.
+
+        Raises:
+            MCPRefused: if it is answered with an error.
+        """
+        message, headers = self.framed(method, params)
+        with results_in(self.envelope_class):
+            response: Any = self.generic(
+                "POST",
+                self.path or endpoint_path(),
+                json.dumps(message),
+                content_type="application/json",
+                headers=headers,
+            )
+        answer = answer_of(response)
+        if "result" not in answer:
+            raise MCPRefused(answer.get("error", {}), response)
+        return answer["result"], response
+
+    def framed(
+        self, method: str, params: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return a request message of the client's revision, and the headers it needs."""
+        headers = {PROTOCOL_VERSION_HEADER: self.revision}
+        members = dict(params)
+        if self.revision == STATELESS_REVISION:
+            members["_meta"] = {
+                PROTOCOL_VERSION_KEY: self.revision,
+                CLIENT_INFO_KEY: {"name": "drf_mcp.test", "version": drf_mcp.__version__},
+                CLIENT_CAPABILITIES_KEY: {},
+            }
+            headers[METHOD_HEADER] = method
+            if "name" in params:
+                headers[NAME_HEADER] = params["name"]
+        return {"jsonrpc": "2.0", "id": 1, "method": method, "params": members}, headers
+
+
+def endpoint_path() -> str:
+    """Return where ``drf_mcp.urls`` has the endpoint."""
+    try:
+        return reverse("drf_mcp:endpoint")
+    except NoReverseMatch:
+        return DEFAULT_PATH
+
+
+def answer_of(response: Any) -> dict[str, Any]:
+    """Return the JSON-RPC message of a response, empty where it holds none."""
+    try:
+        answer = json.loads(response.content)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+@contextmanager
+def results_in(envelope_class: type[Envelope] | None) -> Iterator[None]:
+    """Give every result made inside this envelope, whatever was chosen; None changes nothing."""
+    if envelope_class is None:
+        yield
+        return
+    with mock.patch.object(Server, "envelope_of", return_value=envelope_class):
+        yield

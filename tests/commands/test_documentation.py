@@ -1,0 +1,45 @@
+"""Every command, option and exit code is documented."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import load_command_class
+from django.core.management.base import BaseCommand
+
+from drf_mcp.management import commands
+
+PAGE = (Path(settings.BASE_DIR) / "docs" / "commands.md").read_text()
+NAMES = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+
+
+def options_of(command: BaseCommand) -> set[str]:
+    """Return the options that a command takes."""
+    actions = command.create_parser("manage.py", "command")._actions
+    return {option for action in actions for option in action.option_strings}
+
+
+def section(name: str) -> str:
+    """Return what the page says of a command."""
+    (found,) = re.findall(rf"^## `{name}`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_of_every_command_is_documented(name):
+    options = options_of(load_command_class("drf_mcp", name)) - options_of(BaseCommand())
+    documented = set(re.findall(r"^\| `(--[a-z]+)", section(name), re.M))
+    assert documented == options
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_says_what_its_exit_codes_mean(name):
+    assert "Exit codes:" in section(name)
+
+
+def test_the_page_speaks_of_no_other_commands():
+    assert re.findall(r"^## `(\w+)`", PAGE, re.M) == sorted(NAMES, key=PAGE.index)

@@ -1,0 +1,243 @@
+"""Who lets a user call a tool, asked one by one, without calling or counting anything."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.urls import path
+from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.permissions import (
+    AllowAny,
+    BasePermission,
+    DjangoModelPermissions,
+    DjangoObjectPermissions,
+    IsAdminUser,
+    IsAuthenticated,
+)
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
+
+from drf_mcp.explain import Explanation, explain
+from drf_mcp.tools import registry
+from tests.commands.library import Hourly
+
+pytestmark = pytest.mark.django_db
+
+
+class OnTuesdays(BasePermission):
+    """A Tuesday."""
+
+    def has_permission(self, request, view) -> bool:
+        return False
+
+
+class Spoken(BasePermission):
+    message = "Say please."
+
+    def has_permission(self, request, view) -> bool:
+        return False
+
+
+class Broken(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return request.data["secret"]
+
+
+class EvenOnly(BasePermission):
+    def has_object_permission(self, request, view, obj) -> bool:
+        return obj.name in ("2", "4")
+
+
+class Post(APIView):
+    def post(self, request) -> Response:
+        return Response()
+
+
+class OneGroup(RetrieveAPIView):
+    queryset = Group.objects.order_by("pk")
+    serializer_class = Serializer
+
+
+class OneGroupChanged(OneGroup):
+    http_method_names = ["put"]
+
+    def put(self, request, pk) -> Response:
+        return Response()
+
+
+class OwnGroups(ListAPIView):
+    serializer_class = Serializer
+    permission_classes = []
+
+    def get_queryset(self):
+        return self.request.user.groups.all()
+
+
+class Nested(OwnGroups):
+    def get_queryset(self):
+        return Group.objects.filter(pk=self.kwargs["parent"])
+
+
+class NamedOne:
+    def filter_queryset(self, request, queryset, view):
+        return queryset.filter(name="1")
+
+
+class Filtered(ListAPIView):
+    queryset = Group.objects.order_by("pk")
+    serializer_class = Serializer
+    permission_classes = []
+    filter_backends = [NamedOne]
+
+
+@pytest.fixture
+def dora() -> User:
+    """A user who may do nothing in particular."""
+    return User.objects.create(username="dora")
+
+
+@pytest.fixture
+def asked(expose, dora):
+    """Expose one view and return what decides over dora's call of it, or somebody else's."""
+
+    def ask(view, user=dora, route="thing/", **attributes) -> Explanation:
+        view = type(view.__name__, (view,), attributes)
+        expose(path(route, view.as_view()))
+        tool = next(iter(registry.tools().values()))
+        return explain(tool, user)
+
+    return ask
+
+
+def guarded(*classes):
+    """Return the attribute that names these permissions."""
+    return {"permission_classes": list(classes)}
+
+
+def test_a_call_that_everybody_lets_through_is_allowed(asked):
+    explanation = asked(Post, **guarded(IsAuthenticated))
+    assert explanation.allows is True
+    assert explanation.verdict == "dora may call thing."
+
+
+@pytest.mark.parametrize(
+    ("classes", "needed"),
+    [
+        ([IsAdminUser], "a user with is_staff"),
+        ([AllowAny, OnTuesdays], "A Tuesday"),
+        ([Spoken], "Say please."),
+        ([IsAdminUser | OnTuesdays], "a user with is_staff or A Tuesday"),
+        ([IsAdminUser & OnTuesdays], "a user with is_staff and A Tuesday"),
+        ([~IsAuthenticated], "a caller whom IsAuthenticated refuses"),
+    ],
+)
+def test_what_a_refusal_needs_is_told(asked, classes, needed):
+    explanation = asked(Post, **guarded(*classes))
+    assert explanation.allows is False
+    assert explanation.verdict.endswith(f"Needed: {needed}.")
+
+
+def test_the_model_permissions_that_are_missing_are_named(asked):
+    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(DjangoModelPermissions))
+    assert explanation.allows is True
+
+    explanation = asked(OneGroupChanged, route="thing/<int:pk>/", **guarded(DjangoModelPermissions))
+    assert explanation.verdict.endswith("Needed: the permission auth.change_group.")
+
+
+def test_a_permission_that_the_user_has_is_no_obstacle(asked, dora):
+    dora.user_permissions.add(Permission.objects.get(codename="change_group"))
+    permissions = guarded(DjangoModelPermissions)
+    assert asked(OneGroupChanged, route="thing/<int:pk>/", **permissions).allows is True
+
+
+def test_a_permission_that_needs_the_call_itself_is_left_open(asked):
+    explanation = asked(Post, **guarded(Broken))
+    assert explanation.allows is None
+    assert "cannot be asked without a call" in explanation.verdict
+
+
+def test_nobody_is_an_anonymous_caller(asked):
+    explanation = asked(Post, user=None, **guarded(IsAuthenticated))
+    assert explanation.verdict.startswith("An anonymous caller may not call thing")
+
+
+def test_the_endpoints_own_permissions_are_asked_first(asked, settings):
+    explanation = asked(Post, **guarded(AllowAny))
+    assert [step.kind for step in explanation.steps] == ["endpoint", "permission"]
+
+
+def test_a_throttle_tells_what_is_left_and_counts_nothing(asked, dora):
+    for _ in range(3):
+        (_, throttle) = asked(Post, throttle_classes=[Hourly], permission_classes=[]).steps
+        assert throttle.says == "has 2 of 2 calls left in 3600 seconds"
+
+
+def test_a_throttle_with_nothing_left_refuses(asked, dora):
+    asked(Post, throttle_classes=[Hourly], permission_classes=[])
+    tool = next(iter(registry.tools().values()))
+    history = [Hourly().timer()] * 2
+    Hourly.cache.set(f"hourly-{dora.pk}", history, 3600)
+    explanation = explain(tool, dora)
+    assert explanation.allows is False
+    assert "Needed: to wait" in explanation.verdict
+
+
+def test_a_throttle_of_another_kind_is_not_asked(asked):
+    class Never(BaseThrottle):
+        def allow_request(self, request, view) -> bool:
+            raise AssertionError("asked")
+
+    assert asked(Post, throttle_classes=[Never], permission_classes=[]).allows is True
+
+
+def test_the_queryset_that_hides_rows_is_named_with_how_many(asked, dora):
+    dora.groups.add(Group.objects.create(name="hers"))
+    Group.objects.create(name="others")
+    explanation = asked(OwnGroups)
+    assert explanation.allows is None
+    assert "OwnGroups.get_queryset shows 1 of 2 groups" in explanation.verdict
+
+
+def test_the_filter_backend_that_hides_rows_is_named(asked):
+    Group.objects.bulk_create([Group(name="1"), Group(name="2")])
+    assert "NamedOne shows 1 of 2 groups" in asked(Filtered).verdict
+
+
+def test_rows_that_depend_on_the_path_are_left_open(asked):
+    explanation = asked(Nested, route="thing/<int:parent>/")
+    assert "depends on parent" in explanation.verdict
+
+
+def test_object_permissions_are_asked_about_the_rows(asked):
+    Group.objects.bulk_create([Group(name=str(number)) for number in range(5)])
+    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly))
+    assert "EvenOnly.has_object_permission allows 2 of 5 groups" in explanation.verdict
+
+
+def test_an_object_permission_that_allows_no_row_refuses(asked):
+    Group.objects.create(name="1")
+    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly))
+    assert explanation.allows is False
+
+
+def test_object_permissions_of_django_name_what_is_missing(asked):
+    Group.objects.create(name="1")
+
+    class Changing(DjangoObjectPermissions):
+        perms_map = {"GET": ["%(app_label)s.change_%(model_name)s"]}
+
+        def has_permission(self, request, view) -> bool:
+            return True
+
+    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(Changing))
+    assert explanation.verdict.endswith("Needed: the permission auth.change_group.")
+
+
+def test_every_tool_can_be_explained_for_everybody():
+    users = [None, *User.objects.all()]
+    for tool in registry.tools().values():
+        for user in users:
+            assert explain(tool, user).verdict.endswith(".")

@@ -1,0 +1,107 @@
+"""``manage.py mcp_config``: configuration that each client's own format can be read from."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from drf_mcp.client_configs import TITLES, authorization_scheme, configurations
+
+JSON_CLIENTS = ["claude-desktop", "cursor", "vscode", "gemini"]
+
+
+def run(*args: str) -> tuple[str, str]:
+    """Run the command and return stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    call_command("mcp_config", *args, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize("stdio", [[], ["--stdio"]], ids=["http", "stdio"])
+@pytest.mark.parametrize("client", TITLES)
+def test_every_client_has_a_configuration_and_a_place_for_it(client, stdio):
+    text, place = run(client, *stdio)
+    assert "shop" in text
+    assert place.startswith(f"# {TITLES[client]}: ")
+
+
+@pytest.mark.parametrize("stdio", [[], ["--stdio"]], ids=["http", "stdio"])
+@pytest.mark.parametrize("client", JSON_CLIENTS)
+def test_json_is_json(client, stdio):
+    (servers,) = json.loads(run(client, *stdio)[0]).values()
+    assert list(servers) == ["shop"]
+
+
+@pytest.mark.parametrize("client", ["codex"])
+def test_toml_is_toml(client):
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no tomllib")
+    remote = tomllib.loads(run(client, "--name", "my.shop", "--token", 'a"b')[0])
+    assert remote["mcp_servers"]["my.shop"]["http_headers"] == {"Authorization": 'Token a"b'}
+    local = tomllib.loads(run(client, "--stdio", "--user", "alice")[0])["mcp_servers"]["shop"]
+    assert local["args"][-3:] == ["mcp_stdio", "--user", "alice"]
+
+
+def test_the_url_the_token_and_the_name_are_those_given():
+    text, _ = run("cursor", "--url", "https://x.example/mcp", "--token", "0123", "--name", "x")
+    assert json.loads(text)["mcpServers"]["x"] == {
+        "url": "https://x.example/mcp",
+        "headers": {"Authorization": "Token 0123"},
+    }
+
+
+def test_the_url_is_that_of_the_endpoint_on_a_development_server():
+    assert "http://127.0.0.1:8000/mcp" in run("claude-code")[0]
+
+
+def test_the_command_line_can_be_pasted_into_a_shell():
+    words = shlex.split(run("claude-code", "--token", "a b$c")[0])
+    assert words[-1] == "Authorization: Token a b$c"
+
+
+def test_stdio_without_a_user_has_the_token_in_the_environment():
+    server = json.loads(run("cursor", "--stdio", "--token", "0123")[0])["mcpServers"]["shop"]
+    assert server["env"]["MCP_TOKEN"] == "0123"
+    assert "--user" not in server["args"]
+
+
+def test_stdio_as_a_user_needs_no_token():
+    server = json.loads(run("cursor", "--stdio", "--user", "alice")[0])["mcpServers"]["shop"]
+    assert "MCP_TOKEN" not in server["env"]
+
+
+def test_all_of_them_at_once():
+    _, places = run("all")
+    assert len(places.splitlines()) == len(TITLES)
+
+
+def test_an_unknown_client_is_refused():
+    with pytest.raises(CommandError, match="invalid choice"):
+        run("netscape")
+
+
+def test_an_open_endpoint_needs_no_header():
+    for configuration in configurations("https://x.example/mcp", "x", None).values():
+        assert "uthorization" not in configuration.text
+
+
+@pytest.mark.parametrize(
+    ("classes", "scheme"),
+    [
+        (["rest_framework.authentication.SessionAuthentication"], "Bearer"),
+        (["rest_framework.authentication.BasicAuthentication"], "Basic"),
+        (
+            [
+                "rest_framework.authentication.SessionAuthentication",
+                "rest_framework.authentication.TokenAuthentication",
+            ],
+            "Token",
+        ),
+    ],
+)
+def test_the_scheme_is_the_one_that_the_endpoint_asks_for(settings, classes, scheme):
+    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
+    assert authorization_scheme() == scheme

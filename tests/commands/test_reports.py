@@ -1,0 +1,248 @@
+"""The reports of ``mcp_tools``: for a user, on sizes, findings, and what is left out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import CommandError
+from django.urls import path
+from rest_framework import serializers
+from rest_framework.generics import ListAPIView
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.management.tables import wrapped
+from drf_mcp.tools import registry
+
+pytestmark = pytest.mark.django_db
+
+
+class Bare(serializers.Serializer):
+    colour = serializers.CharField()
+    kind = serializers.ChoiceField(["a", "b"])
+    flag = serializers.BooleanField()
+
+
+class AllBare(ListAPIView):
+    queryset = Group.objects.all()
+    serializer_class = Bare
+    pagination_class = None
+
+
+class Base(APIView):
+    def get(self, request) -> Response:
+        """Say something about any of them."""
+        return Response()
+
+
+class Heir(Base):
+    pass
+
+
+class Open(APIView):
+    permission_classes = []
+
+    def post(self, request) -> Response:
+        return Response(request.data)
+
+
+class Guarded(APIView):
+    """Take a few things."""
+
+    serializer_class = Bare
+
+    def post(self, request) -> Response:
+        """Take a few things."""
+        return Response()
+
+
+@pytest.fixture
+def findings(printed, expose):
+    """Expose one view and return what is found, on one line."""
+
+    def found(view, name="thing", **mcp_settings) -> str:
+        expose(path(f"{name}/", view.as_view()), **mcp_settings)
+        return " ".join(printed("--warnings").split())
+
+    return found
+
+
+def test_a_user_is_shown_what_the_user_may_call(printed):
+    names = {tool["name"] for tool in json.loads(printed("--json", "--as", "alice"))}
+    assert names == set(registry.tools()) - {"customers_deactivate"}
+
+
+def test_a_user_whom_the_endpoint_refuses_exits_with_2(printed):
+    with pytest.raises(CommandError, match="does not let anonymous in") as caught:
+        printed("--as", "anonymous")
+    assert caught.value.returncode == 2
+
+
+def test_one_tool_that_a_user_does_not_see_exits_with_2_and_says_how_to_ask_why(printed):
+    with pytest.raises(CommandError, match="--why customers_deactivate --as alice") as caught:
+        printed("customers_deactivate", "--as", "alice")
+    assert caught.value.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "args", [("--why", "stats"), ("--why", "stats", "--as", "zoe"), ("--why", "x", "--as", "bob")]
+)
+def test_a_why_that_cannot_be_answered_exits_with_2(printed, args):
+    with pytest.raises(CommandError) as caught:
+        printed(*args)
+    assert caught.value.returncode == 2
+
+
+def test_what_a_refund_needs_is_told(printed):
+    text = " ".join(printed("--why", "orders_refund", "--as", "alice").split())
+    assert "alice may call orders_refund, within limits" in text
+    assert "the permission shop.change_order" in text
+
+
+def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
+    definitions = json.loads(printed("--json"))
+    rows = dict(line.split()[:2] for line in printed("--size").splitlines()[1 : len(definitions)])
+    compact = {
+        d["name"]: len(json.dumps(d, ensure_ascii=False, separators=(",", ":")).encode())
+        for d in definitions
+    }
+    assert {name: int(size) for name, size in rows.items()}.items() <= compact.items()
+    assert f"{len(definitions)} tools" in printed("--size")
+    assert str(sum(compact.values())) in printed("--size")
+
+
+def test_a_client_whose_limit_is_passed_is_named(printed, expose):
+    expose(*(path(f"thing{number}/", Guarded.as_view()) for number in range(90)))
+    lines = printed("--size").splitlines()
+    assert f"  Cursor: takes 80 tools, and there are {len(registry.tools())}" in lines
+    assert "  Windsurf: fits" in lines
+
+
+def test_a_tool_of_which_nobody_wrote_anything_is_found(findings):
+    assert "Nobody wrote what thing does" in findings(Open)
+
+
+def test_an_inherited_description_is_found(findings):
+    assert "The description of thing is inherited from Base." in findings(Heir)
+
+
+def test_a_list_without_pages_is_found(findings):
+    assert "answers with every row at once. Set pagination_class on AllBare" in findings(AllBare)
+
+
+def test_an_unguarded_write_is_found(findings):
+    assert "asks nobody for a permission. Set permission_classes on Open." in findings(Open)
+
+
+def test_arguments_without_a_word_are_found_but_not_choices_and_flags(findings):
+    assert "thing takes colour without a word about it." in findings(Guarded)
+
+
+def test_a_name_that_is_too_long_for_clients_is_found(findings):
+    text = findings(Guarded, name="a" * 48, SERVER_NAME="a_shop_with_a_long_name")
+    assert "VS Code takes names of" in text
+
+
+def test_with_nothing_to_mend_that_is_said(printed, settings):
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": []})
+    assert printed("--warnings") == "Nothing to mend.\n"
+
+
+def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
+    text = printed("--unexposed")
+    assert "a router's root" in text
+    assert "/api/orders/{pk}/refund.{format}" in text
+    assert "GET    /api/orders/\n" not in text
+
+
+def test_what_nobody_chose_is_told_with_how_to_choose_it(printed, expose):
+    expose(path("thing/", Guarded.as_view()), EXPOSE="explicit")
+    assert "not chosen: decorate it with @mcp_tool" in printed("--unexposed")
+
+
+def test_what_include_does_not_fit_is_told(printed, expose):
+    expose(path("thing/", Guarded.as_view()), INCLUDE=["/other/*"])
+    assert "no pattern of INCLUDE fits it" in printed("--unexposed")
+
+
+def test_a_condition_that_does_not_hold_is_told(printed, expose):
+    class Sometimes(Guarded):
+        pass
+
+    expose(path("thing/", mcp_tool(condition=lambda: False)(Sometimes).as_view()))
+    assert "switched off" in printed("--unexposed")
+
+
+def test_an_action_left_out_of_a_registration_is_told(printed, expose, monkeypatch):
+    expose(path("thing/", Guarded.as_view()), EXPOSE="explicit")
+    monkeypatch.setattr(registry, "_registrations", [])
+    registry.register(Guarded, exclude=["post"])
+    assert "left out: actions= or exclude=" in printed("--unexposed")
+
+
+def test_with_everything_exposed_that_is_said(printed, expose):
+    expose(path("thing/", Guarded.as_view()))
+    assert printed("--unexposed") == "Every REST framework endpoint is a tool.\n"
+
+
+def test_colours_are_for_terminals_only(printed):
+    assert "\x1b[" not in printed()
+    assert "\x1b[" in printed(force_color=True)
+
+
+def test_a_lock_file_that_holds_is_quiet(run, tmp_path):
+    lock = str(tmp_path / "lock.json")
+    run("mcp_tools", "--lock", lock)
+    assert run("mcp_tools", "--check", lock) == (0, "The tools are those of the lock file.\n")
+
+
+def test_an_addition_is_a_note_and_exits_with_0(run, tmp_path):
+    lock = tmp_path / "lock.json"
+    run("mcp_tools", "--lock", str(lock))
+    surface = json.loads(lock.read_text())
+    del surface["tools"]["stats"]
+    lock.write_text(json.dumps(surface))
+    code, text = run("mcp_tools", "--check", str(lock))
+    assert code == 0
+    assert "note      stats: added" in text
+
+
+def test_a_serializer_field_that_is_gone_is_named_and_exits_with_1(run, tmp_path, monkeypatch):
+    from example_project.shop.serializers import CustomerSerializer
+
+    lock = str(tmp_path / "lock.json")
+    run("mcp_tools", "--lock", lock)
+    fields = [name for name in CustomerSerializer.Meta.fields if name != "tier"]
+    monkeypatch.setattr(CustomerSerializer.Meta, "fields", fields)
+    registry.reload()
+    try:
+        code, text = run("mcp_tools", "--check", lock)
+    finally:
+        registry.reload()
+    assert code == 1
+    assert "BREAKING  customers_create: argument tier removed" in text
+
+
+@pytest.mark.parametrize("content", [None, "no json", "[]", '{"format": 99, "tools": {}}'])
+def test_a_lock_file_that_cannot_be_read_exits_with_2(run, tmp_path, content):
+    lock = tmp_path / "lock.json"
+    if content is not None:
+        lock.write_text(content)
+    with pytest.raises(CommandError) as caught:
+        run("mcp_tools", "--check", str(lock))
+    assert caught.value.returncode == 2
+
+
+def test_a_user_called_anonymous_is_that_user(printed):
+    User.objects.create(username="anonymous")
+    assert "anonymous may call stats." in printed("--why", "stats", "--as", "anonymous")
+
+
+def test_wrapped_text_keeps_to_the_width_and_loses_no_word():
+    words = "one two three four fiveandsomething six"
+    lines = list(wrapped(words, 12, 2))
+    assert " ".join(" ".join(lines).split()) == words
+    assert all(len(line) <= 12 or " " not in line.strip() for line in lines)

@@ -1,0 +1,153 @@
+"""What counts as a breaking change of the tools."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from drf_mcp.surface import compared, members, surface_of
+from drf_mcp.tools import registry
+
+ENTRY = {
+    "request": "POST /things/",
+    "permissions": ["a.IsAuthenticated"],
+    "arguments": {
+        "name": {"type": "string", "required": True},
+        "kind": {"type": "string", "enum": ["a", "b"]},
+        "lines": {"type": "array"},
+        "lines[].number": {"type": "integer"},
+    },
+    "answers": {"id": {"type": "integer"}},
+    "size": 1000,
+}
+
+
+def surface(**entries) -> dict:
+    """Return a surface of these tools."""
+    return {"format": 1, "tools": entries}
+
+
+def changed(change) -> list[tuple[str, bool]]:
+    """Return how the entry differs from itself after a change."""
+    entry = copy.deepcopy(ENTRY)
+    change(entry)
+    found = compared(surface(thing=ENTRY), surface(thing=entry))
+    return [(difference.message, difference.breaking) for difference in found]
+
+
+def test_the_same_surface_has_no_changes():
+    assert changed(lambda entry: None) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda e: e["arguments"].pop("name"), "argument name removed"),
+        (lambda e: e["arguments"].pop("lines[].number"), "argument lines[].number removed"),
+        (
+            lambda e: e["arguments"].update(more={"type": "string", "required": True}),
+            "required argument more added",
+        ),
+        (lambda e: e["arguments"]["kind"].update(required=True), "argument kind became required"),
+        (
+            lambda e: e["arguments"]["name"].update(type="integer"),
+            "argument name changed from string to integer",
+        ),
+        (lambda e: e["arguments"]["kind"].update(enum=["a"]), 'argument kind no longer takes "b"'),
+        (lambda e: e["arguments"]["name"].update(enum=["x"]), 'argument name takes only "x" now'),
+        (lambda e: e["answers"].clear(), "field id of the answer removed"),
+        (
+            lambda e: e["answers"]["id"].update(type="integer | null"),
+            "field id of the answer changed from integer to integer | null",
+        ),
+        (
+            lambda e: e.update(permissions=["a.IsAdminUser"]),
+            "permissions IsAuthenticated became IsAdminUser",
+        ),
+        (lambda e: e.update(permissions=[]), "permissions IsAuthenticated became none"),
+    ],
+)
+def test_what_may_stop_an_agent_or_let_another_in_is_breaking(change, message):
+    assert changed(change) == [(message, True)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda e: e["arguments"].update(more={"type": "string"}), "argument more added"),
+        (lambda e: e["arguments"]["name"].pop("required"), "argument name became optional"),
+        (
+            lambda e: e["arguments"]["name"].update(type="string | null"),
+            "argument name changed from string to string | null",
+        ),
+        (
+            lambda e: e["arguments"]["lines[].number"].update(type="number"),
+            "argument lines[].number changed from integer to number",
+        ),
+        (
+            lambda e: e["arguments"]["kind"].update(enum=["a", "b", "c"]),
+            'argument kind takes "c" as well',
+        ),
+        (lambda e: e["answers"].update(more={"type": "any"}), "field more of the answer added"),
+        (lambda e: e.update(request="PUT /things/"), "request POST /things/ became PUT /things/"),
+        (lambda e: e.update(size=1300), "grew from 1000 to 1300 bytes"),
+    ],
+)
+def test_what_agents_can_live_with_is_a_note(change, message):
+    assert changed(change) == [(message, False)]
+
+
+def test_a_required_member_of_a_new_optional_argument_breaks_nothing():
+    def change(entry) -> None:
+        entry["arguments"]["box"] = {"type": "object"}
+        entry["arguments"]["box.width"] = {"type": "integer", "required": True}
+
+    assert [breaking for _, breaking in changed(change)] == [False, False]
+
+
+def test_a_required_member_of_an_argument_that_was_there_breaks_calls():
+    def change(entry) -> None:
+        entry["arguments"]["lines[].price"] = {"type": "number", "required": True}
+
+    assert changed(change) == [("required argument lines[].price added", True)]
+
+
+def test_removed_tools_come_before_notes():
+    found = compared(surface(b=ENTRY), surface(a=ENTRY))
+    assert [str(change) for change in found] == ["b: removed", "a: added"]
+
+
+def test_members_are_found_at_any_depth():
+    schema = {
+        "properties": {
+            "lines": {
+                "type": "array",
+                "items": {
+                    "properties": {"product": {"type": "string"}},
+                    "required": ["product"],
+                },
+            },
+            "address": {"type": "object", "properties": {"city": {"type": ["string", "null"]}}},
+            "tags": {"type": "array", "items": {"enum": ["x"]}},
+            "open": {},
+        }
+    }
+    assert dict(members(schema)) == {
+        "lines": {"type": "array"},
+        "lines[].product": {"type": "string", "required": True},
+        "address": {"type": "object"},
+        "address.city": {"type": "string | null"},
+        "tags": {"type": "array", "enum": ["x"]},
+        "open": {"type": "any"},
+    }
+
+
+def test_rows_of_a_list_that_comes_without_a_page_are_members():
+    schema = {"type": "array", "items": {"properties": {"id": {"type": "integer"}}}}
+    assert dict(members(schema)) == {"[].id": {"type": "integer"}}
+
+
+def test_the_order_of_tools_in_a_lock_file_is_the_alphabets():
+    names = list(surface_of(registry.tools())["tools"])
+    assert names == sorted(names)

@@ -1,0 +1,185 @@
+"""`MCPClient`: what `APIClient` can do, and tools."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import path
+from rest_framework.authtoken.models import Token
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+from rest_framework.views import APIView
+
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, StatusEnvelope
+from drf_mcp.test import MCPClient, MCPRefused
+from drf_mcp.views import MCPView
+from tests.agents import REVISIONS
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client() -> MCPClient:
+    """A client of alice's."""
+    return signed_in()
+
+
+def signed_in(**options) -> MCPClient:
+    """Return a client of alice's."""
+    client = MCPClient(**options)
+    client.force_authenticate(User.objects.get(username="alice"))
+    return client
+
+
+class Echo(APIView):
+    """Repeat the method of whoever asks."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response({"client": request.META.get("HTTP_X_CLIENT")})
+
+
+class Crash(APIView):
+    """Crash."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        raise RuntimeError("broken")
+
+
+def test_it_is_an_api_client(client):
+    assert isinstance(client, APIClient)
+    assert client.get("/api/stats/").data["customers"] == 30
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_tools_are_listed_by_name_in_every_revision(revision):
+    tools = signed_in(revision=revision).list_tools()
+    assert tools["stats"]["inputSchema"]["type"] == "object"
+    assert "customers_deactivate" not in tools
+
+
+def test_pages_of_tools_are_followed(client, settings):
+    everything = client.list_tools()
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOLS_PAGE_SIZE": 3}
+    assert client.list_tools() == everything
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_call_gives_the_data(revision):
+    result = signed_in(revision=revision).call_tool("customers_list", page_size=2)
+    assert result.ok
+    assert not result.is_error
+    assert len(result.data["results"]) == 2
+    assert result.meta["pagination"]["total_count"] == 30
+
+
+def test_arguments_may_be_a_mapping(client):
+    assert client.call_tool("customers_list", {"page_size": 1}, page=2).ok
+
+
+def test_a_failure_gives_code_message_and_problems(client):
+    result = client.call_tool("quote", product="none", quantity=0)
+    assert result.is_error
+    assert result.data is None
+    assert result.error.code == "VALIDATION_ERROR"
+    assert [problem.path for problem in result.problems] == ["product", "quantity"]
+    assert result.problems[1].received == 0
+    assert result.problems[1].accepted == "an integer from 1 to 1000"
+
+
+@pytest.mark.parametrize("envelope_class", [OkEnvelope, StatusEnvelope])
+def test_problems_read_the_same_in_other_envelopes(envelope_class):
+    result = signed_in(envelope_class=envelope_class).call_tool("quote", product="none", quantity=0)
+    assert result.is_error
+    assert result.error.code == "does_not_exist"
+    assert [problem.pointer for problem in result.problems] == ["/product", "/quantity"]
+    assert all(problem.remediation for problem in result.problems)
+
+
+@pytest.mark.parametrize("envelope_class", [OkEnvelope, StatusEnvelope, PlainEnvelope])
+def test_data_reads_the_same_in_other_envelopes(client, envelope_class):
+    expected = client.call_tool("stats").data
+    assert signed_in(envelope_class=envelope_class).call_tool("stats").data == expected
+
+
+def test_a_plain_failure_is_its_text():
+    result = signed_in(envelope_class=PlainEnvelope).call_tool("orders_retrieve", pk=0)
+    assert result.error.message.startswith("Error executing tool:")
+
+
+def test_choosing_an_envelope_lasts_for_the_call_alone(client):
+    signed_in(envelope_class=PlainEnvelope).call_tool("stats")
+    assert client.call_tool("stats").envelope["meta"]["version"] == "response-v2"
+
+
+def test_raw_and_content_are_those_of_the_result(client):
+    result = client.call_tool("stats")
+    assert result.raw["content"] is result.content
+    assert result.content[0]["type"] == "text"
+    assert result.response.status_code == 200
+
+
+def test_credentials_work():
+    client = MCPClient()
+    token = Token.objects.get(user__username="carol")
+    client.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    assert "customers_deactivate" in client.list_tools()
+
+
+def test_login_works():
+    client = MCPClient()
+    client.force_login(User.objects.get(username="carol"))
+    assert "customers_deactivate" in client.list_tools()
+
+
+def test_csrf_checks_can_be_enforced():
+    client = MCPClient(enforce_csrf_checks=True)
+    client.force_login(User.objects.get(username="carol"))
+    with pytest.raises(MCPRefused) as refused:
+        client.list_tools()
+    assert refused.value.response.status_code == 403
+
+
+def test_a_stranger_is_refused():
+    with pytest.raises(MCPRefused) as refused:
+        MCPClient().list_tools()
+    assert (refused.value.code, refused.value.response.status_code) == (401, 401)
+
+
+def test_an_unknown_tool_is_refused(client):
+    with pytest.raises(MCPRefused, match="Did you mean stats") as refused:
+        client.call_tool("stat")
+    assert refused.value.code == -32602
+
+
+def test_defaults_of_the_client_reach_the_view(expose):
+    expose(path("echo/", Echo.as_view()))
+    client = MCPClient(headers={"x-client": "tests"})
+    assert client.call_tool("echo").data == {"client": "tests"}
+
+
+def test_another_endpoint_can_be_named(settings):
+    urlpatterns = [
+        path("elsewhere", MCPView.as_view(permission_classes=[])),
+        path("echo/", Echo.as_view()),
+    ]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urlpatterns})
+    settings.DRF_MCP = {"EXPOSE": "urlconf"}
+    assert "echo" in MCPClient(path="/elsewhere").list_tools()
+
+
+def test_a_view_that_crashes_raises_as_in_djangos_client(expose):
+    expose(path("crash/", Crash.as_view()))
+    with pytest.raises(RuntimeError, match="broken"):
+        MCPClient().call_tool("crash")
+    client = MCPClient(raise_request_exception=False)
+    assert client.call_tool("crash").error.code == "INTERNAL_ERROR"
+
+
+def test_an_answer_that_is_no_json_is_refused(client):
+    client.path = "/api/stats/"
+    with pytest.raises(MCPRefused):
+        client.list_tools()

@@ -1,0 +1,214 @@
+"""Parity is asserted where it holds and denied where it does not."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.http import HttpResponse
+from django.urls import path
+from django.utils import timezone
+from rest_framework import generics, serializers
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.renderers import EnvelopeJSONRenderer
+from drf_mcp.test import MCPClient, assert_parity, assert_tool_parity
+from drf_mcp.test.comparing import VOLATILE, same, stable_value
+from drf_mcp.test.samples import sample_arguments
+from drf_mcp.tools import registry
+from example_project.shop.models import Order
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client() -> MCPClient:
+    """A client of alice's."""
+    client = MCPClient()
+    client.force_authenticate(User.objects.get(username="alice"))
+    return client
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Open(APIView):
+    """A view that everybody may call."""
+
+    permission_classes = []
+
+
+class Different(Open):
+    """Answer tools otherwise than HTTP."""
+
+    def get(self, request) -> Response:
+        return Response({"tool": getattr(request._request, "is_mcp_request", False)})
+
+
+class Refusing(Open):
+    """Refuse tools alone."""
+
+    def get(self, request) -> Response:
+        return Response(status=403 if getattr(request._request, "is_mcp_request", False) else 200)
+
+
+class Writing(Open):
+    """Write for tools alone."""
+
+    def post(self, request) -> Response:
+        if getattr(request._request, "is_mcp_request", False):
+            Group.objects.create(name="x")
+        return Response({})
+
+
+class Changing(Open):
+    """Answer something else every time."""
+
+    numbers = itertools.count()
+
+    def get(self, request) -> Response:
+        return Response({"now": timezone.now(), "number": next(self.numbers), "same": [1]})
+
+
+class Picture(Open):
+    """A picture."""
+
+    def get(self, request) -> HttpResponse:
+        return HttpResponse(b"\x89PNG", content_type="image/png")
+
+
+class DifferentPicture(Open):
+    """Another picture for tools."""
+
+    def get(self, request) -> HttpResponse:
+        tool = getattr(request._request, "is_mcp_request", False)
+        return HttpResponse(b"\x89PNG" + (b"1" if tool else b"2"), content_type="image/png")
+
+
+class Crash(Open):
+    """Crash."""
+
+    def get(self, request) -> Response:
+        raise RuntimeError("broken")
+
+
+class Enveloped(Open):
+    """Answer HTTP with the envelope."""
+
+    renderer_classes = [EnvelopeJSONRenderer]
+
+    def get(self, request) -> Response:
+        return Response({"a": 1})
+
+
+class Groups(generics.ListCreateAPIView):
+    queryset = Group.objects.order_by("pk")
+    serializer_class = GroupSerializer
+    permission_classes = []
+
+
+@pytest.fixture
+def thing(expose):
+    """Expose one view as the tool ``thing``."""
+
+    def serve(view) -> None:
+        expose(path("thing/", view.as_view()))
+
+    return serve
+
+
+def test_the_same_request_both_ways_has_parity(client):
+    assert_parity(client, "customers_list", {"page": 2}, "GET", "/api/customers/?page=2")
+
+
+def test_a_write_has_parity_and_is_undone(client):
+    order = Order.objects.filter(status="paid", customer__owner__username="alice").first()
+    path, body = f"/api/orders/{order.pk}/refund/", {"reason": "late"}
+    assert_parity(client, "orders_refund", {"pk": order.pk, **body}, "POST", path, body)
+    order.refresh_from_db()
+    assert order.status == "paid"
+
+
+def test_a_refusal_has_parity(client):
+    assert_parity(client, "customers_deactivate", {"pk": 1}, "POST", "/api/customers/1/deactivate/")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "part"),
+    [
+        ({"page": 2}, "/api/customers/?page=1", "data"),
+        ({"page": 99}, "/api/customers/", "status"),
+        ({}, "/api/customers/?page=99", "status"),
+    ],
+)
+def test_another_request_has_none(client, arguments, path, part):
+    with pytest.raises(AssertionError, match=f"{part} differs"):
+        assert_parity(client, "customers_list", arguments, "GET", path)
+
+
+@pytest.mark.parametrize(
+    ("view", "method", "part"),
+    [
+        (Different, "GET", "data"),
+        (Refusing, "GET", "status"),
+        (Writing, "POST", "writes"),
+        (DifferentPicture, "GET", "content"),
+    ],
+)
+def test_a_view_that_treats_tools_otherwise_has_none(thing, view, method, part):
+    thing(view)
+    with pytest.raises(AssertionError, match=f"{part} differs"):
+        assert_parity(MCPClient(), "thing", {}, method, "/thing/")
+
+
+@pytest.mark.parametrize("view", [Changing, Picture, Crash, Enveloped])
+def test_a_view_that_treats_everybody_alike_has_parity(thing, view):
+    thing(view)
+    assert_tool_parity(MCPClient(), "thing")
+
+
+def test_rows_that_are_created_both_ways_have_parity_whatever_their_keys(thing):
+    thing(Groups)
+    assert_parity(MCPClient(), "thing_create", {"name": "a"}, "POST", "/thing/", {"name": "a"})
+    assert not Group.objects.exists()
+
+
+def test_a_caller_whom_only_the_endpoint_refuses_is_told_of(db):
+    with pytest.raises(AssertionError, match="PERMISSION_CLASSES"):
+        assert_parity(MCPClient(), "products_list", {}, "GET", "/api/products/")
+
+
+def test_a_caller_whom_both_refuse_has_parity(db):
+    assert_parity(MCPClient(), "stats", {}, "GET", "/api/stats/")
+
+
+def test_an_unknown_tool_is_no_parity(client):
+    with pytest.raises(AssertionError, match="Unknown tool"):
+        assert_parity(client, "no_such", {}, "GET", "/api/stats/")
+
+
+def test_samples_are_about_rows_that_the_user_sees():
+    alice = User.objects.get(username="alice")
+    arguments = sample_arguments(registry.tool("customers_retrieve"), alice)
+    assert alice.customers.filter(pk=arguments["pk"]).exists()
+
+
+def test_samples_name_parents_and_related_rows():
+    arguments = sample_arguments(registry.tool("customers_orders_retrieve"))
+    assert Order.objects.filter(pk=arguments["pk"], customer=arguments["customer_pk"]).exists()
+    lines = sample_arguments(registry.tool("orders_create"))["lines"]
+    assert isinstance(lines[0]["product"], str)
+    assert lines[0]["product"] != "text"
+
+
+def test_what_differs_between_two_runs_is_not_compared():
+    expected = stable_value({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1, {"c": 3}]})
+    assert expected == {"a": VOLATILE, "b": [1, {"c": VOLATILE}]}
+    assert same(expected, {"a": "x", "b": [1, {"c": None}]})
+    assert not same(expected, {"a": "x", "b": [2, {"c": None}]})
+    assert not same(expected, {"a": "x"})

@@ -1,0 +1,9 @@
+"""The ready parity test over every tool of the example project."""
+
+from __future__ import annotations
+
+from drf_mcp.test import ToolParity
+
+
+class TestShopParity(ToolParity):
+    users = ["alice", "carol"]
