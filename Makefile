@@ -7,7 +7,7 @@ PORT ?= 8000
 PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
 NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 \
-  axe-core@4.14.1
+  @modelcontextprotocol/inspector@2.12.0 axe-core@4.14.1
 
 demo_extras := demo
 test_extras := demo,filter,lint,oauth,otel,spectacular,test
@@ -30,8 +30,8 @@ lint: .venv/installed-test
 	$(run) -m ruff format --check .
 	$(run) -m mypy
 
-# Node.js, the official conformance suite and the TypeScript SDK, old and new, for tests/interop;
-# axe-core for tests/page.
+# Node.js, the official conformance suite, the TypeScript SDK, old and new, and the MCP Inspector
+# for tests/interop; axe-core for tests/page.
 node: .venv/node/installed
 
 clean:
