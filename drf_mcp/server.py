@@ -15,13 +15,13 @@ from drf_mcp.callers import Caller
 from drf_mcp.dispatch import contain, dispatch, failed
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError
+from drf_mcp.exchanges import Exchange
 from drf_mcp.listing import definition, is_public, page_of
 from drf_mcp.observing import log_refusal, observe, traced
 from drf_mcp.protocol import (
     REVISIONS,
     ClientResponse,
     Encoded,
-    Era,
     Message,
     jsonrpc,
     select,
@@ -47,26 +47,6 @@ class Reply:
 
 
 ACCEPTED = Reply(202)
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """One request message in the hands of a method.
-
-    Attributes:
-        message: the message.
-        era: the era it was sent in.
-        caller: who sent it.
-    """
-
-    message: Message
-    era: Era
-    caller: Caller
-
-    @property
-    def urlconf(self) -> Any:
-        """The URLconf that middleware chose for the request, None for the project's."""
-        return getattr(self.caller.request, "urlconf", None)
 
 
 class Server:

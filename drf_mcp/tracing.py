@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opentelemetry import context, propagate, trace
 from opentelemetry.context import Context
@@ -18,12 +18,9 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.exceptions import ProtocolError
+from drf_mcp.exchanges import Exchange, FinishedCall
 from drf_mcp.tools import Registry
 from drf_mcp.tools.logged import printable
-
-if TYPE_CHECKING:
-    from drf_mcp.observing import FinishedCall
-    from drf_mcp.server import Exchange
 
 CALL = "tools/call"
 

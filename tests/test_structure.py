@@ -55,7 +55,7 @@ LEVELS = [
         "measurements",
     },
     {"tools", "envelopes", "callers", "inner_requests"},
-    {"reading", "dispatch"},
+    {"exchanges", "reading", "dispatch"},
     {"visibility", "budgets", "results", "listing", "observing", "tracing", "server"}
     | {"client_limits", "equivalents", "findings"},
     {
