@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -24,12 +25,14 @@ class EquivalentRequest:
         path: the encoded path with the query.
         body: the encoded body, empty for none.
         content_type: the body's media type, "" for none.
+        disposition: the body's Content-Disposition, "" for none.
     """
 
     method: str
     path: str
     body: bytes = b""
     content_type: str = ""
+    disposition: str = ""
 
     def curl(self, origin: str, authorization: str | None = None) -> str:
         """Return the command line that sends it.
@@ -46,9 +49,15 @@ class EquivalentRequest:
         if authorization is not None:
             parts.append(f'-H "Authorization: {authorization}"')
         if self.body:
-            parts.append(f"-H {shlex.quote(f'Content-Type: {self.content_type}')}")
+            parts += [f"-H {shlex.quote(header)}" for header in self.body_headers()]
             parts.append(f"--data-binary {shlex.quote(self.body.decode(errors='replace'))}")
         return " ".join(parts)
+
+    def body_headers(self) -> Iterator[str]:
+        """Yield the header lines that speak of the body."""
+        yield f"Content-Type: {self.content_type}"
+        if self.disposition:
+            yield f"Content-Disposition: {self.disposition}"
 
 
 def equivalent_request(tool: Tool, arguments: Any) -> EquivalentRequest | None:
@@ -67,4 +76,6 @@ def equivalent_request(tool: Tool, arguments: Any) -> EquivalentRequest | None:
         return None
     query = f"?{call.query_string}" if call.query_string else ""
     quoted = get_script_prefix().rstrip("/") + quote(path, safe=SAFE)
-    return EquivalentRequest(tool.endpoint.method, quoted + query, call.body, call.content_type)
+    return EquivalentRequest(
+        tool.endpoint.method, quoted + query, call.body, call.content_type, call.disposition
+    )

@@ -11,32 +11,37 @@ from django.utils.functional import cached_property
 from drf_mcp.callers import Caller
 
 # Attributes of the outer request that describe its own method, path, query and body.
-OUTER_ONLY = (
-    "GET",
-    "POST",
-    "FILES",
-    "headers",
-    "accepted_types",
-    "accepted_types_by_precedence",
-    "_encoding",
-    "_post",
-    "_files",
-    "_upload_handlers",
-    "resolver_match",
+OUTER_ONLY = frozenset(
+    {
+        "GET",
+        "POST",
+        "FILES",
+        "headers",
+        "accepted_types",
+        "accepted_types_by_precedence",
+        "_encoding",
+        "_post",
+        "_files",
+        "_upload_handlers",
+        "resolver_match",
+    }
 )
 # Headers that speak of the outer body, of how to send the answer or of a cached copy of it.
-OUTER_HEADERS = (
-    "HTTP_ACCEPT_ENCODING",
-    "HTTP_IF_MATCH",
-    "HTTP_IF_NONE_MATCH",
-    "HTTP_IF_MODIFIED_SINCE",
-    "HTTP_IF_UNMODIFIED_SINCE",
-    "HTTP_IF_RANGE",
-    "HTTP_RANGE",
-    "HTTP_TRANSFER_ENCODING",
-    "HTTP_CONTENT_ENCODING",
-    "REQUEST_URI",
-    "RAW_URI",
+OUTER_HEADERS = frozenset(
+    {
+        "HTTP_ACCEPT_ENCODING",
+        "HTTP_IF_MATCH",
+        "HTTP_IF_NONE_MATCH",
+        "HTTP_IF_MODIFIED_SINCE",
+        "HTTP_IF_UNMODIFIED_SINCE",
+        "HTTP_IF_RANGE",
+        "HTTP_RANGE",
+        "HTTP_TRANSFER_ENCODING",
+        "HTTP_CONTENT_ENCODING",
+        "HTTP_CONTENT_DISPOSITION",
+        "REQUEST_URI",
+        "RAW_URI",
+    }
 )
 ACCEPT = "application/json, */*;q=0.5"
 
@@ -68,9 +73,7 @@ class InnerRequest(HttpRequest):
         content_type: str = "",
     ) -> None:
         own = self.__dict__
-        own.update(caller.attributes)
-        for name in OUTER_ONLY:
-            own.pop(name, None)
+        own.update({n: v for n, v in caller.attributes.items() if n not in OUTER_ONLY})
         outer = caller.request
         self.caller = caller
         self.method = method
@@ -84,7 +87,10 @@ class InnerRequest(HttpRequest):
         self._body = body
         self._stream = io.BytesIO(body)
         self._read_started = True
-        self._set_content_type_params(self.META)  # type: ignore[attr-defined]
+        if ";" in content_type:
+            self._set_content_type_params(self.META)  # type: ignore[attr-defined]
+        else:
+            self.content_type, self.content_params = content_type, {}
 
     def _get_scheme(self) -> Any:
         return self.caller.request._get_scheme()  # type: ignore[attr-defined]
@@ -151,9 +157,7 @@ def inner_meta(
     content_type: str,
 ) -> dict[str, Any]:
     """Return the META of an inner request: the caller's headers, another resource."""
-    meta = dict(outer)
-    for name in OUTER_HEADERS:
-        meta.pop(name, None)
+    meta = {name: value for name, value in outer.items() if name not in OUTER_HEADERS}
     meta["REQUEST_METHOD"] = method
     meta["PATH_INFO"] = path_info
     meta["QUERY_STRING"] = query_string

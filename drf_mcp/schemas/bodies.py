@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.fields import FileField
+from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.schemas.annotations import UNSAID
@@ -14,6 +15,7 @@ from drf_mcp.schemas.handlers import SerializerCall, read
 from drf_mcp.schemas.handling import handling_of
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection, attempt
 from drf_mcp.schemas.serializers import is_required, together, writable
+from drf_mcp.schemas.shared import shared
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import (
     PLAIN,
@@ -30,6 +32,8 @@ from drf_mcp.schemas.written import written_body
 
 NONE = Body("none")
 OPEN = Body("open", schema={})
+FIELD_PARSERS = (JSONParser, FormParser, MultiPartParser)
+"""Parsers of bodies that have named fields."""
 
 MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 DECLARE = (
@@ -44,7 +48,7 @@ def request_body(inspection: Inspection) -> Body:
         return NONE
     written = written_request(inspection)
     if written is UNSAID:
-        body = NONE if takes_nothing(inspection) else read_body(inspection)
+        body = unwritten_body(inspection)
     elif isinstance(written, BaseSerializer):
         body = serializer_body(inspection, in_context(written, inspection.view))
     else:
@@ -58,6 +62,28 @@ def written_request(inspection: Inspection) -> Any:
     if inspection.annotations is None:
         return UNSAID
     return inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
+
+
+def unwritten_body(inspection: Inspection) -> Body:
+    """Return the body that a view takes of which nothing was written down."""
+    if takes_nothing(inspection):
+        return NONE
+    return whole_file() if reads_whole_file(inspection.view) else read_body(inspection)
+
+
+def reads_whole_file(view: Any) -> bool:
+    """Return True if a view's parsers read nothing but one file, sent as it is."""
+    parsers = getattr(view, "parser_classes", ())
+    raw = any(issubclass(parser, FileUploadParser) for parser in parsers)
+    return raw and not any(takes(parsers, other) for other in FIELD_PARSERS)
+
+
+def whole_file() -> Body:
+    """Return the body that is one file, under the name that REST framework's parser gives it."""
+    field: Any = FileField()
+    field.field_name = "file"
+    handling = handling_of(field, takes_json=False)
+    return Body("object", fields=(Parameter("file", input_schema(field), True, handling=handling),))
 
 
 def read_body(inspection: Inspection) -> Body:
@@ -92,7 +118,8 @@ def require_multipart(inspection: Inspection, body: Body) -> None:
     """Find fault with a view that takes files but cannot read them off a request."""
     handled = [body.handling, *(parameter.handling for parameter in body.fields)]
     parsers = getattr(inspection.view, "parser_classes", ())
-    if any(h.uploads for h in handled) and not takes(parsers, MultiPartParser):
+    readable = takes(parsers, MultiPartParser) or reads_whole_file(inspection.view)
+    if any(h.uploads for h in handled) and not readable:
         inspection.find("The view takes files but has no parser for them", MULTIPART)
 
 
@@ -220,6 +247,16 @@ def names(inspection: Inspection, serializer: Any) -> Parameters:
 
 
 def members(inspection: Inspection, serializer: Any) -> Parameters:
+    """Return the fields of a serializer, described once for all endpoints if that is sound."""
+    if inspection.annotations is not None:
+        return own_members(inspection, serializer)
+    manner = ("input", serializer.partial, inspection.portable, reads_json(inspection))
+    return shared(
+        serializer, manner, lambda: own_members(inspection, serializer), inspection.findings
+    )
+
+
+def own_members(inspection: Inspection, serializer: Any) -> Parameters:
     """Return the fields of a serializer, each described on its own guard."""
     remarks: dict[str, str] = {}
     remarks = inspection.attempt(lambda: together(serializer), GUARD, remarks)
@@ -244,5 +281,10 @@ def member(inspection: Inspection, field: AnyField, remark: str) -> Schema:
 
 def handled(inspection: Inspection, field: AnyField) -> Handling:
     """Return what has to be known of a field's values beside their schema."""
-    takes_json = takes(getattr(inspection.view, "parser_classes", ()), JSONParser)
+    takes_json = reads_json(inspection)
     return inspection.attempt(lambda: handling_of(field, takes_json=takes_json), GUARD, PLAIN)
+
+
+def reads_json(inspection: Inspection) -> bool:
+    """Return True if the view reads JSON bodies."""
+    return takes(getattr(inspection.view, "parser_classes", ()), JSONParser)

@@ -14,6 +14,7 @@ from drf_mcp.schemas.handling import inside
 from drf_mcp.schemas.inspection import GUARD, Inspection, attempt
 from drf_mcp.schemas.outputs import chooses_for_everyone
 from drf_mcp.schemas.renaming import Renaming
+from drf_mcp.schemas.shared import is_known
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.unions import either_body
 from drf_mcp.schemas.values import Body, Finding
@@ -59,7 +60,7 @@ def depends_on_caller(inspection: Inspection) -> bool:
         chooses_for_everyone(view) and is_stock(type(view), "get_serializer")
     ):
         return True
-    return any(
+    return not is_known(serializer) and any(
         isinstance(field, BaseSerializer) and not is_stock(type(field), *FIELD_MAKERS)
         for _, field in inside(serializer)
     )

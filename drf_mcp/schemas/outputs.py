@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework.renderers import JSONRenderer
-from rest_framework.serializers import BaseSerializer
+from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.schemas.fields import represented
 from drf_mcp.schemas.handlers import mentions, read
 from drf_mcp.schemas.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.schemas.pagination import page_schema
 from drf_mcp.schemas.renaming import Renaming
+from drf_mcp.schemas.shared import shared
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import Schema
 
@@ -90,4 +91,13 @@ def listed(view: Any) -> Schema:
 
 def serialized(serializer: BaseSerializer[Any]) -> Schema:
     """Return the schema of a serializer's data."""
-    return represented(serializer) if is_stock(type(serializer), "data") else {}
+    if not is_stock(type(serializer), "data"):
+        return {}
+    if type(serializer) is ListSerializer:
+        return {"type": "array", "items": row(serializer.child)}
+    return row(serializer)
+
+
+def row(serializer: Any) -> Schema:
+    """Return the schema of what a serializer makes of one object."""
+    return shared(serializer, "output", lambda: represented(serializer))

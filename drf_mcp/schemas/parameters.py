@@ -25,7 +25,7 @@ def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
         inspection: the endpoint.
         pages: the parameters of its paginator.
     """
-    filtering = filter_parameters(inspection) if uses(inspection, "filter_queryset") else ()
+    filtering = filter_parameters(inspection) if filters(inspection) else ()
     none: Parameters = ()
     versions = inspection.attempt(lambda: version_parameters(inspection.view), GUARD, none)
     found: dict[str, Parameter] = {}
@@ -58,6 +58,14 @@ def paging_parameters(inspection: Inspection) -> Parameters:
 def paginator_parameters(view: Any) -> Parameters:
     """Return the parameters of the paginator, none without one."""
     return page_parameters(view.paginator, view) if view.paginator is not None else ()
+
+
+def filters(inspection: Inspection) -> bool:
+    """Return True if the view's filters take part: as people wrote, or as the handler shows."""
+    written: bool | None = None
+    if inspection.annotations is not None:
+        written = inspection.attempt(inspection.annotations.filters, ANNOTATE, None)
+    return uses(inspection, "filter_queryset") if written is None else written
 
 
 def uses(inspection: Inspection, hook: str) -> bool:

@@ -147,6 +147,18 @@ class Annotations:
         nothing: Any = None
         return attempt(type(self.schema).__qualname__, ask, "", [], nothing)
 
+    def filters(self) -> bool | None:
+        """Return whether the endpoint was said to filter; None if that was not written."""
+        if not getattr(self.schema.view, "filter_backends", None):
+            return None
+        asked: Any = copy.copy(self.schema)
+        answers = []
+        # What holds for a list and for a single object alike was written down.
+        for lists in (True, False):
+            asked._is_list_view = lambda *args, lists=lists: lists
+            answers.append(bool(asked.get_filter_backends()))
+        return answers[0] if answers[0] == answers[1] else None
+
     def parameters(self) -> dict[tuple[str, str], Any]:
         """Return OpenAPI parameters by (name, location); None for one that was taken out."""
         if "parameters" in self.operation:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import quote
 
 from django.utils.http import urlencode
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.views import APIView
 
 from drf_mcp.outcomes import MISSING
+from drf_mcp.schemas.bodies import reads_whole_file
 from drf_mcp.schemas.endpoint import Body
 from drf_mcp.schemas.values import Place
 from drf_mcp.tools.forms import Forms, form_pairs, multipart
@@ -27,11 +29,13 @@ class BodyEncoder:
         content_type: the media type of what `encode` returns.
         expected: an object is sent even when no field was given.
         files: encodes bodies with files among them; None if the view takes none.
+        disposition: the body's Content-Disposition, "" for none.
     """
 
     content_type: str = "application/json"
     expected: bool = False
     files: MultiPartBody | None = None
+    disposition: str = ""
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of a JSON value; none at all for `MISSING`.
@@ -81,12 +85,31 @@ class MultiPartBody(FormBody):
         return b"" if value is MISSING else multipart(form_pairs(value, self.forms), self.boundary)
 
 
+class FileBody(BodyEncoder):
+    """Encodes one file as it is, its name beside it, for `FileUploadParser`."""
+
+    def encoder_of(self, value: Any) -> BodyEncoder:
+        """Return the encoder that says what the file is, and what it is called."""
+        file = None if value is MISSING else value.get("file")
+        if file is None:
+            return self
+        name = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
+        return replace(self, content_type=file.content_type, disposition=name)
+
+    def encode(self, value: Any) -> bytes:
+        """Return the bytes of the file, none without one."""
+        file = None if value is MISSING else value.get("file")
+        return b"" if file is None else bytes(file.read())
+
+
 def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     """Return the encoder for the first of the view's parsers that we can write for.
 
     JSON wins wherever the view takes it and no file is among the values; a view that takes
     neither JSON nor a form gets JSON and answers as it would over HTTP.
     """
+    if reads_whole_file(view):
+        return FileBody()
     expected = body.kind == "object"
     parsers, forms = view.parser_classes, forms_of(body)
     multipart = any(issubclass(parser, MultiPartParser) for parser in parsers)
@@ -98,7 +121,7 @@ def body_encoder(view: APIView, body: Body) -> BodyEncoder:
         if files is not None and issubclass(parser, MultiPartParser):
             return files
         if issubclass(parser, FormParser):
-            return FormBody(parser.media_type, expected, files, forms)
+            return FormBody(parser.media_type, expected, files, forms=forms)
     return BodyEncoder(expected=expected)
 
 

@@ -17,6 +17,7 @@ from django.core.signals import setting_changed
 from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
+from drf_mcp.schemas import shared
 from drf_mcp.tools.exposure import Choice, Registration, chosen, matches
 from drf_mcp.tools.finders import Finders
 from drf_mcp.tools.names import MAX_LENGTH, NAME, default_names, nearest_names
@@ -119,8 +120,9 @@ class Registry:
         return None
 
     def reload(self) -> None:
-        """Forget the tools, to read them off the URLconf again."""
+        """Forget the tools and what was described, to read them off the URLconf again."""
         self._indexes.clear()
+        shared.forget()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
         found = list(endpoints(urlconf))

@@ -7,14 +7,16 @@ import sys
 import threading
 
 import pytest
-from django.urls import path
+from django.urls import include, path
 from drf_spectacular.settings import spectacular_settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
 
 from drf_mcp.schemas import spectacular
 from drf_mcp.tools import registry
+from tests.nasty import annotated
 from tests.nasty.views import Plain
 from tests.schemas.inspected import bare
 
@@ -114,6 +116,17 @@ def test_parameters_are_arguments_and_headers_are_not(properties, tool):
         "country": {"type": "string", "enum": ["DE", "FR"], "minLength": 1, "default": "DE"},
     }
     assert tool("/asked/").input_schema["required"] == ["since", "street"]
+
+
+def test_whether_an_action_filters_is_what_its_decorator_says(expose):
+    router = SimpleRouter()
+    router.register("groups", annotated.Groups, basename="group")
+    expose(path("", include(router.urls)))
+    tools = registry.tools()
+    arguments = {name: set(tools[name].input_schema["properties"]) for name in tools}
+    assert arguments["groups_list"] == set()
+    assert arguments["groups_retrieve"] == {"pk", "search"}
+    assert arguments["groups_unsaid"] == set()
 
 
 def test_annotations_that_cannot_be_read_cost_only_themselves(tool):

@@ -9,12 +9,17 @@ import pytest
 from django.test import RequestFactory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rest_framework.parsers import MultiPartParser
+from rest_framework.parsers import FileUploadParser, MultiPartParser
 from rest_framework.request import Request
+from rest_framework.test import APIClient
 
-from drf_mcp.schemas.values import Upload
+from drf_mcp.schemas.values import Body, Upload
+from drf_mcp.test import MCPClient
+from drf_mcp.test.parity import assert_tool_parity
 from drf_mcp.tools import ArgumentsRefused, registry
+from drf_mcp.tools.bodies import body_encoder
 from drf_mcp.tools.uploads import uploaded
+from tests.nasty import files
 from tests.nasty.files import encoded, png
 
 quick = settings(
@@ -171,6 +176,53 @@ def test_values_beside_a_file_are_as_a_form_writes_them(nasty):
         "main.label": ["m"],
         "cover": [""],
     }
+
+
+@pytest.fixture
+def whole_file(nasty):
+    """The tool whose body is one file."""
+    return registry.tools()["whole_put"]
+
+
+def test_a_body_that_is_one_file_is_an_argument(whole_file):
+    assert not whole_file.findings
+    assert set(whole_file.input_schema["properties"]) == {"filename", "file"}
+    assert "base64" in whole_file.input_schema["properties"]["file"]["description"]
+
+
+def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
+    content = bytes(range(256))
+    over_http = APIClient().put("/whole/a.bin/", content, content_type="application/pdf").json()
+    result = agent_of(None).call(whole_file.name, filename="a.bin", file=encoded(content))
+    assert result.data == over_http == {"size": 256}
+
+
+@quick
+@given(name=names, content=st.binary(min_size=1, max_size=50))
+def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
+    uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
+    encoder = body_encoder(files.Whole(), Body("object"))
+    upload = uploaded(uri, Upload())
+    upload_name, encoder = upload.name, encoder.encoder_of({"file": upload})
+    request = RequestFactory().generic(
+        "PUT",
+        "/",
+        encoder.encode({"file": upload}),
+        content_type=encoder.content_type,
+        headers={"Content-Disposition": encoder.disposition},
+    )
+    file = Request(request, parsers=[FileUploadParser()]).data["file"]
+    assert (file.name, file.content_type, file.read()) == (upload_name, "text/csv", content)
+
+
+def test_no_file_is_an_empty_body(whole_file):
+    assert whole_file.bind({"filename": "a"}).body == b""
+
+
+def test_parity_holds_for_a_file_sent_as_it_is(whole_file, nasty):
+    client = MCPClient()
+    arguments = {"filename": "a.txt", "file": encoded(b"hello")}
+    assert_tool_parity(client, whole_file.name, arguments)
 
 
 def test_a_view_that_could_not_read_a_file_is_found(nasty):
