@@ -27,6 +27,7 @@ from drf_mcp.tools import Registry, Tool
 
 logger = logging.getLogger("drf_mcp")
 
+LESS = "Ask for the fields you need only: name them in the argument 'fields'."
 SEARCH_ARGUMENTS = ("search", "query", "q")
 
 
@@ -72,6 +73,7 @@ class Budget:
             keep=keep if self.is_retrievable() else None,
             owner=owner_of(self.caller.authenticate().user),
             query=query_of(self.arguments),
+            less=LESS if self.tool.arguments.fields else "",
         )
         return fitter.fit(outcome, write)
 

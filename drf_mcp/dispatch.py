@@ -25,7 +25,7 @@ from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.measurements import Stopwatch
 from drf_mcp.outcomes import Outcome
 from drf_mcp.problems import exception_failure, not_found, refused_arguments
-from drf_mcp.reading import Answer, new_request_id, outcome_of, pointed
+from drf_mcp.reading import Answer, narrowed, new_request_id, outcome_of, pointed
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.calls import Call
 
@@ -88,6 +88,8 @@ def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
     request = InnerRequest(
         caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
     )
+    if call.disposition:
+        request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
     request.resolver_match = match
 
     def respond() -> Outcome:
@@ -126,7 +128,8 @@ def read(tool: Tool, call: Call, request: InnerRequest, response: HttpResponseBa
         blocks=content.blocks,
         query_string=call.query_string,
     )
-    return outcome_of(tool.name, answer, tool.pointers(call))
+    outcome = outcome_of(tool.name, answer, tool.pointers(call))
+    return narrowed(outcome, call.fields) if call.fields else outcome
 
 
 def has_plain_data(response: HttpResponseBase) -> bool:

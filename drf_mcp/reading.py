@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from drf_mcp.envelopes.recognition import recognised
 from drf_mcp.exceptions import SoftDetail
+from drf_mcp.fidelity import select
 from drf_mcp.notes import Notes, notes_of
 from drf_mcp.outcomes import Category, Outcome, RateLimit, Warning
 from drf_mcp.pages import pagination_of
@@ -104,6 +105,13 @@ def soft_detail(body: Any) -> SoftDetail:
     members = body if isinstance(body, Mapping) else {"detail": body}
     nested = (value for value in members.values() if isinstance(value, SoftDetail))
     return next(nested, None) or SoftDetail(dict(members), None, "")
+
+
+def narrowed(outcome: Outcome, fields: Iterable[str]) -> Outcome:
+    """Return the outcome, of a success only the fields of these paths."""
+    if outcome.failure is not None:
+        return outcome
+    return replace(outcome, data=select(outcome.data, fields))
 
 
 def pointed(outcome: Outcome, tool: Tool) -> Outcome:

@@ -19,14 +19,17 @@ DEFAULTS: dict[str, Any] = {
     # --- Exposure -----------------------------------------------------------
     # "explicit": only what is decorated or registered becomes a tool.
     # "urlconf": every DRF endpoint of the URLconf does, minus EXCLUDE.
+    # See docs/exposing.md.
     "EXPOSE": "explicit",
     # Patterns for "urlconf": shell-style globs matched against a tool's path
     # ("/api/orders/*"), its name ("orders_*") and its tags ("tag:internal").
     # An empty INCLUDE includes everything.
     "INCLUDE": [],
+    # Patterns of the same kind. What they match is never a tool, however it was chosen.
     "EXCLUDE": [],
     # --- Access -------------------------------------------------------------
-    # Who may talk to the endpoint. None: REST framework's own default classes.
+    # How the endpoint finds out who is calling. None: REST framework's own
+    # DEFAULT_AUTHENTICATION_CLASSES. See docs/authentication.md.
     "AUTHENTICATION_CLASSES": None,
     # Asked once per request, before the view's own permissions.
     "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -37,14 +40,16 @@ DEFAULTS: dict[str, Any] = {
     # DATA_UPLOAD_MAX_MEMORY_SIZE, whose default this is, has no effect.
     "MAX_BODY_BYTES": 2621440,
     # Whether a browser that opens the endpoint sees the tools and can call them.
-    # None: while DEBUG is on.
+    # None: while DEBUG is on. See docs/page.md.
     "BROWSABLE_PAGE": None,
     # --- What the server says of itself ---------------------------------------
+    # What the server calls itself. Some clients put it before the names of tools.
     "SERVER_NAME": "drf-mcp-server",
+    # The same for people.
     "SERVER_TITLE": None,
     # None: the version of this package.
     "SERVER_VERSION": None,
-    # Guidance for the model, sent with initialize and server/discover.
+    # Guidance for the model, sent when a client connects. See docs/naming.md.
     "INSTRUCTIONS": None,
     # --- Tools ----------------------------------------------------------------
     # "flat": path, query and body arguments side by side.
@@ -55,31 +60,40 @@ DEFAULTS: dict[str, Any] = {
     "EXTRA_QUERY": False,
     # True keeps the schemas of arguments to what every client and model provider accepts;
     # False gives all of JSON Schema 2020-12: null in types, formats, exclusive bounds.
+    # See docs/arguments_and_schemas.md.
     "PORTABLE": True,
-    # Largest file that an argument may carry, in bytes; its base64 has to fit into
-    # MAX_BODY_BYTES as well.
+    # Largest file that an argument may carry, in bytes; its base64, a third larger, has
+    # to fit into MAX_BODY_BYTES as well. See docs/files.md.
     "MAX_UPLOAD_BYTES": 1024 * 1024,
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": None,
     # --- Results --------------------------------------------------------------
-    # The shape of every result; see drf_mcp.envelopes.
+    # The shape of every result: an envelope of drf_mcp.envelopes, or your own.
+    # See docs/envelopes.md.
     "ENVELOPE_CLASS": "drf_mcp.envelopes.ResponseV2Envelope",
     # What tools/list says of results: "envelope" (the envelope, its data open), "full"
     # (its data as far as stock fields guarantee it) or None (nothing).
+    # See docs/arguments_and_schemas.md.
     "OUTPUT_SCHEMA": "envelope",
+    # True gives reads an argument "fields", which asks for some fields of the answer only.
+    # See docs/large_results.md.
+    "FIELDS_ARGUMENT": True,
     # True adds database_queries, database_ms and slowest_query_ms to the telemetry of every
-    # result, and a hint where one statement runs often or long. DEBUG adds them as well.
+    # result, and database_hint where one statement runs often or long. DEBUG adds them as
+    # well. See docs/observing.md.
     "TELEMETRY": False,
     # True adds the arguments of a call to its log record and span, secrets masked.
+    # See docs/observing.md.
     "LOG_ARGUMENTS": False,
     # Largest non-JSON response put into a result, in bytes; a larger one becomes a
-    # link to where it stands over HTTP.
+    # link to where it stands over HTTP. See docs/files.md.
     "MAX_CONTENT_BYTES": 1024 * 1024,
-    # Longest envelope of a success and of a failure, in characters of its text. What is
-    # longer is digested and trimmed. None: any length.
+    # Longest envelope of a success, in characters of its text. What is longer is digested
+    # and trimmed. None: any length. See docs/large_results.md.
     "MAX_RESULT_CHARS": 40000,
+    # The same for a failure.
     "MAX_ERROR_CHARS": 8000,
-    # Makes digests of long texts; see drf_mcp.fidelity.Digester. None: a row with a text
+    # Makes digests of long texts: a drf_mcp.fidelity.Digester. None: a row with a text
     # too long is reduced to its identifiers instead.
     "DIGESTER_CLASS": "drf_mcp.fidelity.ExtractiveDigester",
     # Where content waits that a result had no room for. Several processes need a cache

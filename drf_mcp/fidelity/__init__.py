@@ -16,7 +16,13 @@ from drf_mcp.fidelity.digesters import Condensed, Digest, Digester, Evidence
 from drf_mcp.fidelity.extractive import ExtractiveDigester
 from drf_mcp.fidelity.fitting import Fitter, Write
 from drf_mcp.fidelity.reports import RETRIEVAL_TOOL
-from drf_mcp.fidelity.selection import field_paths, select, unknown_paths
+from drf_mcp.fidelity.selection import (
+    field_paths,
+    names_all,
+    nearest_path,
+    select,
+    unknown_paths,
+)
 
 __all__ = [
     "RETRIEVAL_TOOL",
@@ -35,6 +41,8 @@ __all__ = [
     "can_archive",
     "canonical_text",
     "field_paths",
+    "names_all",
+    "nearest_path",
     "owner_of",
     "select",
     "unknown_paths",

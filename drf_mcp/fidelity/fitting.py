@@ -43,6 +43,7 @@ class Fitter:
         owner: the primary key of the user who may retrieve it, "" for anybody who knows
             the archive id.
         query: what the caller was looking for, "" if not known.
+        less: how to ask for less, "" where there is no way.
     """
 
     limit: int
@@ -50,6 +51,7 @@ class Fitter:
     keep: Keep | None = None
     owner: str = ""
     query: str = ""
+    less: str = ""
 
     def fit(self, outcome: Outcome, write: Write) -> tuple[Outcome, str]:
         """Return an outcome that fits, and its text.
@@ -94,7 +96,7 @@ class Fitter:
         *warnings: Warning,
     ) -> Attempt:
         """Return a reduction that fits with what is said of it."""
-        reporter = Reporter(tree, self.limit, archive_id, warnings)
+        reporter = Reporter(tree, self.limit, archive_id, warnings, self.less)
         return Reducer(self, reporter, outcome, write).attempt()
 
 

@@ -72,15 +72,22 @@ class Reporter:
         limit: the size that it has to fit, in characters.
         archive_id: where the rest will be kept, None if nowhere.
         warnings: what else there is to say.
+        less: how to ask for less, "" where there is no way.
     """
 
     def __init__(
-        self, tree: Any, limit: int, archive_id: str | None, warnings: tuple[Warning, ...] = ()
+        self,
+        tree: Any,
+        limit: int,
+        archive_id: str | None,
+        warnings: tuple[Warning, ...] = (),
+        less: str = "",
     ) -> None:
         self.tree = tree
         self.limit = limit
         self.archive_id = archive_id
         self.warnings = warnings
+        self.less = less
         self.names = Names(tree)
 
     def outcome(self, outcome: Outcome, reduction: Reduction, content_hash: str) -> Outcome:
@@ -120,6 +127,8 @@ class Reporter:
                 f"For the rest call {RETRIEVAL_TOOL} with archive_id {self.archive_id!r} "
                 f"within {seconds} seconds."
             )
+        if self.less:
+            told.append(self.less)
         return Warning(TRUNCATED, " ".join(told), Severity.INFO, context)
 
     def counts(self, reduction: Reduction) -> tuple[int, int]:

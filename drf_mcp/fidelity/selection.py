@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
+
+Wanted: TypeAlias = "dict[str, Wanted | None]"
+"""What is wanted of an object, by name: None for all of a member, else what of it."""
 
 
 def field_paths(output_schema: Mapping[str, Any]) -> list[str]:
@@ -42,48 +45,99 @@ def is_page(members: Collection[str]) -> bool:
     return "results" in members and "next" in members
 
 
+def names_all(output_schema: Mapping[str, Any]) -> bool:
+    """Return whether `field_paths` names every field that a serializer can give."""
+    return closed(row_schema(output_schema))
+
+
+def closed(schema: Mapping[str, Any]) -> bool:
+    """Return whether no object with named members has others, however deep."""
+    members = schema.get("properties", {})
+    return not has_others(schema) and all(closed(row_of(member)) for member in members.values())
+
+
+def has_others(schema: Mapping[str, Any]) -> bool:
+    """Return whether an object says that it may have members besides those it names."""
+    return schema.get("additionalProperties") is True
+
+
+def unknown_paths(selected: Iterable[str], output_schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths that lead to nothing.
+
+    Where the schema leaves open what a member holds, every path below it may lead somewhere.
+    """
+    row = row_schema(output_schema)
+    return (path for path in selected if not leads_somewhere(path, row))
+
+
+def leads_somewhere(path: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema allows for a value at a path."""
+    for name in path.split("."):
+        schema = row_of(schema)
+        members = schema.get("properties", {})
+        if name in members:
+            schema = members[name]
+        elif not name or not may_have_others(schema):
+            return False
+        else:
+            schema = {}
+    return True
+
+
+def may_have_others(schema: Mapping[str, Any]) -> bool:
+    """Return whether a value may have members that its schema does not name."""
+    if "properties" in schema:
+        return has_others(schema)
+    types = schema.get("type", "object")
+    return "object" in types or "array" in types
+
+
+def nearest_path(path: str, known: Collection[str]) -> str | None:
+    """Return the known path most like another one, or like its end; None if none is."""
+    end = path.rpartition(".")[2]
+    matches = (difflib.get_close_matches(text, known, n=1) for text in (path, end))
+    return next((found[0] for found in matches if found), None)
+
+
 def select(data: Any, selected: Iterable[str]) -> Any:
     """Return a view's value with the selected fields only, in the value's own order.
 
-    Of a page, the rows are selected from; what is no object stays as it is.
+    Of a page, the rows are selected from; what is no object stays as it is. Without any
+    selected, all of it stays.
 
     Args:
         data: the view's value.
         selected: paths as `field_paths` gives them.
     """
+    wanted = wanted_of(selected) or None
     if isinstance(data, Mapping) and is_page(data):
-        return {**data, "results": pick(data["results"], list(selected))}
-    return pick(data, list(selected))
+        return {**data, "results": pick(data["results"], wanted)}
+    return pick(data, wanted)
 
 
-def below(selected: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names that paths start with, each with what is selected below it.
-
-    Nothing below a name means all of it, even where another path names a part.
-    """
-    rest: dict[str, list[str]] = {}
+def wanted_of(selected: Iterable[str]) -> Wanted:
+    """Return paths as a tree; a member wanted whole is so even where a part is as well."""
+    wanted: Wanted = {}
     for path in selected:
-        name, _, further = path.partition(".")
-        rest.setdefault(name, []).append(further)
-    return {name: [] if "" in further else further for name, further in rest.items()}
+        *around, last = path.split(".")
+        inside: Wanted | None = wanted
+        for name in around:
+            inside = None if inside is None else inside.setdefault(name, {})
+        if inside is not None:
+            inside[last] = None
+    return wanted
 
 
-def pick(value: Any, selected: list[str]) -> Any:
-    """Return what is selected of a value; everything if nothing in particular is."""
-    if not selected:
+def pick(value: Any, wanted: Wanted | None) -> Any:
+    """Return what is wanted of a value."""
+    if wanted is None:
         return value
     if isinstance(value, Mapping):
-        wanted = below(selected)
         return {
-            name: pick(member, wanted[name]) for name, member in value.items() if name in wanted
+            name: pick(member, wanted[str(name)])
+            for name, member in value.items()
+            if str(name) in wanted
         }
     if isinstance(value, (list, tuple)):
-        return [pick(item, selected) for item in value]
+        return [pick(item, wanted) for item in value]
     return value
-
-
-def unknown_paths(selected: Iterable[str], known: Collection[str]) -> dict[str, str | None]:
-    """Return the paths that are not known, each with the nearest one that is."""
-    unknown = [path for path in selected if path not in known]
-    nearest = (difflib.get_close_matches(path, known, n=1) for path in unknown)
-    return {path: found[0] if found else None for path, found in zip(unknown, nearest, strict=True)}

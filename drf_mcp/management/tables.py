@@ -59,10 +59,14 @@ def request_line(tool: Tool) -> str:
 
 
 def arguments_of(tool: Tool) -> str:
-    """Return the names of a tool's arguments, the required ones marked with a star."""
+    """Return the names of a tool's arguments, the required ones marked with a star.
+
+    What nearly every read takes, ``fields``, is left out.
+    """
     schema = tool.input_schema
     required = schema.get("required", ())
-    names = schema.get("properties", {})
+    fields = tool.arguments.fields
+    names = [n for n in schema.get("properties", {}) if fields is None or n != fields.name]
     return ", ".join(f"{name}*" if name in required else name for name in names)
 
 

@@ -72,15 +72,16 @@ def nested_output(serializer: Any) -> Schema:
 
     Nothing is required: a field is left out when its attribute is missing and it has a
     default. A serializer that builds its fields itself may build others for the next
-    caller, so of those only the names are told.
+    caller, so of those only the names are told, and that there may be more.
     """
     if is_recursive(serializer):
         return {"type": "object"}
-    fixed = is_stock(type(serializer), "__init__", "fields", "get_fields", "_readable_fields")
-    properties = {
-        name: output_schema(field) if fixed else {} for name, field in readable(serializer).items()
-    }
-    return {"type": "object", "properties": properties}
+    fields = readable(serializer)
+    if is_stock(type(serializer), "__init__", "fields", "get_fields", "_readable_fields"):
+        properties = {name: output_schema(field) for name, field in fields.items()}
+        return {"type": "object", "properties": properties}
+    properties = {name: {} for name in fields}
+    return {"type": "object", "properties": properties, "additionalProperties": True}
 
 
 @accepts(serializers.ListSerializer)

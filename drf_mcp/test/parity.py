@@ -22,13 +22,15 @@ from drf_mcp.content import Content, read_response
 from drf_mcp.encoding import encode_data
 from drf_mcp.envelopes import Envelope
 from drf_mcp.equivalents import equivalent_request
+from drf_mcp.exceptions import UnknownTool
+from drf_mcp.fidelity import select
 from drf_mcp.outcomes import Outcome
 from drf_mcp.results import make_envelope
 from drf_mcp.server import Server
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.comparing import Observed, compare, differs, stable
 from drf_mcp.test.samples import sample_arguments
-from drf_mcp.tools import Tool, registry
+from drf_mcp.tools import ArgumentsRefused, Tool, registry
 
 REFUSALS = (401, 403)
 FAILED = 400
@@ -48,6 +50,7 @@ def assert_parity(
     body: Any = None,
     *,
     content_type: str = "application/json",
+    headers: Mapping[str, str] | None = None,
 ) -> None:
     """Assert that a tool call answers and does what an HTTP request does.
 
@@ -59,15 +62,19 @@ def assert_parity(
         path: the path and the query.
         body: the body: bytes as they are, anything else as JSON; None for none.
         content_type: the body's media type.
+        headers: further headers of the HTTP request.
 
     Raises:
         AssertionError: naming what differs.
     """
     data: Any = body if isinstance(body, bytes) or body is None else json.dumps(body)
+    fields = fields_of(tool, arguments)
 
     def over_http() -> Observed:
-        response: Any = client.generic(method, path, data or "", content_type=content_type)
-        return http_observation(response)
+        response: Any = client.generic(
+            method, path, data or "", content_type=content_type, headers=headers
+        )
+        return http_observation(response, fields)
 
     with mock.patch.object(client, "raise_request_exception", False):
         first = undone(over_http)
@@ -90,12 +97,21 @@ def undone(send: Callable[[], Observed]) -> Observed:
     return Observed(**{**vars(observed), "writes": writes})
 
 
-def http_observation(response: Any) -> Observed:
-    """Return what an HTTP response says."""
+def fields_of(tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the fields of the answer that arguments ask for; none where there is no such call."""
+    try:
+        return registry.tool(tool).bind(arguments).fields
+    except (ArgumentsRefused, UnknownTool):
+        return ()
+
+
+def http_observation(response: Any, fields: Sequence[str] = ()) -> Observed:
+    """Return what an HTTP response says, of its data only some fields."""
     failed = response.status_code >= FAILED
     uri = response.wsgi_request.build_absolute_uri()
     content = Content() if failed else read_response(response, uri)
-    return Observed(response.status_code, plain(content.data), plain(content.blocks), [])
+    data = select(plain(content.data), fields)
+    return Observed(response.status_code, data, plain(content.blocks), [])
 
 
 def over_mcp(
@@ -192,6 +208,7 @@ def assert_tool_parity(
         request.path,
         request.body,
         content_type=request.content_type or "application/json",
+        headers={"Content-Disposition": request.disposition} if request.disposition else None,
     )
 
 

@@ -16,6 +16,8 @@ from drf_mcp.tools.refusals import ArgumentsRefused, cannot_encode
 from drf_mcp.tools.uploads import with_uploads
 
 PATH, QUERY, BODY = "path", "query", "body"
+ANSWER = "answer"
+"""The location of an argument that is for the answer and no part of the request."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Argument:
 
     Attributes:
         name: the portable name the caller uses.
-        location: ``path``, ``query`` or ``body``.
+        location: ``path``, ``query``, ``body`` or ``answer``.
         parameter: the view's own name, its schema and its style.
         whole: the argument is the whole body, or the whole further query.
     """
@@ -74,7 +76,7 @@ def parsed(value: Any, wanted: type) -> Any:
 
 @dataclass(frozen=True)
 class Call:
-    """A bound call: everything of the inner request that arguments decide.
+    """A bound call: everything that arguments decide of the request, and of its answer.
 
     Attributes:
         arguments: what the caller sent.
@@ -82,6 +84,8 @@ class Call:
         query_string: the encoded query, without its question mark.
         body: the encoded body; empty when there is none.
         content_type: the body's media type; "" when there is none.
+        disposition: the body's Content-Disposition, which names a file sent as it is.
+        fields: the paths of the fields that the answer is to have; () for all.
     """
 
     arguments: Mapping[str, Any]
@@ -89,6 +93,8 @@ class Call:
     query_string: str = ""
     body: bytes = b""
     content_type: str = ""
+    disposition: str = ""
+    fields: tuple[str, ...] = ()
 
 
 def make_call(
@@ -119,7 +125,8 @@ def make_call(
     except (ValueError, TypeError, RecursionError) as exc:
         raise ArgumentsRefused([cannot_encode(exc)]) from exc
     content_type = encoder.content_type if content else ""
-    return Call(arguments, kwargs, query_string, content, content_type)
+    disposition = encoder.disposition if content else ""
+    return Call(arguments, kwargs, query_string, content, content_type, disposition)
 
 
 def received(

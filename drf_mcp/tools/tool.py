@@ -15,12 +15,13 @@ from drf_mcp.schemas import attempt, describe
 from drf_mcp.schemas.endpoint import EndpointSchema, Finding
 from drf_mcp.schemas.values import ANY
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments import FlatArguments, GroupedArguments
+from drf_mcp.tools.arguments import FlatArguments
 from drf_mcp.tools.bodies import body_encoder
 from drf_mcp.tools.calls import Call
 from drf_mcp.tools.descriptions import description_of, title_of
 from drf_mcp.tools.finders import Finders
-from drf_mcp.tools.hints import hints_of
+from drf_mcp.tools.grouped_arguments import GroupedArguments
+from drf_mcp.tools.hints import READ_ONLY_METHODS, hints_of
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.overrides import with_said
 from drf_mcp.tools.pointers import ArgumentPointers
@@ -92,11 +93,30 @@ class Tool:
         style = ARGUMENT_STYLES.get(mcp_settings.ARGUMENTS)
         if style is None:
             raise InternalError("DRF_MCP['ARGUMENTS'] must be 'flat' or 'grouped'.")
-        extra = self.options.extra_query
         return style(
             self.schema,
             body_encoder(self.view, self.schema.body),
-            extra_query=mcp_settings.EXTRA_QUERY if extra is None else extra,
+            extra_query=self.extra_query,
+            selects=self.selects,
+        )
+
+    @property
+    def extra_query(self) -> bool:
+        """True if an open argument takes query parameters that nobody declared."""
+        said = self.options.extra_query
+        return bool(mcp_settings.EXTRA_QUERY if said is None else said)
+
+    @property
+    def selects(self) -> bool:
+        """True if fields of the answer may be asked for: it is a read, and names are ours.
+
+        An open query may hold a parameter of the view's own by the same name.
+        """
+        return (
+            mcp_settings.FIELDS_ARGUMENT
+            and self.endpoint.method in READ_ONLY_METHODS
+            and self.options.input_schema is None
+            and not self.extra_query
         )
 
     @functools.cached_property

@@ -188,5 +188,5 @@ def test_filters_are_arguments(tool_of):
         filterset_class = BoxFilter
 
     tool = tool_of(path("x/", Filtered.as_view()))
-    assert list(tool.input_schema["properties"]) == ["size__gte"]
+    assert list(tool.input_schema["properties"]) == ["size__gte", "fields"]
     assert query_of(tool.bind({"size__gte": 3})) == {"size__gte": ["3"]}
