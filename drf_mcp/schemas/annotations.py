@@ -7,19 +7,10 @@ the project imported it.
 from __future__ import annotations
 
 import inspect
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
-
-from drf_mcp.schemas.values import AnyField, Schema
 
 if TYPE_CHECKING:
     from drf_mcp.schemas.spectacular import Annotations
-
-UNSAID: Any = object()
-"""Stands for what nobody wrote."""
-
-CURRENT: ContextVar[Annotations | None] = ContextVar("drf_mcp_annotations", default=None)
-"""The annotations of the endpoint being described."""
 
 
 def annotations_of(view: Any, handler_name: str, method: str) -> Annotations | None:
@@ -47,16 +38,3 @@ def annotations_of(view: Any, handler_name: str, method: str) -> Annotations | N
 def is_spectacular(schema_class: type) -> bool:
     """Return True for drf-spectacular's schemas, and for what its decorators made of others."""
     return any(base.__module__.startswith("drf_spectacular.") for base in schema_class.__mro__)
-
-
-def declared_input(field: AnyField) -> Schema | None:
-    """Return the schema that was written for what a field takes, None if there is none."""
-    annotations = CURRENT.get()
-    return None if annotations is None else annotations.field_schema(field)
-
-
-def hidden_fields(serializer: Any) -> frozenset[str]:
-    """Return the names of the fields that ``@extend_schema_serializer`` leaves out."""
-    if CURRENT.get() is None:
-        return frozenset()
-    return frozenset(getattr(serializer, "_spectacular_annotation", {}).get("exclude_fields", ()))

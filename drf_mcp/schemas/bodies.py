@@ -9,16 +9,17 @@ from rest_framework.fields import FileField
 from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
-from drf_mcp.schemas.annotations import UNSAID
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.fields import input_schema
 from drf_mcp.schemas.handlers import SerializerCall, read
 from drf_mcp.schemas.handling import handling_of
-from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection, attempt
+from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.schemas.serializers import is_required, together, writable
 from drf_mcp.schemas.shared import shared
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import (
     PLAIN,
+    UNSAID,
     AnyField,
     Body,
     Finding,

@@ -9,9 +9,10 @@ from django.contrib.auth import get_user_model
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.bodies import request_body
 from drf_mcp.schemas.handling import inside
-from drf_mcp.schemas.inspection import GUARD, Inspection, attempt
+from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.outputs import chooses_for_everyone
 from drf_mcp.schemas.renaming import Renaming
 from drf_mcp.schemas.shared import is_known

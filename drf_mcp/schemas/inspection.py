@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.schemas.annotations import annotations_of
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.handlers import Reading, read
 from drf_mcp.schemas.portable import portable
 from drf_mcp.schemas.stock import is_stock
@@ -25,30 +25,6 @@ ANNOTATE = "Check what @extend_schema says of the handler."
 PLAINLY = "Write the handler as a plain method."
 STANDARD = ("list", "retrieve", "create", "partial_update", "update", "destroy")
 """The actions of REST framework's mixins; a partial update is an update as well."""
-
-
-def attempt(
-    place: str,
-    step: Callable[[], Value],
-    remedy: str,
-    findings: list[Finding],
-    default: Value,
-) -> Value:
-    """Return what a step returns, or the default and a finding if it fails."""
-    try:
-        return step()
-    # Views written for a live request fail in any way when inspected without one, and
-    # no endpoint may take the list of tools down with it.
-    except Exception as exc:  # noqa: BLE001
-        findings.append(Finding(place, failure(exc), remedy))
-        return default
-
-
-def failure(exc: Exception) -> str:
-    """Return an exception and where it was raised on one line."""
-    lines = str(exc).strip().splitlines() or [""]
-    frame = traceback.extract_tb(exc.__traceback__)[-1]
-    return f"{type(exc).__name__}: {lines[0]} ({frame.filename}:{frame.lineno} in {frame.name})"
 
 
 class Inspection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_mcp.schemas.annotations import CURRENT
+from drf_mcp.schemas.declared import CURRENT
 from drf_mcp.schemas.values import Parameter, Parameters, Schema
 from drf_mcp.schemas.words import explain, text
 

@@ -9,7 +9,7 @@ from rest_framework import serializers, validators
 from rest_framework.fields import HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
-from drf_mcp.schemas.annotations import hidden_fields
+from drf_mcp.schemas.declared import hidden_fields
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.table import (
     accepted,

@@ -31,11 +31,10 @@ from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
-from drf_mcp.schemas.annotations import UNSAID
-from drf_mcp.schemas.inspection import attempt
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.openapi import converted
 from drf_mcp.schemas.references import resolved
-from drf_mcp.schemas.values import AnyField, Schema
+from drf_mcp.schemas.values import UNSAID, AnyField, Schema
 
 DECORATORS = "drf_spectacular.utils"
 LOCK = threading.RLock()

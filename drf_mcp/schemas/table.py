@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from rest_framework.fields import empty
 
-from drf_mcp.schemas.annotations import declared_input
 from drf_mcp.schemas.constraints import constrain
+from drf_mcp.schemas.declared import declared_input
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import AnyField, Schema
 from drf_mcp.schemas.words import says_more, sentences, text

@@ -69,6 +69,9 @@ class Handling:
 
 PLAIN = Handling()
 
+UNSAID: Any = object()
+"""Stands for what nobody wrote."""
+
 
 @dataclass(frozen=True)
 class Parameter:

@@ -5,35 +5,33 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drf_mcp.schemas import attempt, model_of
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
 from drf_mcp.schemas.values import ANY, Place
 from drf_mcp.schemas.words import explain
 from drf_mcp.tools.names import standard_action
-
-if TYPE_CHECKING:
-    from drf_mcp.tools.tool import Tool
+from drf_mcp.tools.routes import Endpoint
 
 
 class Finders:
     """Names the list tools of the models that relations point at.
 
     Args:
-        tools: all tools, in the URLconf's order; may still be filled.
+        endpoints: those of all tools by name, in the URLconf's order.
     """
 
-    def __init__(self, tools: Mapping[str, Tool]) -> None:
-        self.tools = tools
+    def __init__(self, endpoints: Mapping[str, Endpoint]) -> None:
+        self.endpoints = endpoints
 
     @functools.cached_property
     def by_model(self) -> dict[Any, str]:
         """The first list tool of each model that needs no path argument."""
         names: dict[Any, str] = {}
-        for name, tool in self.tools.items():
-            if standard_action(tool.endpoint) == "list" and not tool.endpoint.route.kwargs:
-                model = listed_model(tool)
+        for name, endpoint in self.endpoints.items():
+            if standard_action(endpoint) == "list" and not endpoint.route.kwargs:
+                model = listed_model(endpoint)
                 if model is not None:
                     names.setdefault(model._meta.concrete_model, name)
         return names
@@ -42,9 +40,9 @@ class Finders:
     def by_path(self) -> dict[str, str]:
         """The list tools by path, without the slash at its end."""
         return {
-            tool.endpoint.route.path.rstrip("/"): name
-            for name, tool in self.tools.items()
-            if standard_action(tool.endpoint) == "list"
+            endpoint.route.path.rstrip("/"): name
+            for name, endpoint in self.endpoints.items()
+            if standard_action(endpoint) == "list"
         }
 
     def around(self, path: str) -> str | None:
@@ -74,12 +72,12 @@ class Finders:
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
 
-def listed_model(tool: Tool) -> Any:
-    """Return the model that a list tool lists, None if it cannot be told."""
-    declared = getattr(tool.endpoint.view_class, "queryset", None)
+def listed_model(endpoint: Endpoint) -> Any:
+    """Return the model that an endpoint lists, None if it cannot be told."""
+    declared = getattr(endpoint.view_class, "queryset", None)
     if declared is not None:
         return getattr(declared, "model", None)
-    return attempt(tool.endpoint.place, lambda: model_of(tool.view), "", [], None)
+    return attempt(endpoint.place, lambda: model_of(endpoint.introspected_view()), "", [], None)
 
 
 def explained_at(schema: dict[str, Any], place: Place, words: str) -> dict[str, Any]:

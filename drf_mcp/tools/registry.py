@@ -135,12 +135,12 @@ class Registry:
         check_names(choices)
         unnamed = [(c.endpoint, c.noun) for c in choices if not c.options.name]
         defaults = iter(default_names(unnamed, set(given)))
-        tools: dict[str, Tool] = {}
-        finders = Finders(tools)
-        for choice in choices:
-            name = choice.options.name or next(defaults)
-            tools[name] = Tool(name, choice.endpoint, choice.options, finders)
-        return tools
+        named = {choice.options.name or next(defaults): choice for choice in choices}
+        finders = Finders({name: choice.endpoint for name, choice in named.items()})
+        return {
+            name: Tool(name, choice.endpoint, choice.options, finders)
+            for name, choice in named.items()
+        }
 
     def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in RELOADING_SETTINGS:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rest_framework import filters, serializers, views, viewsets
 from rest_framework.response import Response
 
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.endpoint import Body, EndpointSchema, PathKwarg, describe
-from drf_mcp.schemas.inspection import attempt
 from tests.schemas.inspected import METHODS, by_name, described, view_of
 
 
