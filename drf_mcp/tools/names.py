@@ -104,34 +104,49 @@ def shorten(name: str, limit: int = DEFAULT_MAX_LENGTH) -> str:
 def default_names(pairs: list[tuple[Endpoint, str | None]], taken: set[str]) -> list[str]:
     """Name endpoints so that no two share a name and none takes a given one.
 
-    A clash is settled by what differs: the version in the path, then the path's
-    parameters, then the method, then a number.
+    A clash is settled by the first thing that tells all of them apart: the version in the
+    path, then the path's parameters, then the method. Where none does alone, each gets what
+    is free, or a number.
 
     Args:
         pairs: endpoints, each with the noun it was given or None.
         taken: names that were given to other tools.
     """
     candidates = [name_candidates(endpoint, noun) for endpoint, noun in pairs]
-    first = [options[0] for options in candidates]
-    names: list[str] = []
-    used = set(taken)
+    clashes: dict[str, list[tuple[str, ...]]] = {}
     for options in candidates:
-        unique = first.count(options[0]) == 1 and options[0] not in taken
-        choices = options if unique else [*options[1:], options[0]]
-        name = next((choice for choice in choices if choice not in used), None)
-        names.append(name or numbered(options[0], used))
-        used.add(names[-1])
-    return names
+        clashes.setdefault(options[0], []).append(options)
+    alone = {name for name, alike in clashes.items() if len(alike) == 1} - taken
+    used = taken | alone
+    names = {name: iter([name]) for name in alone}
+    for name, alike in clashes.items():
+        if name not in alone:
+            told = told_apart(alike, used)
+            used |= set(told)
+            names[name] = iter(told)
+    return [next(names[options[0]]) for options in candidates]
 
 
-def name_candidates(endpoint: Endpoint, noun: str | None) -> list[str]:
-    """Return names for an endpoint, the plainest first."""
+def told_apart(alike: list[tuple[str, ...]], used: set[str]) -> list[str]:
+    """Return a free name for each of the endpoints whose plainest name is the same."""
+    for names in zip(*alike, strict=True):
+        if len(set(names)) == len(names) and used.isdisjoint(names):
+            return list(names)
+    found: list[str] = []
+    for plain, *others in alike:
+        not_free = used.union(found)
+        free = (name for name in (*others, plain) if name not in not_free)
+        found.append(next(free, None) or numbered(plain, not_free))
+    return found
+
+
+def name_candidates(endpoint: Endpoint, noun: str | None) -> tuple[str, ...]:
+    """Return names for an endpoint: plain, by its version, its parameters and its method."""
     plain = default_name(endpoint, noun)
     versioned = default_name(endpoint, noun, versioned=True)
     parameters = "_and_".join(snake(name) for name in endpoint.route.kwargs)
     by_path = shorten(f"{plain}_by_{parameters}") if parameters else plain
-    by_method = shorten(f"{plain}_{endpoint.method.lower()}")
-    return list(dict.fromkeys([plain, versioned, by_path, by_method]))
+    return plain, versioned, by_path, shorten(f"{plain}_{endpoint.method.lower()}")
 
 
 def numbered(name: str, used: set[str]) -> str:

@@ -179,6 +179,40 @@ def test_two_keys_of_a_path_are_told_apart_by_the_key(tools_of):
     assert list(tools) == ["ping_by_pk", "ping_by_slug"]
 
 
+class Shelf(viewsets.ViewSet):
+    @action(detail=True, methods=["get", "post"])
+    def photos(self, request, pk=None, version=None): ...
+
+
+@pytest.mark.parametrize("prefix", ["", "v1/"])
+def test_two_methods_of_an_action_are_told_apart_by_the_method(tools_of, prefix):
+    tools = tools_of(path(prefix, include(routed("shelves", Shelf))))
+    assert {tool.endpoint.method: name for name, tool in tools.items()} == {
+        "GET": "shelves_photos_get",
+        "POST": "shelves_photos_post",
+    }
+
+
+def test_of_a_path_with_parameters_and_one_without_the_latter_keeps_the_plain_name(tools_of):
+    tools = tools_of(path("boxes/", ping), path("rooms/", ping), path("boxes/<int:room>/", ping))
+    assert list(tools) == ["boxes", "rooms", "boxes_by_room"]
+
+
+def test_a_name_that_tells_two_apart_takes_no_other_tools_name(tools_of):
+    tools = tools_of(path("boxes/", Scale.as_view()), path("boxes/<int:room>/", Scale.as_view()))
+    again = tools_of(
+        path("boxes/", ping),
+        path("boxes/<int:room>/", ping),
+        path("boxes/by/room/", ping),
+    )
+    assert len(set(tools)) == 4
+    assert {tool.endpoint.route.path: name for name, tool in again.items()} == {
+        "/boxes/": "boxes",
+        "/boxes/{room}/": "boxes_get",
+        "/boxes/by/room/": "boxes_by_room",
+    }
+
+
 def test_what_nothing_tells_apart_is_numbered(tools_of):
     tools = tools_of(path("ping/", ping), path("ping", ping), path("/ping/", ping))
     assert len(tools) == 3

@@ -15,6 +15,7 @@ from drf_mcp import envelopes
 from drf_mcp.client_configs import authorization_scheme
 from drf_mcp.envelopes import Envelope
 from drf_mcp.equivalents import equivalent_request
+from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.local import send_for_bytes
 from drf_mcp.management.arguments import arguments_of
@@ -111,7 +112,9 @@ def answer(name: str, arguments: dict[str, Any], options: dict[str, Any]) -> byt
             envelope_class=envelope_class,
         )
     except APIException as exc:
-        raise CommandError(f"{exc.detail} Name a user with --user.", returncode=USAGE) from exc
+        raise CommandError(
+            f"{sentence(exc.detail)} Name a user with --user.", returncode=USAGE
+        ) from exc
 
 
 def envelope_of(name: str | None) -> type[Envelope] | None:

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.management.color import no_style
 from rest_framework.exceptions import APIException
 
+from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.explain import Explanation, explain
 from drf_mcp.findings import findings_of
@@ -133,7 +134,7 @@ def chosen(name: str | None, username: str | None) -> Mapping[str, Tool]:
     try:
         visibility = Visibility(local_caller(user_or_nobody(username)))
     except APIException as exc:
-        message = f"The endpoint does not let {username} in: {exc.detail}"
+        message = f"The endpoint does not let {username} in: {sentence(exc.detail)}"
         raise CommandError(message, returncode=USAGE) from exc
     seen = {tool.name: tool for tool in visibility.of(tools.values())}
     if name is not None and not seen:
