@@ -1,6 +1,8 @@
 # A fresh machine needs Python 3.10+, git and make, and two commands:
 #   make demo    a shop with an MCP endpoint on http://127.0.0.1:8000/mcp
 #   make test    everything that is checked before a change goes in
+# and one for reading:
+#   make docs    the documentation as a site, in docs/_build/html
 
 PORT ?= 8000
 # The interpreter that .venv is made with: the newest that runs, unless named here.
@@ -10,20 +12,34 @@ NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/inspector@2.12.0 axe-core@4.14.1
 
 demo_extras := demo
-test_extras := demo,filter,lint,oauth,otel,spectacular,test
+docs_extras := docs
+test_extras := demo,docs,filter,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo test lint node clean
+.PHONY: demo docs pictures test lint node clean bench
 
 demo: .venv/installed-demo
 	@$(run) manage.py demo --port "$(PORT)"
+
+# A warning is an error: a link that leads nowhere, a page that no list of pages names.
+docs: .venv/installed-docs
+	$(run) -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "The documentation: file://$(CURDIR)/docs/_build/html/index.html"
 
 test: lint
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
 	$(run) -m pytest -n auto
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
 	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
+
+# The pictures of the documentation, taken anew: docs/images. Needs Chromium.
+pictures: .venv/installed-test
+	@$(run) -m docs.pictures
+
+# What a tool call costs beside the same HTTP request, in one table.
+bench: .venv/installed-test
+	@$(run) -m benchmarks
 
 lint: .venv/installed-test
 	$(run) -m ruff check .
@@ -35,7 +51,7 @@ lint: .venv/installed-test
 node: .venv/node/installed
 
 clean:
-	rm -rf .venv .tox .demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .tox .demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis docs/_build
 
 define no_npm
 echo "*** npm is not installed: THE TESTS THAT NEED NODE.JS ARE LEFT OUT. To run them: sudo apt-get install npm" >&2

@@ -156,12 +156,12 @@ def needs(permission: Any, request: Request, view: Any) -> str:
     for known in type(permission).__mro__:
         if known in NEEDS:
             return NEEDS[known]
-    return str(getattr(permission, "message", None) or own_words(permission))
+    return str(getattr(permission, "message", None) or own_words(permission)).rstrip(".")
 
 
 def own_words(permission: Any) -> str:
     """Return the first line of what was written about a permission class."""
-    return (type(permission).__doc__ or "").strip().partition("\n")[0].rstrip(".")
+    return (type(permission).__doc__ or "").strip().partition("\n")[0]
 
 
 def missing_permissions(permission: Any, request: Request, view: Any) -> str:

@@ -20,6 +20,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 
 from drf_mcp.callers import Caller
 from drf_mcp.dispatch import contain
+from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import InternalError, ParseError, ProtocolError
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, jsonrpc
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, PROTOCOL_VERSION_KEY
@@ -162,7 +163,7 @@ class Connection:
 def turned_away(exc: APIException) -> ProtocolError:
     """Return the error for a caller who is not let in; its code is the HTTP status."""
     unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-    return Refused(401 if unknown else exc.status_code, str(exc.detail))
+    return Refused(401 if unknown else exc.status_code, str(sentence(exc.detail)))
 
 
 def failure(exc: Exception) -> ProtocolError:

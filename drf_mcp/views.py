@@ -19,6 +19,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.callers import Caller
 from drf_mcp.envelopes import Envelope
+from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.page import is_wanted, refuse, show
 from drf_mcp.protocol import jsonrpc
@@ -101,7 +102,7 @@ class MCPView(View):
         try:
             return show(self.server, self.caller)
         except APIException as exc:
-            return refuse(request, self.turned_away(exc), str(exc.detail))
+            return refuse(request, self.turned_away(exc), str(sentence(exc.detail)))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a JSON-RPC message."""
@@ -117,7 +118,7 @@ class MCPView(View):
     def turned_away(self, exc: APIException) -> HttpResponse:
         """Answer 401 with a challenge for a missing or bad credential, else as DRF would."""
         failed = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-        refused = Refused(401 if failed else exc.status_code, str(exc.detail))
+        refused = Refused(401 if failed else exc.status_code, str(sentence(exc.detail)))
         response = json_response(refused.http_status, jsonrpc.error(None, refused))
         if failed:
             response["WWW-Authenticate"] = self.challenge()
@@ -154,7 +155,10 @@ class MetaHeaders(Mapping[str, str]):
 
 def first_given(*choices: Any) -> Any:
     """Return the first choice that is not None; an empty list is a choice too."""
-    return next(choice for choice in choices if choice is not None)
+    for choice in choices:
+        if choice is not None:
+            return choice
+    return None
 
 
 def json_response(status: int, body: bytes) -> HttpResponse:

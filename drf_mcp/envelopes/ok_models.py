@@ -37,10 +37,10 @@ class OkResponse(Body, BaseModel):
 
     mcp_contract: ClassVar[str] = "ok"
 
-    ok: bool
-    data: Any = None
-    errors: list[OkError] | None = None
-    meta: OkMeta
+    ok: bool = Field(description="Whether the answer is yes")
+    data: Any = Field(default=None, description="The answer")
+    errors: list[OkError] | None = Field(default=None, description="Why not; on failure only")
+    meta: OkMeta = Field(description="Facts about the answer")
 
     @model_validator(mode="after")
     def errors_only_on_failure(self) -> Self:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
@@ -23,25 +23,34 @@ class WarningDetail(TypedDict, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    code: str
-    severity: Literal["info", "warning", "error"]
-    message: Required[str]
-    context: dict[str, Any]
+    code: Annotated[str, Field(description="Machine-readable code")]
+    severity: Annotated[Literal["info", "warning", "error"], Field(description="How serious")]
+    message: Required[Annotated[str, Field(description="One sentence")]]
+    context: Annotated[dict[str, Any], Field(description="Further facts")]
 
 
 class ReservedMeta(TypedDict, total=False):
     """The reserved members of ``meta``, all optional."""
 
-    request_id: str
-    warnings: list[str]
-    warning_details: list[WarningDetail]
-    pagination: dict[str, Any]
-    rate_limit: dict[str, Any]
-    telemetry: dict[str, Any]
-    content_fidelity: Literal["full", "partial", "summary", "reference_only"]
-    content_fidelity_schema_version: str
-    dropped_content_ids: list[str]
-    content_archive_hashes: dict[str, str]
+    request_id: Annotated[str, Field(description="The id under which the log knows the call")]
+    warnings: Annotated[list[str], Field(description="What to know of the answer, in sentences")]
+    warning_details: Annotated[
+        list[WarningDetail], Field(description="The same warnings with codes")
+    ]
+    pagination: Annotated[dict[str, Any], Field(description="Where the page stands in its list")]
+    rate_limit: Annotated[dict[str, Any], Field(description="What is left of the quota")]
+    telemetry: Annotated[dict[str, Any], Field(description="Measurements, by name")]
+    content_fidelity: Annotated[
+        Literal["full", "partial", "summary", "reference_only"],
+        Field(description="How much of the answer is left"),
+    ]
+    content_fidelity_schema_version: Annotated[
+        str, Field(description="Version of the content fidelity members")
+    ]
+    dropped_content_ids: Annotated[list[str], Field(description="What was left out")]
+    content_archive_hashes: Annotated[
+        dict[str, str], Field(description="Archive id to the hash of what it keeps")
+    ]
 
 
 class ResponseMeta(ReservedMeta, total=False):
@@ -49,7 +58,9 @@ class ResponseMeta(ReservedMeta, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    version: Required[Literal["response-v2"]]
+    version: Required[
+        Annotated[Literal["response-v2"], Field(description="The version of the envelope")]
+    ]
 
 
 class MetaArguments(ReservedMeta, total=False):
@@ -66,10 +77,13 @@ class ErrorData(TypedDict, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    error_code: Required[str]
-    error_type: Required[str]
-    remediation: Required[str]
-    details: dict[str, Any]
+    error_code: Required[Annotated[str, Field(description="Machine-readable code")]]
+    error_type: Required[Annotated[str, Field(description="Category of the failure")]]
+    remediation: Required[Annotated[str, Field(description="What to do, in one sentence")]]
+    details: Annotated[
+        dict[str, Any],
+        Field(description="The first problem, and all of them in problems"),
+    ]
 
 
 @dataclass
@@ -83,10 +97,14 @@ class ToolResponse(Body):
 
     mcp_contract: ClassVar[str] = VERSION
 
-    success: bool
-    data: dict[str, Any] = field(default_factory=dict)
-    error: str | None = None
-    meta: ResponseMeta = field(default_factory=lambda: ResponseMeta(version="response-v2"))
+    success: Annotated[bool, Field(description="Whether the call worked")]
+    data: Annotated[
+        dict[str, Any], Field(description="The answer; on failure, what is known of it")
+    ] = field(default_factory=dict)
+    error: Annotated[str | None, Field(description="One sentence on failure, else null")] = None
+    meta: Annotated[ResponseMeta, Field(description="Facts about the answer")] = field(
+        default_factory=lambda: ResponseMeta(version="response-v2")
+    )
 
     @model_validator(mode="after")
     def error_only_on_failure(self) -> Self:

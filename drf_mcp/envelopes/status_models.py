@@ -42,8 +42,13 @@ class ResponseMetadata(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    request_id: str = Field(default_factory=lambda: str(uuid4())[:8])
-    timestamp: datetime = Field(default_factory=lambda: datetime.now(timezone.utc))
+    request_id: str = Field(
+        default_factory=lambda: str(uuid4())[:8],
+        description="The id under which the log knows the call",
+    )
+    timestamp: datetime = Field(
+        default_factory=lambda: datetime.now(timezone.utc), description="When it answered, in UTC"
+    )
     tool_name: str = Field(description="Name of the tool that generated this response")
     tool_version: str = Field(default="1.0.0", description="Version of the tool")
     execution_time: float | None = Field(default=None, description="Execution time in seconds")
@@ -66,10 +71,12 @@ class StandardMCPResponse(Body, BaseModel):
         default=ResponseStatus.SUCCESS, description="Overall operation status"
     )
     success: bool = Field(default=True, description="Whether the primary operation succeeded")
-    errors: list[ResponseError] = Field(default_factory=list)
-    warnings: list[str] = Field(default_factory=list)
-    suggestions: list[str] = Field(default_factory=list)
-    metadata: ResponseMetadata = Field(default_factory=lambda: ResponseMetadata(tool_name=""))
+    errors: list[ResponseError] = Field(default_factory=list, description="What went wrong")
+    warnings: list[str] = Field(default_factory=list, description="What to know of the answer")
+    suggestions: list[str] = Field(default_factory=list, description="What to do next")
+    metadata: ResponseMetadata = Field(
+        default_factory=lambda: ResponseMetadata(tool_name=""), description="Who answered, and when"
+    )
     data: dict[str, Any] | None = Field(default=None, description="Tool-specific response data")
 
     @property

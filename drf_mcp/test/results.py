@@ -81,7 +81,7 @@ class ToolResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the tool gave what was asked: no failure, not even a soft one."""
+        """Whether the tool gave what was asked, without a failure, even a soft one."""
         return self.error is None
 
     @property
@@ -97,7 +97,7 @@ class ToolResult:
 
     @functools.cached_property
     def envelope(self) -> Any:
-        """The envelope: structured content, or the text where there is none."""
+        """The envelope, of structured content or of the text where there is none."""
         if "structuredContent" in self.raw:
             return self.raw["structuredContent"]
         try:
@@ -126,7 +126,7 @@ class ToolResult:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """What the envelope tells about the answer: pagination, warnings, telemetry."""
+        """What the envelope tells about the answer, such as pagination and warnings."""
         return self._reading.meta or {}
 
 

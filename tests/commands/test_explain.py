@@ -127,7 +127,7 @@ def test_a_call_that_everybody_lets_through_is_allowed(asked):
     [
         ([IsAdminUser], "a user with is_staff"),
         ([AllowAny, OnTuesdays], "A Tuesday"),
-        ([Spoken], "Say please."),
+        ([Spoken], "Say please"),
         ([IsAdminUser | OnTuesdays], "a user with is_staff or A Tuesday"),
         ([IsAdminUser & OnTuesdays], "a user with is_staff and A Tuesday"),
         ([~IsAuthenticated], "a caller whom IsAuthenticated refuses"),

@@ -15,6 +15,7 @@ from django.test import AsyncClient, Client, RequestFactory
 from django.urls import path
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.authtoken.models import Token
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -186,6 +187,20 @@ def test_a_bad_token_is_turned_away_with_a_challenge(expose):
     expose()
     response = Agent(Client(headers={"authorization": "Token nonsense"})).post(PING)
     assert (response.status_code, response.headers["WWW-Authenticate"]) == (401, "Token")
+
+
+def test_a_refusal_of_several_members_is_told_in_its_sentence(settings, client):
+    """Classes such as those for JSON Web Tokens put a dict into the exception."""
+
+    class Refusing(BaseAuthentication):
+        def authenticate(self, request):
+            raise AuthenticationFailed({"detail": "The token has expired.", "code": "expired"})
+
+    settings.ROOT_URLCONF = type("URLConf", (), {})
+    endpoint = MCPView.as_view(authentication_classes=[Refusing])
+    settings.ROOT_URLCONF.urlpatterns = [path("mcp", endpoint)]
+    answer = Agent(client).post(PING).json()
+    assert answer["error"] == {"code": 401, "message": "The token has expired."}
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'{"jsonrpc": "2.0", "id": 1, "method": "none"}'])

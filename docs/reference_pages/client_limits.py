@@ -1,0 +1,31 @@
+"""The page of what clients take."""
+
+from __future__ import annotations
+
+import re
+
+from docs.reference_pages.markdown import code, page, paragraph, table
+from drf_mcp import client_limits
+
+
+def client_limits_page() -> str:
+    """Return the page of what clients take."""
+    (seen,) = re.findall(r"\d{4}-\d{2}", client_limits.__doc__ or "")
+    head = paragraph(
+        f"What clients take, as seen in **{seen}**. `mcp_tools --size` and `mcp_tools --warnings` "
+        "hold your tools against it. [Clients](../clients.md#what-clients-accept) tells what else "
+        "they accept."
+    )
+    columns = ["Client", "Tools of all servers", "Longest name", "Put before it", "Description"]
+    rows = (
+        [
+            limit.client,
+            str(limit.tools or "any number"),
+            f"{limit.name} characters",
+            code(limit.prefix) if limit.prefix else "",
+            f"cut at {limit.description} characters" if limit.description else "whole",
+        ]
+        for limit in client_limits.CLIENT_LIMITS
+    )
+    foot = "`{server}` is `SERVER_NAME`, or the name that the server has in the client."
+    return page("Limits of clients", head, table(columns, rows), foot)

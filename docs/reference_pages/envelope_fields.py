@@ -1,0 +1,249 @@
+"""The fields of each envelope: from what it states, and from the models that describe it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from docs.reference_pages.markdown import page, paragraph, table
+from drf_mcp import envelopes
+from drf_mcp.outcomes import Pagination, RateLimit
+
+Schema = dict[str, Any]
+# What is resolved, and then left out.
+SEEN = {"$ref", "anyOf"}
+
+
+@dataclass(frozen=True)
+class Described:
+    """An envelope or a payload, and where its fields are told of.
+
+    Attributes:
+        title: its heading.
+        text: what holds for all of it.
+        model: the pydantic model of the contract.
+        schema: what results are held to; {} if the model is all there is.
+        parts: schemas of members, by their paths.
+    """
+
+    title: str
+    text: str
+    model: Any
+    schema: Schema
+    parts: Mapping[str, Schema]
+
+
+def attributes(documented: type) -> Schema:
+    """Return a schema of the attributes that a docstring tells of."""
+    section = (documented.__doc__ or "").split("Attributes:\n")[1]
+    told = re.findall(r"^ {8}(\w+): ((?:.+\n?)(?: {12}.+\n?)*)", section, re.M)
+    return {"properties": {name: {"description": present(text)} for name, text in told}}
+
+
+def present(text: str) -> str:
+    """Return what an attribute is where it is there: a field that is None is left out."""
+    return re.split(r"[,;] None ", " ".join(text.split()))[0]
+
+
+def model_schema(model: Any) -> Schema:
+    """Return the JSON Schema of a model, its references resolved."""
+    schema = TypeAdapter(model).json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def resolved(node: Any) -> Any:
+        if isinstance(node, list):
+            return [resolved(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            node = {**definitions[node["$ref"].rpartition("/")[2]], **node}
+        # What may be null is told of by its other type.
+        for option in node.get("anyOf", []):
+            node = node if option.get("type") == "null" else {**option, **node}
+        return {key: resolved(value) for key, value in node.items() if key not in SEEN}
+
+    result: Schema = resolved(schema)
+    return result
+
+
+def merged(schema: Schema, more: Schema) -> Schema:
+    """Return a schema with what another one says where it says nothing."""
+    result = {**more, **schema}
+    if "properties" in schema and "properties" in more:
+        names = list(dict.fromkeys([*schema["properties"], *more["properties"]]))
+        result["properties"] = {
+            name: merged(schema["properties"].get(name, {}), more["properties"].get(name, {}))
+            for name in names
+        }
+    if "items" in schema and "items" in more:
+        result["items"] = merged(schema["items"], more["items"])
+    return result
+
+
+def whole(described: Described) -> Schema:
+    """Return all that is known of the fields."""
+    model = model_schema(described.model)
+    schema = merged(described.schema or {"required": list(model["properties"])}, model)
+    for path, part in described.parts.items():
+        schema = merged(schema, at(path.split("."), part))
+    return schema
+
+
+def at(path: list[str], schema: Schema) -> Schema:
+    """Return a schema that has this one at a path of names; ``name[]`` is a list's items."""
+    for name in reversed(path):
+        inner = {"items": schema} if name.endswith("[]") else schema
+        schema = {"properties": {name.removesuffix("[]"): inner}}
+    return schema
+
+
+def rows(described: Described) -> Iterator[list[str]]:
+    """Yield a row for each field: path, type, whether it is always there, meaning."""
+    yield from fields(whole(described), "")
+
+
+def fields(schema: Schema, path: str) -> Iterator[list[str]]:
+    """Yield the rows of an object and of what is in it."""
+    for name, member in schema.get("properties", {}).items():
+        always = "yes" if name in schema.get("required", ()) else ""
+        meaning = member.get("description", "").replace("``", "`").removesuffix(".")
+        yield [f"`{path}{name}`", kind(member), always, capitalised(meaning)]
+        yield from fields(member, f"{path}{name}.")
+        yield from fields(member.get("items", {}), f"{path}{name}[].")
+
+
+def capitalised(meaning: str) -> str:
+    """Return a text with a capital, unless it starts with a name."""
+    first = meaning.partition(" ")[0]
+    return meaning[:1].upper() + meaning[1:] if first.isalpha() else meaning
+
+
+def kind(schema: Schema) -> str:
+    """Return the type of a field in words."""
+    choices = [schema["const"]] if "const" in schema else schema.get("enum")
+    if choices:
+        return ", ".join(f"`{value}`" for value in choices)
+    types = schema.get("type", "any")
+    names = [types] if isinstance(types, str) else types
+    text = " or ".join(names)
+    if "array" in names:
+        inner = schema.get("items", {}).get("type")
+        text = text.replace("array", f"list of {inner}s" if inner else "list")
+    return text + bound(schema)
+
+
+def bound(schema: Schema) -> str:
+    """Return how long or large a field may be."""
+    if "maxLength" in schema:
+        return f", at most {schema['maxLength']} characters"
+    if "maxItems" in schema:
+        return f", at most {schema['maxItems']}"
+    if "maximum" in schema:
+        return f" from {schema['minimum']} to {schema['maximum']}"
+    return ""
+
+
+# What the envelopes tell of a call in members of the same names.
+FACTS = merged(
+    model_schema(envelopes.ResponseMeta),
+    {"properties": {"pagination": attributes(Pagination), "rate_limit": attributes(RateLimit)}},
+)
+SHARED: Schema = {
+    "properties": {
+        name: FACTS["properties"][name]
+        for name in (
+            "request_id",
+            "pagination",
+            "rate_limit",
+            "content_fidelity",
+            "content_fidelity_schema_version",
+            "dropped_content_ids",
+            "content_archive_hashes",
+        )
+    }
+}
+STRING: Schema = {"type": "string"}
+PROBLEM: Schema = {
+    "properties": {
+        "pointer": {
+            **STRING,
+            "description": "JSON pointer into the arguments, `/lines/0/quantity`",
+        },
+        "field": {**STRING, "description": "The pointer as people write it, `lines[0].quantity`"},
+        "code": {**STRING, "description": "REST framework's own code, such as `required`"},
+        "message": {**STRING, "description": "The view's sentence"},
+        "received": {"description": "The value that was sent, masked where secret"},
+        "accepted": {**STRING, "description": "What would be accepted, in words"},
+        "remediation": {**STRING, "description": "What to do, in one sentence"},
+        "context": {"type": "object", "description": "Further facts"},
+    },
+    "required": ["pointer", "code", "message"],
+}
+DETAILS: Schema = {
+    "properties": {
+        "field": {"description": "`field` of the first problem"},
+        "constraint": {"description": "`code` of the first problem"},
+        "received": {"description": "`received` of the first problem"},
+        "problems": {"description": "All of them", "items": PROBLEM},
+    }
+}
+ADVICE: Schema = {"properties": {"remediation": {**STRING, "description": "What to do"}}}
+RESPONSE_V2 = envelopes.ResponseV2Envelope().schema({}) or {}
+
+DESCRIBED = (
+    Described(
+        "ResponseV2Envelope",
+        "The default. `meta` may hold further members that a view gave it.",
+        envelopes.ToolResponse,
+        RESPONSE_V2,
+        {"meta": SHARED, "meta.warning_details[]": ADVICE},
+    ),
+    Described(
+        "Data of a failure",
+        "What `data` of a `ResponseV2Envelope` holds on failure, with context beside it, such as "
+        "`retry_after_seconds`.",
+        envelopes.ErrorData,
+        RESPONSE_V2["anyOf"][1]["properties"]["data"],
+        {"details": DETAILS},
+    ),
+    Described(
+        "OkEnvelope",
+        "`data` is there on success, `errors` on failure; a soft failure may have both.",
+        envelopes.OkResponse,
+        envelopes.OkEnvelope().schema({}) or {},
+        {"meta": SHARED},
+    ),
+    Described(
+        "StatusEnvelope",
+        "A subclass of `StandardMCPResponse` may have further members.",
+        envelopes.StandardMCPResponse,
+        envelopes.StatusEnvelope().schema({}) or {},
+        {"metadata": SHARED},
+    ),
+    Described(
+        "Digests",
+        "What stands in place of a text that was [digested](../large_results.md), as its JSON.",
+        envelopes.DigestPayload,
+        {},
+        {},
+    ),
+)
+
+
+def envelope_fields_page() -> str:
+    """Return the page of the fields of envelopes and of digests."""
+    parts = [FIELDS_HEAD]
+    for described in DESCRIBED:
+        parts += [f"## {described.title}", paragraph(described.text)]
+        parts.append(table(["Field", "Type", "Always", "Meaning"], rows(described)))
+    return page("Fields of envelopes", *parts)
+
+
+FIELDS_HEAD = """\
+Every field that a result can have, by [envelope](../envelopes.md). `PlainEnvelope` has none: it
+is the view's own body. A field that is not always there is left out when there is nothing to
+say. `[]` stands for each item of a list."""

@@ -1,0 +1,127 @@
+"""The page of the codes: of failures, problems, warnings and JSON-RPC errors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from docs.reference_pages.markdown import code, page, table
+from drf_mcp import exceptions
+from drf_mcp.outcomes import Severity
+from drf_mcp.problems import CAUSES
+from drf_mcp.remedies import PROBLEM_REMEDIES
+from drf_mcp.vocabulary import CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
+
+# When a failure has a standard code, where its status and cause do not say it.
+WHEN = {
+    "VALIDATION_ERROR": "arguments that the view refuses; any other status below 500",
+    "MISSING_REQUIRED": "every problem is a missing argument",
+    "DUPLICATE_ENTRY": "every problem is a value that is taken",
+    "INTERNAL_ERROR": "an exception that nobody expected; any other status of 500 or more",
+}
+WARNING_MEANINGS = {
+    "CONTENT_TRUNCATED": "The answer was shortened to fit its budget.",
+    "STALE_CACHE": "Cached data may be outdated.",
+    "PARTIAL_FAILURE": "A part of the work failed, the whole did not.",
+    "DEPRECATED_FIELD": "The answer has fields that will go.",
+    "RATE_LIMIT_APPROACHING": "A tenth of the quota or less is left.",
+    "FALLBACK_USED": "The primary source was not available.",
+    "ARCHIVE_UNAVAILABLE": "What was left out could not be kept.",
+    "WARNING": "A warning that was given no code.",
+}
+
+
+def error_codes_page() -> str:
+    """Return the page of the codes."""
+    return page(
+        "Error codes",
+        CODES_HEAD,
+        "## Failures",
+        table(["`error_code`", "`error_type`", "When"], failure_rows()),
+        FAILURES_FOOT,
+        "## Categories",
+        table(
+            ["`error_type`", "Severity", "Recoverable", "What the caller is told by default"],
+            category_rows(),
+        ),
+        "## Problems",
+        PROBLEMS_HEAD,
+        table(["`code`", "What the caller is told"], problem_rows()),
+        "## Warnings",
+        WARNINGS_HEAD,
+        table(["`code`", "Severity", "Meaning"], warning_rows()),
+        "## JSON-RPC errors",
+        PROTOCOL_HEAD,
+        table(["Code", "HTTP", "When"], protocol_rows()),
+        PROTOCOL_FOOT,
+    )
+
+
+def failure_rows() -> Iterator[list[str]]:
+    """Yield a row for each standard code of a failure."""
+    for name, category in CODES.items():
+        yield [code(name), code(category.value), when(name)]
+
+
+def when(error_code: str) -> str:
+    """Return what gives a standard code: statuses, and codes of exceptions."""
+    statuses = [str(status) for status, given in STATUS_CODES.items() if given == error_code]
+    causes = [code(cause) for cause, (given, _) in CAUSES.items() if given == error_code]
+    said = [WHEN[error_code]] if error_code in WHEN else []
+    if statuses:
+        said.append(f"HTTP {', '.join(statuses)}")
+    return "; ".join(said + ([f"the exception's code {', '.join(causes)}"] if causes else []))
+
+
+def category_rows() -> Iterator[list[str]]:
+    """Yield a row for each category of failures."""
+    for category, handling in HANDLING.items():
+        recoverable = "yes" if handling.recoverable else "no"
+        yield [code(category.value), handling.severity.value, recoverable, handling.remediation]
+
+
+def problem_rows() -> Iterator[list[str]]:
+    """Yield a row for each code of a problem that has advice of its own."""
+    for name, remedy in PROBLEM_REMEDIES.items():
+        yield [code(name), remedy.replace("{name}", "*name*")]
+
+
+def warning_rows() -> Iterator[list[str]]:
+    """Yield a row for each code that warnings of the package have."""
+    for name, meaning in WARNING_MEANINGS.items():
+        severity = WARNING_SEVERITIES.get(name, Severity.WARNING)
+        yield [code(name), severity.value, meaning]
+
+
+def protocol_rows() -> Iterator[list[str]]:
+    """Yield a row for each JSON-RPC error."""
+    for exception in filter(inspect.isclass, vars(exceptions).values()):
+        if issubclass(exception, exceptions.ProtocolError) and exception.__bases__ != (Exception,):
+            meaning = first_line(exception).split(" (")[0].replace("``", "`")
+            yield [code(exception.code), str(exception.http_status), f"{meaning}."]
+
+
+def first_line(documented: Any) -> str:
+    """Return the first line of a docstring."""
+    return (inspect.getdoc(documented) or "").split("\n")[0].removesuffix(".")
+
+
+CODES_HEAD = """\
+What `error_code`, `error_type`, the `code` of a problem and the `code` of a warning can be.
+[Errors a model can act on](../errors.md) tells how to use them."""
+FAILURES_FOOT = """\
+An exception class of your own with another `default_code` gives that code in capitals, with the
+category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""
+PROBLEMS_HEAD = """\
+The code of a problem is REST framework's own, or that of your validator. These have advice of
+their own; any other tells the caller to correct the argument. What would be accepted is added
+where that is known. An argument that does not exist has the code `unknown`."""
+WARNINGS_HEAD = """\
+These are the codes that the package gives or knows the severity of.
+[`call_notes(request).warn`](../envelopes.md#what-a-view-can-say) takes any other as well."""
+PROTOCOL_HEAD = """\
+A message that cannot be served is answered by a JSON-RPC error, never by a tool's result."""
+PROTOCOL_FOOT = """\
+In revision 2026-07-28, `-32601` has the HTTP status 404. What the endpoint turns away before it
+reads the message has its HTTP status as the code: 400, 401, 403, 413."""

@@ -1,0 +1,113 @@
+"""The pages of the documentation, and what stands on them in fences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S
+)
+NAMED = re.compile(r"# (?P<file>(?:\w+/)*\w+\.py)$", re.M)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What stands between two fences.
+
+    Attributes:
+        line: the line of the opening fence.
+        language: what the fence says it is, "" for nothing.
+        text: all of it.
+        follows: the block right before it, with no word between the two.
+    """
+
+    line: int
+    language: str
+    text: str
+    follows: Block | None = None
+
+    @property
+    def file(self) -> str | None:
+        """The file that it belongs to, by the comment in its first line."""
+        named = NAMED.match(self.text) if self.language == "python" else None
+        return named["file"] if named else None
+
+    @property
+    def is_test(self) -> bool:
+        """Whether pytest would run it."""
+        return self.language == "python" and bool(
+            re.search(r"^(?:def test_|class \w*Test\w*\(|class \w+\(ToolParity\))", self.text, re.M)
+        )
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line after a prompt.
+
+    Attributes:
+        line: where it stands on the page.
+        text: the command line.
+        shown: what the page says it prints, "" if it says nothing.
+    """
+
+    line: int
+    text: str
+    shown: str
+
+
+def pages() -> list[Path]:
+    """Return every page: those of the site, and what a repository shows first."""
+    found = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *found]
+
+
+def name_of(page: Path) -> str:
+    """Return the path of a page within the repository."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page, in order."""
+    text = page.read_text()
+    found: list[Block] = []
+    end = 0
+    for match in FENCE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        near = found[-1] if found and not text[end : match.start()].strip() else None
+        found.append(Block(line, match["info"].strip(), dedent(match["text"]), near))
+        end = match.end()
+    return found
+
+
+def commands(page: Path) -> list[Command]:
+    """Return the commands of a page, each with what it is said to print."""
+    said = blocks(page)
+    after = {block.follows: block.text for block in said if block.language in ("json", "text")}
+    return [
+        command
+        for block in said
+        if block.language == "console"
+        for command in commands_of(block, after.get(block, ""))
+    ]
+
+
+def commands_of(block: Block, printed: str) -> list[Command]:
+    """Return the commands of a block.
+
+    Args:
+        block: the block.
+        printed: the block right after it, which is the last command's if that shows nothing.
+    """
+    found: list[Command] = []
+    text = block.text.replace("\\\n", "  ")
+    for part in re.finditer(r"^\$ (?P<text>.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", text, re.M):
+        line = block.line + 1 + text.count("\n", 0, part.start())
+        found.append(Command(line, part["text"], part["shown"]))
+    if found and printed and not found[-1].shown.strip():
+        found[-1] = Command(found[-1].line, found[-1].text, printed)
+    return found

@@ -1,0 +1,75 @@
+"""Whether a command printed what a page shows of it.
+
+"…" and "..." stand for anything. Where lines break does not count, and of JSON a part may be
+shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+ELLIPSIS = re.compile(r"…|\.\.\.")
+# What differs from call to call.
+VOLATILE = [
+    (r"req_[0-9a-f]{16}", "REQUEST"),
+    (r'("(?:duration_ms|execution_time|database_ms|slowest_query_ms)": )[0-9.e-]+', r"\g<1>0"),
+    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?", "TIME"),
+    (r"sha256[:-][0-9a-f]{64}", "HASH"),
+    # The id of an archive.
+    (r"""(?<=["'])[\w-]{22}(?=["'])""", "ARCHIVE"),
+    # The sizes of definitions: bytes and tokens.
+    (r"(?m)^(\S.* ) *\d{3,6} +\d{2,5}$", r"\g<1>SIZE"),
+]
+
+
+def is_shown(shown: str, printed: str) -> bool:
+    """Return whether what a page shows is what was printed."""
+    shown, printed = settled(shown), settled(printed)
+    told, said = parsed(shown), parsed(printed)
+    if told is not None and said is not None:
+        return any(covers(node, told) for node in nodes(said))
+    return bool(pattern(shown).search(" ".join(printed.split())))
+
+
+def settled(text: str) -> str:
+    """Return a text without what differs from call to call."""
+    for pattern, constant in VOLATILE:
+        text = re.sub(pattern, constant, text)
+    return text
+
+
+def parsed(text: str) -> Any:
+    """Return the JSON value of a text, None if it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def nodes(value: Any) -> Iterator[Any]:
+    """Yield a JSON value and all that is in it."""
+    yield value
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, (dict, list)):
+            yield from nodes(item)
+
+
+def covers(value: Any, shown: Any) -> bool:
+    """Return whether a JSON value has everything that is shown of it."""
+    if isinstance(shown, dict) and isinstance(value, dict):
+        return all(name in value and covers(value[name], shown[name]) for name in shown)
+    if isinstance(shown, list) and isinstance(value, list):
+        pairs = zip(value, shown, strict=False)
+        return len(value) >= len(shown) and all(covers(*pair) for pair in pairs)
+    if isinstance(shown, str) and isinstance(value, str):
+        return bool(pattern(shown).fullmatch(" ".join(value.split())))
+    return bool(shown == value)
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """Return the expression of a text with what it leaves out."""
+    parts = ELLIPSIS.split(" ".join(text.split()))
+    return re.compile(".*".join(re.escape(part.strip()) for part in parts), re.S)

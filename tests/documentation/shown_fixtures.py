@@ -1,0 +1,38 @@
+"""The fixtures that the tests shown on pages speak of: the seeded shop and its people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.core.management import call_command
+
+from example_project.shop.models import Order
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Seed the shop and lock its tools, once."""
+    with django_db_blocker.unblock():
+        call_command("seed", verbosity=0)
+    call_command("mcp_tools", "--lock")
+
+
+@pytest.fixture(autouse=True)
+def unused_throttles() -> None:
+    """Start every test with throttles that have counted nothing."""
+    cache.clear()
+
+
+@pytest.fixture
+def alice(db: None) -> Any:
+    """Return a user who looks after customers of her own."""
+    return get_user_model().objects.get(username="alice")
+
+
+@pytest.fixture
+def paid_order(alice: Any) -> Order:
+    """Return an order of hers that may be refunded."""
+    return Order.objects.filter(customer__owner=alice, status="paid")[0]

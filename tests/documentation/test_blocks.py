@@ -1,0 +1,142 @@
+"""What pages show works: snippets, files, commands and what they print."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.documentation.pages import ROOT, Block, blocks, commands, name_of, pages
+
+PAGES = pages()
+LANGUAGES = {"console", "html", "ini", "json", "nginx", "python", "text", "toml", "yaml"}
+# What cannot be tried: the page, what marks the block (None: all of the page), and why. An entry
+# that is no longer needed fails.
+EXCUSED: list[tuple[str, str | None, str]] = [
+    ("docs/tutorial.md", None, "a project of its own, which test_tutorial.py makes and runs"),
+    ("docs/large_results.md", "from anthropic import", "wants a package of others, and a key"),
+]
+
+
+def excused_lines(page: Path) -> dict[int, str]:
+    """Return the lines of the blocks of a page that are excused, each with its mark."""
+    marks = [mark for name, mark, _ in EXCUSED if name == name_of(page) and mark]
+    return {b.line: mark for mark in marks for b in blocks(page) if mark in b.text}
+
+
+def is_excused(page: Path) -> bool:
+    """Return whether all of a page is excused."""
+    return any(name == name_of(page) and mark is None for name, mark, _ in EXCUSED)
+
+
+@cache
+def tried(page: Path) -> list[tuple[int, str]]:
+    """Return what does not work on a page: lines and messages."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.documentation.trying", name_of(page)],
+        cwd=ROOT,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    failures: list[tuple[int, str]] = json.loads(done.stdout.splitlines()[-1])
+    return failures
+
+
+def has_something_to_try(page: Path) -> bool:
+    """Return whether a page has snippets or commands."""
+    return any(block.language == "python" for block in blocks(page)) or bool(commands(page))
+
+
+@pytest.mark.parametrize("page", [*filter(has_something_to_try, PAGES)], ids=name_of)
+def test_what_a_page_shows_works(page):
+    if is_excused(page):
+        pytest.skip("excused as a whole")
+    excused = excused_lines(page)
+    failures = [
+        f"{name_of(page)}:{line} {told}" for line, told in tried(page) if line not in excused
+    ]
+    assert not failures, "\n\n".join(failures)
+
+
+@pytest.mark.parametrize(("name", "mark", "reason"), EXCUSED)
+def test_an_excuse_is_needed(name, mark, reason):
+    page = ROOT / name
+    lines = {line for line, told in tried(page)}
+    marked = {line for line, found in excused_lines(page).items() if found == mark}
+    assert reason
+    assert lines if mark is None else marked
+    assert marked <= lines
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_has_a_language(page):
+    languages = {b.language for b in blocks(page) if not b.language.startswith("{")}
+    assert languages <= LANGUAGES
+    fences = len(re.findall(r"^ *```", page.read_text(), re.M))
+    assert fences == 2 * len(blocks(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_json_is_json(page):
+    for block in blocks(page):
+        if block.language == "json":
+            json.loads(block.text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_python_is_python(page):
+    for block in blocks(page):
+        if block.language == "python":
+            compile(block.text, f"{name_of(page)}:{block.line}", "exec")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_command_lines_are_what_a_shell_takes(page):
+    for command in commands(page):
+        done = subprocess.run(["bash", "-n"], input=command.text, text=True, capture_output=True)
+        assert done.returncode == 0, (command.line, done.stderr)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_console_starts_with_a_prompt(page):
+    for block in blocks(page):
+        if block.language == "console":
+            assert block.text.startswith("$ "), block.line
+
+
+def shown_tests(page: Path) -> list[Block]:
+    """Return the blocks of a page that are tests."""
+    return [block for block in blocks(page) if block.is_test]
+
+
+def test_the_tests_that_pages_show_pass(tmp_path):
+    """One run of pytest for all of them, with the fixtures that they speak of."""
+    for page in PAGES:
+        if is_excused(page):
+            continue
+        for block in shown_tests(page):
+            written = tmp_path / f"test_{page.stem}_{block.line}.py"
+            written.write_text(block.text)
+    (tmp_path / "conftest.py").write_text((Path(__file__).parent / "shown_fixtures.py").read_text())
+    done = subprocess.run(
+        [
+            *[sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"],
+            *["-p", "no:xdist", "--ds=tests.settings", f"--rootdir={tmp_path}", str(tmp_path)],
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

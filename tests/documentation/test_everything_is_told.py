@@ -1,0 +1,169 @@
+"""The documentation speaks of everything that there is, and of nothing else."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+
+import pytest
+from django.conf import global_settings
+from django.core.management import load_command_class
+from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
+
+from docs.reference_pages.envelope_fields import DESCRIBED, rows
+from docs.reference_pages.error_codes import WARNING_MEANINGS, WHEN
+from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.fidelity.reports import UNAVAILABLE
+from drf_mcp.management import commands
+from drf_mcp.settings import DEFAULTS
+from drf_mcp.tools import registry
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.vocabulary import CODES, WARNING_SEVERITIES
+from tests.documentation.pages import DOCS, FENCE, ROOT, name_of, pages
+
+# That page tells of the settings and commands of other packages.
+PAGES = [page for page in pages() if page.name != "migrating.md"]
+TEXT = "\n".join(page.read_text() for page in PAGES)
+COMMANDS = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+PROJECT = (ROOT / "pyproject.toml").read_text()
+EXTRAS = re.findall(
+    r"^(\w+) = \[", PROJECT.split("[project.optional-dependencies]")[1].split("\n[")[0], re.M
+)
+
+# Names in capitals that are no settings of Django, REST framework or this package.
+NO_SETTINGS = {
+    *("PATCH", "POST", "SERVER"),
+    # The setting that holds them, a key of DATABASES, and what commands take.
+    *("DRF_MCP", "ATOMIC_REQUESTS", "NAME", "YOUR_TOKEN"),
+    # The environment.
+    *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED"),
+    # Of django-oauth-toolkit, of djangorestframework-simplejwt, of the example project.
+    *("CIMD_ENABLED", "DCR_ENABLED", "ACCESS_TOKEN_LIFETIME"),
+    *("LIBRARY_ANSWER_MODEL", "LIBRARY_ANSWER_MODEL_URL"),
+    # Codes of examples.
+    *("CLOSED", "SPEC_NOT_FOUND"),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_every_setting_is_told_of_beside_the_reference(name):
+    others = [page for page in PAGES if page != DOCS / "settings.md"]
+    assert any(re.search(rf"\b{name}\b", page.read_text()) for page in others)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_setting_is_told_of_that_does_not_exist(page):
+    """Names in capitals are settings, of whomever, or stand in a list of others."""
+    prose = FENCE.sub("", page.read_text())
+    names = set(re.findall(r"`\"?([A-Z][A-Z_]{3,})\b", prose))
+    settings_of_others = {*dir(global_settings), *REST_FRAMEWORK_DEFAULTS}
+    codes = {*CODES, *WARNING_MEANINGS}
+    assert names - DEFAULTS.keys() - settings_of_others - codes - NO_SETTINGS == set()
+
+
+def test_no_command_is_told_of_that_does_not_exist():
+    told = set(re.findall(r"manage\.py (mcp_\w+)", TEXT))
+    assert told <= set(COMMANDS)
+
+
+def test_no_option_is_used_that_does_not_exist():
+    parsers = {
+        name: load_command_class("drf_mcp", name).create_parser("manage.py", name)
+        for name in COMMANDS
+    }
+    for line in re.findall(r"manage\.py (mcp_\w+[^\n`|>]*)", TEXT):
+        name, *words = line.split()
+        known = {o for action in parsers[name]._actions for o in action.option_strings}
+        assert {word.strip(".,;)") for word in words if re.match(r"--\w", word)} <= known, line
+
+
+def test_every_standard_code_has_a_meaning():
+    assert WHEN.keys() <= CODES.keys()
+    assert {*WARNING_SEVERITIES, UNAVAILABLE.code, "WARNING"} == WARNING_MEANINGS.keys()
+
+
+@pytest.mark.parametrize("code", [*CODES, *WARNING_MEANINGS])
+def test_every_code_is_told_of(code):
+    assert f"`{code}`" in TEXT
+
+
+@pytest.mark.parametrize("option", ToolOptions.__dataclass_fields__)
+def test_every_option_of_a_tool_is_told_of(option):
+    assert re.search(rf"`{option}`|\b{option}=", TEXT)
+
+
+@pytest.mark.parametrize("extra", [name for name in EXTRAS if name not in ("docs", "lint", "test")])
+def test_every_extra_is_told_of(extra):
+    assert f"drf-mcp-server[{extra}]" in TEXT
+
+
+@pytest.mark.parametrize(
+    ("envelope", "title"),
+    [
+        (ResponseV2Envelope, "ResponseV2Envelope"),
+        (OkEnvelope, "OkEnvelope"),
+        (StatusEnvelope, "StatusEnvelope"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("customers_list", {"page_size": 1}),
+        ("customers_retrieve", {"pk": 999999}),
+        ("orders_create", {"customer": 1, "lines": [{"product": "desk-lamp", "quantity": 500}]}),
+    ],
+)
+def test_results_have_no_field_that_is_not_told_of(
+    agent_of, settings, envelope, title, tool, arguments
+):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "ENVELOPE_CLASS": envelope,
+    }
+    told = told_fields(title)
+    result = agent_of("alice").call(tool, **arguments).envelope
+    own = {} if result.get("success", result.get("ok")) is False else {"data": {}}
+    assert [path for path in paths({**result, **own}) if path not in told] == []
+
+
+def told_fields(title: str) -> set[str]:
+    """Return the paths of the fields of an envelope, those of a failure's data among them."""
+    by_title = {described.title: described for described in DESCRIBED}
+    told = {row[0].strip("`") for row in rows(by_title[title])}
+    if title == "ResponseV2Envelope":
+        told |= {"data." + row[0].strip("`") for row in rows(by_title["Data of a failure"])}
+    return told
+
+
+# Below these everything is the view's own.
+OPEN = ("telemetry", "next", "received", "context")
+
+
+def paths(value, path=""):
+    """Yield the paths of the members of a result, as far as an envelope decides."""
+    for name, member in value.items():
+        here = f"{path}{name}"
+        yield here
+        if here.endswith(OPEN):
+            continue
+        if isinstance(member, dict):
+            yield from paths(member, f"{here}.")
+        if isinstance(member, list):
+            for item in filter(lambda item: isinstance(item, dict), member):
+                yield from paths(item, f"{here}[].")
+
+
+def test_the_names_in_the_table_of_names_are_tools_of_the_shop():
+    section = (DOCS / "exposing.md").read_text().split("## Names")[1].split("## ")[0]
+    named = re.findall(r"^\| `\w+ (\S+)`.* \| `(\w+)` \|", section, re.M)
+    assert named
+    for path, name in named:
+        assert registry.tool(name).endpoint.route.path == path
+
+
+def test_readme_calls_tools_that_exist():
+    text = (ROOT / "README.md").read_text()
+    named = re.findall(r"mcp_(?:tools|call) (\w+)", text)
+    assert named
+    for name in named:
+        registry.tool(name)

@@ -1,0 +1,42 @@
+"""The tutorial works as it is written, and its recording shows what it prints."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.documentation.tutorial import BLOCK, PAGE, Reader, commands, masked, shown
+from tests.interop.servers import ROOT, stop
+
+RECORDING = ROOT / "docs" / "images" / "terminal.cast"
+COLOURS = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
+
+
+@pytest.fixture
+def reader(tmp_path) -> Iterator[Reader]:
+    """Somebody with an empty folder."""
+    reader = Reader(tmp_path)
+    yield reader
+    if reader.server is not None:
+        stop(reader.server)
+
+
+def test_the_tutorial_does_what_it_says(reader):
+    """Files are written, commands print what is shown, the official client gets its answer."""
+    reader.follow()
+    assert reader.server is not None
+
+
+def test_the_recording_shows_what_the_tutorial_does():
+    """If it fails: make pictures."""
+    _, *lines = RECORDING.read_text().splitlines()
+    played = COLOURS.sub("", "".join(json.loads(line)[2] for line in lines))
+    recorded = dict(commands(played.replace("\r\n", "\n")))
+    blocks = (text for kind, text in BLOCK.findall(PAGE) if kind == "console")
+    told = dict(command for text in blocks for command in commands(text))
+    assert len(recorded) == 4
+    for command, output in recorded.items():
+        assert shown(told[command]).fullmatch(masked(output)), command

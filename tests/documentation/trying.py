@@ -1,0 +1,227 @@
+"""Tries what a page shows, in a process of its own: ``python -m tests.documentation.trying PAGE``.
+
+The project is the example project with its seeded database. Files that the page names are
+written to a folder and imported; where a package among them has ``urls.py``, its routes are
+served beside the project's. Prints, as JSON, one line of the page and one message for each
+thing that fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import shlex
+import sys
+import tempfile
+import traceback
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import django
+
+from tests.documentation.pages import ROOT, Block, Command, blocks, commands
+from tests.documentation.printed import is_shown
+
+# Settings that a snippet may add to, and what Django's own templates import.
+PRELUDE = """
+from django.urls import include, path
+from example_project.settings import *
+urlpatterns = []
+"""
+# Where a shell takes over.
+SHELL = frozenset({"|", "||", "&&", ">", ">>", "<", "2>", ";"})
+
+
+class Trial:
+    """One page.
+
+    Attributes:
+        folder: where its files are written.
+        namespace: the names of the snippets that belong to no file.
+        failures: what did not work, with its line.
+    """
+
+    def __init__(self, page: Path, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+        self.namespace: dict[str, Any] = {}
+        self.settings: list[tuple[int, dict[str, Any]]] = []
+        self.failures: list[tuple[int, str]] = []
+
+    def run(self) -> None:
+        """Try the snippets, then the commands."""
+        exec(PRELUDE, self.namespace)
+        project = {**self.namespace.pop("DRF_MCP"), "SERVER_VERSION": "1.0.0"}
+        snippets = [b for b in blocks(self.page) if b.language == "python" and not b.is_test]
+        packages, folder = self.write(snippets), self.folder
+        install({name for name in packages if (folder / name / "models.py").exists()})
+        for snippet in snippets:
+            self.attempt(snippet.line, lambda snippet=snippet: self.execute(snippet))
+        self.attempt(0, lambda: serve({n for n in packages if (folder / n / "urls.py").exists()}))
+        for command in commands(self.page):
+            above = [said for line, said in self.settings if line < command.line]
+            reconfigure(ChainMap(*reversed(above), project))
+            self.attempt(command.line, lambda command=command: execute(command))
+
+    def attempt(self, line: int, action: Any) -> None:
+        """Do something, and keep what it raises."""
+        try:
+            action()
+        except (Exception, SystemExit) as exc:  # noqa: BLE001
+            told = "".join(traceback.format_exception_only(exc)).strip()
+            self.failures.append((line, told))
+
+    def write(self, snippets: list[Block]) -> set[str]:
+        """Write the files that stand in a package, and return the packages."""
+        files: dict[str, str] = {}
+        for snippet in snippets:
+            if snippet.file and "/" in snippet.file:
+                files[snippet.file] = files.get(snippet.file, "") + snippet.text
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return {name.partition("/")[0] for name in files}
+
+    def execute(self, snippet: Block) -> None:
+        """Import the file of a snippet, or execute it."""
+        if snippet.file and "/" in snippet.file:
+            importlib.import_module(snippet.file.removesuffix(".py").replace("/", "."))
+            return
+        exec(compile(snippet.text, f"{self.page.name}:{snippet.line}", "exec"), self.namespace)
+        install(set(self.namespace["INSTALLED_APPS"]))
+        given = self.namespace.pop("DRF_MCP", {})
+        check_settings(given)
+        self.settings.append((snippet.line, given))
+
+
+def check_settings(project: dict[str, Any]) -> None:
+    """Raise if a snippet gives a setting that does not exist."""
+    from drf_mcp.settings import DEFAULTS, unknown_setting
+
+    for name in project:
+        if name not in DEFAULTS:
+            raise NameError(unknown_setting(name))
+
+
+def install(packages: set[str]) -> None:
+    """Make apps of packages that are none yet."""
+    from django.apps import apps
+    from django.core.management import call_command
+
+    known = [config.name for config in apps.get_app_configs()]
+    added = sorted(packages.difference(known, settings_apps()))
+    if added:
+        apps.set_installed_apps([*known, *added])
+        call_command("migrate", run_syncdb=True, verbosity=0)
+
+
+def settings_apps() -> list[str]:
+    """Return the apps of the project as its settings name them."""
+    from django.conf import settings
+
+    return list(settings.INSTALLED_APPS)
+
+
+def serve(packages: set[str]) -> None:
+    """Serve the routes of the packages beside the project's."""
+    from django.conf import settings
+    from django.urls import clear_url_caches, include, path
+
+    from drf_mcp.tools import registry
+
+    module = type("URLConf", (), {})
+    module.urlpatterns = [
+        *(path("", include(f"{name}.urls")) for name in sorted(packages)),
+        path("", include("example_project.urls")),
+    ]
+    settings.ROOT_URLCONF = module
+    clear_url_caches()
+    registry.reload()
+
+
+def reconfigure(project: Mapping[str, Any]) -> None:
+    """Change ``DRF_MCP`` to what the page has said so far."""
+    from django.conf import settings
+    from django.core.signals import setting_changed
+
+    if dict(project) != settings.DRF_MCP:
+        settings.DRF_MCP = dict(project)
+        setting_changed.send(None, setting="DRF_MCP", value=settings.DRF_MCP, enter=True)
+
+
+def execute(command: Command) -> None:
+    """Run a command of ours, and hold what it prints against what the page shows.
+
+    A command that fails is fine where the page shows how.
+    """
+    arguments = ours(command.text)
+    if arguments is None:
+        return
+    status, printed = call(arguments)
+    shown = command.shown.strip()
+    if shown and not is_shown(shown, printed):
+        raise AssertionError(f"{command.text}\nprints (status {status})\n{printed}")
+    if status and not shown:
+        raise AssertionError(f"{command.text}\nends with status {status}\n{printed}")
+
+
+def ours(text: str) -> list[str] | None:
+    """Return the arguments to ``manage.py`` of a command that is ours, else None."""
+    words = shlex.split(text, comments=True)
+    before = words[: words.index("manage.py") + 1] if "manage.py" in words else words
+    rest = words[len(before) :]
+    if not rest or not rest[0].startswith("mcp_") or rest[0] == "mcp_stdio":
+        return None
+    end = next((place for place, word in enumerate(rest) if word in SHELL), len(rest))
+    return rest[:end]
+
+
+def call(arguments: list[str]) -> tuple[int, str]:
+    """Run a command and return its status and all it prints."""
+    from django.core.management import CommandError, call_command
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            call_command(*arguments, stdout=out, stderr=out)
+        except SystemExit as exc:
+            return int(exc.code or 0), out.getvalue()
+        except CommandError as exc:
+            return exc.returncode, f"{out.getvalue()}CommandError: {exc}"
+    return 0, out.getvalue()
+
+
+@contextlib.contextmanager
+def elsewhere() -> Iterator[Path]:
+    """Work in an empty folder whose files can be imported."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sys.path[:0] = [name, str(ROOT / "tests" / "documentation" / "imaginary")]
+        os.chdir(folder)
+        yield folder
+        os.chdir(ROOT)
+
+
+def main() -> None:
+    """Set the project up and try the page that the command line names."""
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", run_syncdb=True, verbosity=0)
+    call_command("seed", verbosity=0)
+    with elsewhere() as folder:
+        trial = Trial(ROOT / sys.argv[1], folder)
+        trial.run()
+    sys.__stdout__.write("\n" + json.dumps(trial.failures))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+    os.environ.setdefault("COLUMNS", "140")
+    main()
