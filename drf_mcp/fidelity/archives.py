@@ -88,7 +88,7 @@ class Entry:
 
     @cached_property
     def items(self) -> list[dict[str, Any]]:
-        """The items: each with its id, its JSON pointer into the whole answer, its value."""
+        """The items, each with its id, its JSON pointer into the whole answer, its value."""
         items: list[dict[str, Any]] = json.loads(self.content)
         return items
 

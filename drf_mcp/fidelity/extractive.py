@@ -45,8 +45,8 @@ class ExtractiveDigester(Digester):
         best = [sentence for _, sentence in ranked[: SUMMARY_SENTENCES + ITEMS]]
         chosen = fitting(best[:SUMMARY_SENTENCES])
         return Condensed(
-            summary=" ".join(item.text for item in sorted(chosen, key=lambda item: item.start)),
-            key_points=[sentence.text for sentence in best[len(chosen) :]],
+            summary=" ".join(item.line for item in sorted(chosen, key=lambda item: item.start)),
+            key_points=[sentence.line for sentence in best[len(chosen) :]],
             evidence=answers(found, weights, query) or heaviest(ranked, query),
         )
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 # After the full stop of a script that separates sentences by spaces; after the full stop
-# of one that does not; at the end of a line.
+# of one that does not; at the end of a line, unless it was wrapped there: it is long, no
+# sentence ends with it, and the next line starts in lower case or with a quotation.
 BOUNDARY = re.compile(
     r"(?<=[.!?\u2026\u061f\u06d4\u0964\u0965\u0589\u1362])[\"')\]\u201d\u2019\u00bb]*[^\S\n]+"
     r"|(?<=[\u3002\uff01\uff1f\uff61])[\u300d\u300f\u201d\u2019\uff09]*"
-    r"|\n+"
+    r"|\n(?!(?<=[^\n]{39}[^\n.!?:;\u2026]\n)[a-z\u00df-\u00ff\u03ac-\u03ce\u0430-\u045f\"'`(])\n*"
 )
 # With the marks that belong to letters, which \w leaves out.
 WORD = re.compile(
@@ -39,9 +40,14 @@ class Sentence:
     start: int
     terms: frozenset[str]
 
+    @property
+    def line(self) -> str:
+        """The text in one line, where it was wrapped."""
+        return self.text.replace("\n", " ")
+
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the sentences of a text; a line is one at least, a long one is cut."""
+    """Yield the sentences of a text; a line is one at least, what is too long is cut."""
     position = 0
     for boundary in BOUNDARY.finditer(text):
         yield from pieces(text, position, boundary.end())

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.db.models.functions import Length
 from django.utils import timezone
 from rest_framework import viewsets
+from rest_framework.decorators import action
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny
@@ -141,6 +142,13 @@ class DocumentPages(PageNumberPagination):
     max_page_size = 100
 
 
+class TextPages(DocumentPages):
+    """Pages of whole texts, which are long."""
+
+    page_size = 5
+    max_page_size = 20
+
+
 @mcp_viewset(name="documents")
 class DocumentViewSet(viewsets.ReadOnlyModelViewSet):
     """The documents of the library, named such as ``context-managers``."""
@@ -157,3 +165,9 @@ class DocumentViewSet(viewsets.ReadOnlyModelViewSet):
         if self.action == "list":
             return serializers.DocumentTitleSerializer
         return serializers.DocumentSerializer
+
+    @mcp_tool(title="List documents with their texts")
+    @action(detail=False, pagination_class=TextPages)
+    def texts(self, request) -> Response:
+        """List documents with all of their text. Search for what they should speak of."""
+        return self.list(request)

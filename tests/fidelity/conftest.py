@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.db import connections
 from django.urls import path
 from rest_framework.filters import SearchFilter
 from rest_framework.generics import GenericAPIView
@@ -80,6 +83,15 @@ class Table(APIView):
         return Response([{"id": n, **{f"k{k}": "v" * 30 for k in range(2000)}} for n in (1, 2)])
 
 
+class Said(APIView):
+    """Give what a test says."""
+
+    answer: Any = None
+
+    def get(self, request) -> Response:
+        return Response(self.answer)
+
+
 @pytest.fixture
 def library(expose, monkeypatch) -> Callable[..., None]:
     """Serve the library; keyword arguments are settings."""
@@ -91,6 +103,7 @@ def library(expose, monkeypatch) -> Callable[..., None]:
             path("rows/", Rows.as_view()),
             path("book/", Book.as_view()),
             path("table/", Table.as_view()),
+            path("said/", Said.as_view()),
             **{"ARCHIVE_CLASS": "drf_mcp.fidelity.CacheArchive", **mcp_settings},
         )
 
@@ -103,3 +116,19 @@ def archive_class(request, settings, db) -> str:
     name = f"drf_mcp.fidelity.{request.param}"
     settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": name}
     return name
+
+
+@pytest.fixture
+def database_file(tmp_path, django_db_blocker) -> Iterator[dict[str, Any]]:
+    """The settings of a database in a file, which is the default one of every thread."""
+    usual, databases = connections["default"], connections.databases
+    members = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "shared.sqlite3")}
+    usually = databases["default"]
+    options = {"timeout": 20, "transaction_mode": "IMMEDIATE"}
+    with django_db_blocker.unblock():
+        databases["default"] = {**usually, **members, "OPTIONS": options}
+        connections["default"] = connections.create_connection("default")
+        call_command("migrate", "drf_mcp", verbosity=0)
+        yield members
+        connections["default"].close()
+        connections["default"], databases["default"] = usual, usually

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 
 import pytest
@@ -14,6 +15,7 @@ from drf_mcp.encoding import encode_data
 from drf_mcp.envelopes import DigestPayload, validate_payload_dict, verify_payload
 from drf_mcp.fidelity import Condensed, Digester, Evidence, ExtractiveDigester, canonical_text
 from drf_mcp.fidelity.digesters import is_digest, shrunk
+from drf_mcp.fidelity.sentences import sentences
 
 ENGLISH = (
     "The harbour opened in 1892. Ships brought coal, timber and grain. In 1931 a storm broke the "
@@ -80,6 +82,49 @@ def test_sentences_are_found_in_any_language(text, query):
 def test_the_summary_keeps_the_order_of_the_text():
     summary = digest(ENGLISH).summary
     assert summary.startswith("The harbour opened in 1892.")
+
+
+def test_a_sentence_goes_on_where_its_line_was_wrapped():
+    """It is quoted as it stands, and told in one line."""
+    wrapped = "A storm broke the northern mole of the harbour,\nand coal was landed at Easton."
+    payload = digest(f"{wrapped}\nNobody was hurt.\n\nlater", "storm")
+    assert payload.evidence_snippets[0].text == wrapped
+    assert payload.summary.startswith(wrapped.replace("\n", " "))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "apples\npears\nplums",
+        "A line of more than forty characters: the title\nAnother starts with a capital",
+        "A line of more than forty characters that ends.\nand one in lower case",
+        "A line of more than forty characters, no end of it\n\nand one behind an empty line",
+    ],
+)
+def test_other_lines_are_sentences_of_their_own(lines):
+    found = [sentence.text for sentence in sentences(lines)]
+    assert found == [line for line in lines.split("\n") if line]
+
+
+HTML = "<html><head><title>Port</title></head><body>{}</body></html>".format(
+    "".join(f"<p>Berth <b>{n}</b> is {n} m deep &amp; open.</p>\n" for n in range(200))
+)
+MARKDOWN = "# The port\n\n" + "".join(
+    f"## Berth {n}\n\nIt is **{n} m** deep; see [the chart](https://example.com/{n}).\n\n"
+    for n in range(200)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [(HTML, "Berth 7 is 7 m deep & open."), (MARKDOWN, "It is 7 m deep; see the chart.")],
+    ids=["HTML", "Markdown"],
+)
+def test_marked_up_text_is_quoted_as_it_is_read(text, quoted):
+    payload = digest(text, "7")
+    assert quoted in [item.text for item in digest(text, "7 deep").evidence_snippets]
+    assert not re.search(r"[<>#*]|&amp;|https:", payload.summary)
+    assert verify_payload(payload, canonical_text(text))
 
 
 def test_the_same_text_gives_the_same_digest():
@@ -186,6 +231,39 @@ def test_a_digester_of_the_projects_own_cannot_break_the_contract():
     assert verify_payload(payload, canonical_text(ENGLISH))
     assert [len(item.text) for item in payload.evidence_snippets] == [30, 500]
     assert len(payload.key_points) == 10
+
+
+class Scripted(Digester):
+    """Says what a test tells it to."""
+
+    def __init__(self, condensed: Condensed) -> None:
+        self.condensed = condensed
+
+    def condense(self, text: str, query: str) -> Condensed:
+        return self.condensed
+
+
+anything = st.builds(
+    Condensed,
+    st.text() | st.text(min_size=1).map(lambda text: text * 3000),
+    st.lists(st.text() | st.text(min_size=1).map(lambda text: text * 600), max_size=15),
+    st.lists(
+        st.builds(
+            Evidence,
+            st.text() | st.sampled_from([ENGLISH[:30], ENGLISH[50:700], ENGLISH]),
+            st.floats(allow_nan=False),
+            st.none() | st.integers(-10, 2000),
+        ),
+        max_size=15,
+    ),
+)
+
+
+@given(condensed=anything, text=texts | st.just(ENGLISH), query=st.text(max_size=20))
+@settings(deadline=None)
+def test_whatever_a_digester_says_the_digest_keeps_the_contract(condensed, text, query):
+    payload = validate_payload_dict(Scripted(condensed).digest(text, query))
+    assert verify_payload(payload, canonical_text(text))
 
 
 def test_a_digester_must_say_what_matters():

@@ -7,6 +7,8 @@ import json
 import pytest
 from django.test import Client
 from django.urls import path
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from drf_mcp.encoding import encode_data
 from drf_mcp.envelopes import (
@@ -22,8 +24,9 @@ from drf_mcp.fidelity.archives import content_hash
 from drf_mcp.tools import Registry, mcp_tool
 from drf_mcp.views import MCPView
 from tests.agents import Agent
-from tests.fidelity.conftest import OPEN, MayRead, Rows, document
+from tests.fidelity.conftest import OPEN, MayRead, Rows, Said, document
 from tests.fidelity.fitted import restored
+from tests.fidelity.test_any_answer import answers
 
 AUTHENTICATED = "rest_framework.permissions.IsAuthenticated"
 
@@ -71,6 +74,29 @@ def test_what_was_left_out_comes_back_byte_for_byte(
     assert len(result.raw["content"][0]["text"]) <= 40_000
     items = fetch_all(alice, archive_id=archive_of(result)[0])
     assert encode_data(restored(sent, items)) == encode_data(whole)
+
+
+@given(data=answers.filter(lambda answer: answer is not None), limit=st.integers(2500, 9000))
+@settings(
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
+    """What was sent and what was fetched are together what plain HTTP answers."""
+    library(MAX_RESULT_CHARS=limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", data)
+        result = agent_of("alice").call("said")
+        whole = http_of("alice").get("/said/").json()
+    sent = result.data if isinstance(whole, dict) else result.data[wrapper_of(whole)]
+    archives = result.envelope["meta"].get("content_archive_hashes", {})
+    items = [item for name in archives for item in fetch_all(agent_of("alice"), archive_id=name)]
+    assert len(result.raw["content"][0]["text"]) <= limit
+    assert encode_data(restored(sent, items)) == encode_data(whole)
+
+
+def wrapper_of(answer: object) -> str:
+    """Return the member of the envelope's data that holds an answer that is no object."""
+    return "results" if isinstance(answer, list) else "result"
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 from django.core.cache import caches
-from django.core.management import call_command
-from django.db import connections
 
 from drf_mcp.fidelity import CacheArchive, DatabaseArchive
 
@@ -44,20 +41,6 @@ def stored_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> 
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-@pytest.fixture
-def database_file(tmp_path, django_db_blocker):
-    """A database in a file that both processes open, as the default database of this one."""
-    members = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "shared.sqlite3")}
-    usual = connections["default"]
-    with django_db_blocker.unblock():
-        connections["default"] = connections.create_connection("default")
-        connections["default"].settings_dict = {**usual.settings_dict, **members}
-        call_command("migrate", "drf_mcp", verbosity=0)
-        yield members
-        connections["default"].close()
-        connections["default"] = usual
 
 
 def test_through_a_database(database_file):

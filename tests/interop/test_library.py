@@ -1,14 +1,17 @@
-"""The library's own endpoint, asked ten questions by the official Python client."""
+"""The library in the hands of the official Python client: questions, and long documents."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pydoc_data.topics import topics
 
 import pytest
 
+from drf_mcp.envelopes import DigestPayload, verify_payload
+from drf_mcp.fidelity import canonical_text
 from tests.agents import REVISIONS
-from tests.interop.python_sdk import connected
+from tests.interop.python_sdk import connected, envelope
 from tests.library.questions import QUESTIONS
 
 pytestmark = pytest.mark.anyio
@@ -69,3 +72,36 @@ async def test_client_is_refused_an_unknown_argument_in_band(library):
     assert result.is_error
     assert result.content[0].text.startswith("Error executing tool: ")
     assert "'question'" in result.content[0].text
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_client_gets_long_documents_as_digests_and_fetches_the_originals(uvicorn, revision):
+    asked = {"search": "exception", "page_size": 20}
+    async with connected(uvicorn, uvicorn.shop.tokens["alice"], revision) as connection:
+        result = await connection.client.call_tool("documents_texts", asked)
+        listed = envelope(result)
+        (archive_id,) = listed["meta"]["content_archive_hashes"]
+        digested = listed["meta"]["dropped_content_ids"]
+        originals = {name: await original(connection, archive_id, name) for name in digested}
+    assert len(result.content[0].text) <= 40_000
+    assert listed["meta"]["content_fidelity"] == "summary"
+    for index, row in enumerate(listed["data"]["results"]):
+        whole = topics[row["name"]].strip()
+        if f"results[{index}].text" not in digested:
+            assert row["text"] == whole
+            continue
+        assert originals[f"results[{index}].text"] == whole
+        assert verify_payload(DigestPayload.from_json(row["text"]), canonical_text(whole))
+    async with connected(uvicorn, uvicorn.shop.tokens["bob"], revision) as connection:
+        refused = await connection.refusal("content_retrieve", archive_id=archive_id)
+    assert refused["error_code"] == "NOT_FOUND"
+
+
+async def original(connection, archive_id: str, name: str) -> str:
+    """Fetch an original, slice by slice."""
+    text, offset = "", 0
+    while offset is not None:
+        asked = {"archive_id": archive_id, "ids": [name], "offset": offset}
+        data = (await connection.call("content_retrieve", **asked))["data"]
+        text, offset = text + data["text"], data["next_offset"]
+    return text

@@ -280,6 +280,12 @@ REQUESTS = [
         "GET",
         "library/documents/?search=generator&page_size=2",
     ),
+    request(
+        "documents_texts",
+        {"search": "ellipsis", "page_size": 1},
+        "GET",
+        "library/documents/texts/?search=ellipsis&page_size=1",
+    ),
     request("documents_retrieve", {"name": "lambda"}, "GET", "library/documents/lambda/"),
     request("documents_retrieve", {"name": "no-such"}, "GET", "library/documents/no-such/"),
 ]

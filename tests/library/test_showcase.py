@@ -1,0 +1,170 @@
+"""A list of long documents: under the budget, as digests, and nothing of it is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from drf_mcp.envelopes import DigestPayload, verify_payload
+from drf_mcp.envelopes.digest import Locator
+from drf_mcp.fidelity.archives import content_hash
+from tests.agents import REVISIONS, Agent
+
+BUDGET = 40_000
+ASKED = {"search": "exception", "page_size": 20}
+URL = "/api/library/documents/texts/"
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A shortened list of documents.
+
+    Attributes:
+        agent: who asked for it.
+        text: the envelope as it was sent.
+        rows: its rows.
+        meta: what it says of itself.
+    """
+
+    agent: Agent
+    text: str
+    rows: list[dict[str, Any]]
+    meta: dict[str, Any]
+
+    @classmethod
+    def asked_by(cls, agent: Agent, arguments: Mapping[str, Any] = ASKED) -> Shelf:
+        """Ask for documents with their texts."""
+        result = agent.call("documents_texts", **arguments)
+        text = result.raw["content"][0]["text"]
+        return cls(agent, text, result.data["results"], result.envelope["meta"])
+
+    @property
+    def archive(self) -> tuple[str, str]:
+        """The archive id and its hash."""
+        (archive,) = self.meta["content_archive_hashes"].items()
+        return archive
+
+    @property
+    def digests(self) -> dict[str, DigestPayload]:
+        """The digests by the id under which the original is archived, validated."""
+        return {
+            name: DigestPayload.from_json(self.rows[index]["text"])
+            for index in range(len(self.rows))
+            for name in (f"results[{index}].text",)
+            if name in self.meta["dropped_content_ids"]
+        }
+
+    def original(self, name: str, **arguments: Any) -> str:
+        """Fetch an original, slice by slice."""
+        text, offset = "", 0
+        while offset is not None:
+            data = self.agent.call(
+                "content_retrieve",
+                archive_id=self.archive[0],
+                ids=[name],
+                offset=offset,
+                **arguments,
+            ).data
+            text, offset = text + data["text"], data["next_offset"]
+        return text
+
+
+@pytest.fixture(params=REVISIONS)
+def shelf(agent_of, request) -> Shelf:
+    """What alice gets in each revision."""
+    return Shelf.asked_by(agent_of("alice", revision=request.param))
+
+
+def test_the_list_fits_with_no_document_missing(shelf, http):
+    whole = http.get(URL, ASKED).json()
+    assert sum(row["length"] for row in whole["results"]) > 4 * BUDGET
+    assert len(shelf.text) <= BUDGET
+    assert [row["name"] for row in shelf.rows] == [row["name"] for row in whole["results"]]
+    assert shelf.meta["content_fidelity"] == "summary"
+    assert shelf.meta["content_fidelity_schema_version"] == "1.0"
+
+
+def test_every_digest_verifies_against_the_canonical_text(shelf):
+    assert len(shelf.digests) > 10
+    for name, digest in shelf.digests.items():
+        canonical = shelf.original(name, canonical=True)
+        assert verify_payload(digest, canonical)
+        for snippet in digest.evidence_snippets:
+            assert Locator.parse(snippet.locator).excerpt(canonical) == snippet.text
+
+
+def test_every_original_comes_back_byte_for_byte(shelf, http):
+    rows = [dict(row) for row in shelf.rows]
+    for name in shelf.digests:
+        rows[int(name[8 : name.index("]")])]["text"] = shelf.original(name)
+    assert rows == http.get(URL, ASKED).json()["results"]
+
+
+def test_the_archive_hash_is_that_of_the_originals(shelf):
+    items = [
+        {
+            "id": name,
+            "pointer": f"/results/{name[8 : name.index(']')]}/text",
+            "value": shelf.original(name),
+        }
+        for name in shelf.digests
+    ]
+    assert content_hash(items) == shelf.archive[1]
+
+
+def test_the_evidence_answers_the_search(shelf):
+    for digest in shelf.digests.values():
+        first = digest.evidence_snippets[0]
+        assert "exception" in first.text.casefold()
+        assert first.relevance_score > 0.5
+
+
+@pytest.mark.parametrize("username", ["bob", "carol"])
+def test_another_user_cannot_read_it(shelf, agent_of, username):
+    archive_id, digest = shelf.archive
+    other = agent_of(username, revision=shelf.agent.revision)
+    for asked in ({"archive_id": archive_id}, {"content_hash": digest}):
+        refused = other.call("content_retrieve", **asked)
+        assert refused.is_error
+        assert refused.code == "NOT_FOUND"
+
+
+def test_the_owner_reads_it_by_its_hash(alice):
+    shelf = Shelf.asked_by(alice)
+    found = alice.call("content_retrieve", content_hash=shelf.archive[1], limit=1).data
+    assert found["archive_id"] == shelf.archive[0]
+    assert found["total_count"] == len(shelf.digests)
+
+
+def test_another_search_gives_other_evidence(alice):
+    found = {
+        search: Shelf.asked_by(alice, {"search": search, "ordering": "-length"}).digests
+        for search in ("descriptor", "generator")
+    }
+    for search, digests in found.items():
+        quoted = digests["results[0].text"].evidence_snippets[0].text
+        assert search in quoted.casefold()
+
+
+def test_short_documents_among_long_ones_stay_as_they_are(alice, http):
+    shelf = Shelf.asked_by(alice)
+    whole = {row["name"]: row for row in http.get(URL, ASKED).json()["results"]}
+    kept = [
+        row for index, row in enumerate(shelf.rows) if f"results[{index}].text" not in shelf.digests
+    ]
+    assert kept
+    assert all(row == whole[row["name"]] for row in kept)
+
+
+def test_a_list_that_fits_is_not_touched(alice, http):
+    asked = {"search": "ellipsis", "page_size": 1}
+    result = alice.call("documents_texts", **asked)
+    assert result.data["results"] == http.get(URL, asked).json()["results"]
+    assert "content_fidelity" not in result.envelope["meta"]
+
+
+def test_a_page_has_no_more_than_twenty_texts(http):
+    assert len(http.get(URL, {"page_size": 100}).json()["results"]) == 20
