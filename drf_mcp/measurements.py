@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from django.conf import settings
@@ -27,12 +27,16 @@ READS = ("SELECT", "WITH")
 STATEMENTS = (*READS, "INSERT", "UPDATE", "DELETE")
 
 
+UNWATCHED: AbstractContextManager[None] = nullcontext()
+
+
 class Stopwatch:
-    """Measures one call from its making on."""
+    """Measures one call from its making on; queries too, where TELEMETRY or DEBUG is on."""
 
     def __init__(self) -> None:
         self.started = time.perf_counter()
-        self.statements: Counter[str] = Counter()
+        self.counting = bool(mcp_settings.TELEMETRY or settings.DEBUG)
+        self.statements: dict[str, int] = {}
         self.query_seconds = 0.0
         self.slowest = (0.0, "")
 
@@ -43,17 +47,18 @@ class Stopwatch:
             return execute(sql, *args)
         finally:
             seconds = time.perf_counter() - began
-            self.statements[str(sql)] += 1
+            self.statements[str(sql)] = self.statements.get(str(sql), 0) + 1
             self.query_seconds += seconds
             if seconds > self.slowest[0]:
                 self.slowest = (seconds, str(sql))
 
+    def watching(self) -> AbstractContextManager[None]:
+        """Return a context in which queries are counted, if they are to be."""
+        return self.counted() if self.counting else UNWATCHED
+
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Count the queries of every connection inside, where TELEMETRY or DEBUG is on."""
-        if not counts_queries():
-            yield
-            return
+    def counted(self) -> Iterator[None]:
+        """Count the queries of every connection inside."""
         with ExitStack() as stack:
             for connection in connections.all():
                 stack.enter_context(connection.execute_wrapper(self))
@@ -62,8 +67,8 @@ class Stopwatch:
     def telemetry(self) -> dict[str, Any]:
         """Return the measurements: milliseconds, and queries where they were counted."""
         measured: dict[str, Any] = {"duration_ms": milliseconds(time.perf_counter() - self.started)}
-        if counts_queries():
-            measured["database_queries"] = self.statements.total()
+        if self.counting:
+            measured["database_queries"] = sum(self.statements.values())
             measured["database_ms"] = milliseconds(self.query_seconds)
             if self.statements:
                 measured["slowest_query_ms"] = milliseconds(self.slowest[0])
@@ -83,11 +88,6 @@ class Stopwatch:
         seconds, sql = self.slowest
         if seconds >= SLOW_SECONDS:
             yield f"The slowest statement took {seconds * 1000:.0f} ms{shown(shape(sql))}."
-
-
-def counts_queries() -> bool:
-    """Return whether queries are counted."""
-    return bool(mcp_settings.TELEMETRY or settings.DEBUG)
 
 
 def shape(sql: str) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
-
-from django.http import QueryDict
+from urllib.parse import parse_qs, urlsplit
 
 from drf_mcp.outcomes import Pagination
 
@@ -54,9 +52,9 @@ def moved_parameters(link: str | None, query_string: str) -> dict[str, str]:
     """Return the query parameters in which the next page's link differs from the call."""
     if not link:
         return {}
-    there = QueryDict(urlsplit(link).query)
-    here = QueryDict(query_string)
-    return {name: there[name] for name in there if there.getlist(name) != here.getlist(name)}
+    here = parse_qs(query_string, keep_blank_values=True)
+    there = parse_qs(urlsplit(link).query, keep_blank_values=True)
+    return {name: values[-1] for name, values in there.items() if values != here.get(name)}
 
 
 def page_size(paginator: Any) -> int | None:

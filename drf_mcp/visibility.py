@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework.exceptions import APIException
-from rest_framework.permissions import AllowAny
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.callers import Caller
+from drf_mcp.callers import USER_PERMISSIONS, Caller
 from drf_mcp.dispatch import contain
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.tools import Tool
 
-PERMISSION_STEPS = ("get_permissions", "check_permissions")
+permission_steps = attrgetter("get_permissions", "check_permissions")
+steps = attrgetter(
+    "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
+)
 REFUSALS = (APIException, PermissionDenied, Http404)
 
 
@@ -33,6 +37,7 @@ class Visibility:
         self.identities: dict[tuple[type, ...], Request] = {
             caller.authentication_classes: caller.authenticate()
         }
+        self.answers: dict[Any, bool] = {}
 
     def of(self, tools: Iterable[Tool]) -> list[Tool]:
         """Return the tools that the caller may call, in order."""
@@ -47,8 +52,15 @@ class Visibility:
         A permission that cannot be asked without an object or a body counts as given:
         calling the tool asks it for certain.
         """
-        if is_open(tool):
-            return True
+        question = question_of(tool)
+        if question is None:
+            return self.ask(tool)
+        if question not in self.answers:
+            self.answers[question] = self.ask(tool)
+        return self.answers[question]
+
+    def ask(self, tool: Tool) -> bool:
+        """Ask the permissions of a tool's view."""
         view: Any = tool.endpoint.view()
 
         def ask() -> bool:
@@ -75,10 +87,27 @@ class Visibility:
 
 def is_open(tool: Tool) -> bool:
     """Return whether every caller sees a tool: nothing is asked, in REST framework's own way."""
-    view_class = tool.endpoint.view_class
-    classes = tool.endpoint.route.initkwargs.get(
-        "permission_classes", view_class.permission_classes
-    )
-    return all(permission is AllowAny for permission in classes) and all(
-        getattr(view_class, step) is getattr(APIView, step) for step in PERMISSION_STEPS
-    )
+    if permission_steps(tool.endpoint.view_class) != permission_steps(APIView):
+        return False
+    return all(permission is AllowAny for permission in declared(tool, "permission_classes"))
+
+
+def question_of(tool: Tool) -> Any:
+    """Return what decides whether a tool is seen, where that is the user and the method alone.
+
+    Tools with one question have one answer; None for a tool that has to be asked itself.
+    """
+    permissions = declared(tool, "permission_classes")
+    if not USER_PERMISSIONS.issuperset(permissions):
+        return None
+    if steps(tool.endpoint.view_class) != steps(APIView):
+        return None
+    authentication = declared(tool, "authentication_classes")
+    return permissions, authentication, tool.endpoint.method in SAFE_METHODS
+
+
+def declared(tool: Tool, name: str) -> tuple[Any, ...]:
+    """Return the classes in an attribute of a view, an action's own where it has some."""
+    route = tool.endpoint.route
+    own = route.initkwargs.get(name)
+    return tuple(getattr(route.view_class, name) if own is None else own)

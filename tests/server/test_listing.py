@@ -6,12 +6,14 @@ import base64
 import json
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.db import models
 from django.test import Client
 from django.urls import path
 from django.utils import translation
 from django.utils.translation import gettext_lazy
 from rest_framework import generics, serializers, viewsets
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import AllowAny, IsAdminUser
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -298,3 +300,67 @@ def test_both_channels_carry_the_same_json(expose):
     raw = agent.call("word").raw
     assert json.loads(raw["content"][0]["text"]) == raw["structuredContent"]
     assert len(raw["content"]) == 1
+
+
+class AsAdmin(BaseAuthentication):
+    """Takes everybody for the superuser."""
+
+    def authenticate(self, request) -> tuple:
+        return get_user_model().objects.get(username="admin"), None
+
+
+class OwnIdentity(StaffOnly):
+    """Repeat a word to whoever it takes for staff."""
+
+    authentication_classes = [AsAdmin]
+
+
+class FoundIdentity(StaffOnly):
+    """Repeat a word to whoever it finds to be staff."""
+
+    def get_authenticators(self) -> list:
+        return [AsAdmin()]
+
+
+class Lenient(StaffOnly):
+    """Repeat a word to everybody, although it asks."""
+
+    def permission_denied(self, request, message=None, code=None) -> None:
+        return None
+
+
+@pytest.fixture
+def alike(expose):
+    """Expose tools that ask the same of callers: by class, by action, each in its own way."""
+    expose(
+        *(path(f"{name}/", StaffOnly.as_view()) for name in ("first", "second", "third")),
+        path("anybody/", StaffOnly.as_view(permission_classes=[AllowAny])),
+        path("own/", OwnIdentity.as_view()),
+        path("found/", FoundIdentity.as_view()),
+        path("lenient/", Lenient.as_view()),
+        AUTHENTICATION_CLASSES=["rest_framework.authentication.TokenAuthentication"],
+    )
+
+
+OPEN = {"anybody", "own", "found", "lenient"}
+
+
+@pytest.mark.parametrize(
+    ("username", "seen"), [("alice", OPEN), ("carol", {*OPEN, "first", "second", "third"})]
+)
+def test_tools_that_ask_the_same_have_one_answer_and_others_their_own(
+    alike, agent_of, username, seen
+):
+    assert set(agent_of(username).tools()) == seen
+
+
+def test_tools_that_ask_the_same_are_asked_once(alike, agent_of, monkeypatch):
+    asked = []
+
+    def has_permission(self, request, view) -> bool:
+        asked.append(type(view).__name__)
+        return True
+
+    monkeypatch.setattr(IsAdminUser, "has_permission", has_permission)
+    agent_of("alice").result("tools/list")
+    assert sorted(asked) == ["FoundIdentity", "Lenient", "OwnIdentity", "StaffOnly"]
