@@ -1,0 +1,1 @@
+"""What a tool call costs beside the same plain HTTP request: ``python -m benchmarks``."""

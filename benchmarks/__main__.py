@@ -1,0 +1,54 @@
+"""``python -m benchmarks``: measure everything on the example project and print one table."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatch
+
+import django
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure in a database in memory, which is made, seeded and thrown away."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help="only what these shell patterns match")
+    parser.add_argument("--rounds", type=int, default=100, help="turns, each of three requests")
+    parser.add_argument("--tools", default="100,1000", help="how large the generated projects are")
+    asked = parser.parse_args(arguments)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
+    django.setup()
+    seed()
+    show(asked.names, asked.rounds, [int(count) for count in asked.tools.split(",")])
+
+
+def seed() -> None:
+    """Make the database and fill it."""
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    call_command("seed", verbosity=0)
+
+
+def show(names: Sequence[str], rounds: int, tool_counts: Sequence[int]) -> None:
+    """Print the table, each row when it is measured."""
+    from benchmarks import cases, report
+    from benchmarks.requests import Server
+
+    server = Server()
+    write("\n".join(report.heading()))
+    for comparison in cases.cases(server, tool_counts):
+        if not names or any(fnmatch(comparison.name, name) for name in names):
+            write(report.line(comparison.run(server, rounds)))
+
+
+def write(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

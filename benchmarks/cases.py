@@ -1,0 +1,141 @@
+"""What is compared: the requests of everyday work, and the costs that grow with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from django.conf import settings
+from django.urls import include, path
+from rest_framework.routers import SimpleRouter
+from rest_framework.viewsets import ModelViewSet
+
+from benchmarks.comparing import Comparison
+from benchmarks.requests import Client, Server
+from benchmarks.urls import nothing
+from drf_mcp.tools import registry
+from drf_mcp.views import MCPView
+from example_project.shop.models import Customer, Order
+from example_project.shop.serializers import CustomerSerializer, OrderSerializer
+
+TOOLS_PER_VIEWSET = 5
+LONG_PAGE = {"search": "exception", "page_size": 20}
+CUSTOMER = {"name": "Benchmark", "email": "benchmark@example.com", "country": "SE"}
+
+
+def cases(server: Server, tool_counts: Sequence[int]) -> Iterator[Comparison]:
+    """Yield all comparisons, each made when it is reached.
+
+    Args:
+        server: the server, whose database is seeded.
+        tool_counts: how many tools the generated projects have.
+    """
+    alice = Client.of("alice")
+    yield from everyday(alice)
+    yield from lists(alice, tool_counts)
+    yield from budgets(alice)
+    yield retrieval(server, alice)
+
+
+def everyday(alice: Client) -> Iterator[Comparison]:
+    """Yield tool calls against the same plain requests."""
+    pk = Customer.objects.filter(owner__username="alice").values_list("pk", flat=True)[0]
+    page, customers = {"page_size": 20}, "/api/customers/"
+    yield Comparison(
+        "customers_retrieve",
+        alice.plain("GET", f"{customers}{pk}/"),
+        alice.call("customers_retrieve", {"pk": pk}),
+    )
+    yield Comparison(
+        "customers_list, 20 rows",
+        alice.plain("GET", customers, query=page),
+        alice.call("customers_list", page),
+    )
+    yield Comparison(
+        "orders_list, 20 rows, nested",
+        alice.plain("GET", "/api/orders/", query=page),
+        alice.call("orders_list", page),
+    )
+    for name, body in (
+        ("customers_create", CUSTOMER),
+        ("customers_create, refused", {**CUSTOMER, "email": "nobody"}),
+    ):
+        yield Comparison(
+            name,
+            alice.plain("POST", customers, body=body),
+            alice.call("customers_create", body),
+        )
+
+
+def lists(alice: Client, tool_counts: Sequence[int]) -> Iterator[Comparison]:
+    """Yield ``tools/list`` against a view that does nothing."""
+    plain = alice.plain("GET", "/nothing/")
+    yield Comparison("tools/list", plain, alice.listing())
+    for count in tool_counts:
+        generated = {"ROOT_URLCONF": project(count), "DRF_MCP": {"EXPOSE": "urlconf"}}
+        first = alice.listing(settings=generated, before=registry.reload)
+        yield Comparison(f"tools/list, {count} tools, first time", plain, first, rounds=1)
+        again = alice.listing(settings=generated)
+        yield Comparison(f"tools/list, {count} tools, again", plain, again, rounds=10)
+
+
+def budgets(alice: Client) -> Iterator[Comparison]:
+    """Yield results within the budget against no budget at all, and a result over it."""
+    for name, arguments in (
+        ("customers_list", {"page_size": 20}),
+        ("orders_list", {"page_size": 5}),
+    ):
+        yield Comparison(
+            f"{name} within the budget, against none",
+            alice.call(name, arguments, settings=budget(None)),
+            alice.call(name, arguments, settings=budget(40_000)),
+        )
+    yield Comparison(
+        "documents_texts, 20 long documents, over the budget",
+        alice.plain("GET", "/api/library/documents/texts/", query=LONG_PAGE),
+        alice.call("documents_texts", LONG_PAGE),
+        rounds=10,
+    )
+
+
+def retrieval(server: Server, alice: Client) -> Comparison:
+    """Return ``content_retrieve`` against the same view over plain HTTP."""
+    _, content = server.send(alice.call("documents_texts", LONG_PAGE))
+    (archive_id,) = json.loads(content)["result"]["structuredContent"]["meta"][
+        "content_archive_hashes"
+    ]
+    asked = {"archive_id": archive_id, "ids": ["results[0].text"]}
+    return Comparison(
+        "content_retrieve, one document",
+        alice.plain("GET", "/mcp/content/", query=asked),
+        alice.call("content_retrieve", {**asked, "ids": [asked["ids"]]}),
+    )
+
+
+def budget(limit: int | None) -> dict[str, Any]:
+    """Return settings with this budget."""
+    return {"DRF_MCP": {**settings.DRF_MCP, "MAX_RESULT_CHARS": limit}}
+
+
+def project(tools: int) -> ModuleType:
+    """Return the URLconf of a project with that many tools, a multiple of ten."""
+    router = SimpleRouter()
+    for number in range(tools // TOOLS_PER_VIEWSET):
+        orders = number % 2 == 0
+        members = {
+            "__doc__": f"Things of kind {number}.",
+            "queryset": (Order if orders else Customer).objects.all(),
+            "serializer_class": OrderSerializer if orders else CustomerSerializer,
+            "http_method_names": ["get", "post", "put", "delete"],
+        }
+        viewset = type(f"Things{number}", (ModelViewSet,), members)
+        router.register(f"things-{number}", viewset, basename=f"things-{number}")
+    module = ModuleType(f"benchmarks.project_of_{tools}")
+    module.urlpatterns = [  # type: ignore[attr-defined]
+        path("mcp", MCPView.as_view()),
+        path("api/", include(router.urls)),
+        path("nothing/", nothing),
+    ]
+    return module

@@ -1,0 +1,149 @@
+"""Two requests side by side: function calls, statements and time."""
+
+from __future__ import annotations
+
+import cProfile
+import gc
+import pstats
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
+
+from benchmarks.requests import Request, Server
+
+# Requests sent before anything is counted, so that every cache is warm.
+WARMING = 3
+# Requests of one kind sent in a row.
+IN_A_ROW = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A request, and the one that it is measured against.
+
+    Attributes:
+        name: what is compared.
+        plain: what counts as 1.
+        measured: what is measured.
+        rounds: how often at most; None for any number.
+    """
+
+    name: str
+    plain: Request
+    measured: Request
+    rounds: int | None = None
+
+    def run(self, server: Server, rounds: int) -> Figures:
+        """Measure both, in turns, this often."""
+        rounds = min(rounds, self.rounds or rounds)
+        plain, measured = Cost(), Cost()
+        pairs = [(self.plain, plain), (self.measured, measured)]
+        if succeeds(server, self.plain) != succeeds(server, self.measured):
+            raise RuntimeError(f"{self.name}: one of the two requests fails.")
+        for request, cost in pairs:
+            with warm(server, request):
+                cost.calls = server.measured(request, function_calls)
+                cost.statements = server.measured(request, statements)
+        for turn in range(rounds):
+            # Whoever comes first finds the caches of the processor as the other left them.
+            for request, cost in pairs if turn % 2 else reversed(pairs):
+                with warm(server, request):
+                    cost.seconds += [server.measured(request, seconds) for _ in range(IN_A_ROW)]
+        return Figures(self.name, plain, measured)
+
+
+@dataclass
+class Cost:
+    """What a request costs.
+
+    Attributes:
+        calls: function calls, of Python and of C.
+        statements: SQL statements.
+        seconds: how long each took.
+    """
+
+    calls: int = 0
+    statements: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a comparison found.
+
+    Attributes:
+        name: what was compared.
+        plain: the cost that counts as 1.
+        measured: the cost that was measured.
+    """
+
+    name: str
+    plain: Cost
+    measured: Cost
+
+    @property
+    def calls(self) -> float:
+        """The function calls as a multiple of the plain request's."""
+        return self.measured.calls / self.plain.calls
+
+    @property
+    def extra_calls(self) -> int:
+        """The function calls that the plain request does not make."""
+        return self.measured.calls - self.plain.calls
+
+    @property
+    def fastest(self) -> float:
+        """The time of the fastest as a multiple of the plain request's fastest."""
+        return min(self.measured.seconds) / min(self.plain.seconds)
+
+    @property
+    def median(self) -> float:
+        """The median time as a multiple of the plain request's."""
+        return statistics.median(self.measured.seconds) / statistics.median(self.plain.seconds)
+
+
+def succeeds(server: Server, request: Request) -> bool:
+    """Return whether a request is answered with a success, of HTTP and of MCP."""
+    status, content = server.send(request)
+    return status < 400 and b'"isError":true' not in content
+
+
+@contextmanager
+def warm(server: Server, request: Request) -> Iterator[None]:
+    """Send a request until every cache is warm; its settings hold within the block."""
+    with override_settings(**request.settings):
+        for _ in range(WARMING):
+            server.measured(request, lambda answer: answer())
+        yield
+
+
+def function_calls(answer: Callable[[], Any]) -> int:
+    """Return how many functions are called, those of C included."""
+    profile = cProfile.Profile()
+    profile.runcall(answer)
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+
+
+def statements(answer: Callable[[], Any]) -> int:
+    """Return how many SQL statements run."""
+    with CaptureQueriesContext(connection) as captured:
+        answer()
+    return len(captured)
+
+
+def seconds(answer: Callable[[], Any]) -> float:
+    """Return how long an answer takes, no garbage collected meanwhile."""
+    gc.disable()
+    try:
+        started = time.perf_counter()
+        answer()
+        return time.perf_counter() - started
+    finally:
+        gc.enable()

@@ -1,0 +1,62 @@
+"""The benchmarks run, and what they count stays under its bar."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import override_settings
+
+from benchmarks import cases, report
+from benchmarks.comparing import Figures
+from benchmarks.requests import Server
+
+# A tool call against the same plain request, in function calls: the work of the view is
+# some 8,000 of them, that of a page of nested rows 40,000.
+BARS = {
+    "customers_retrieve": 1.08,
+    "customers_list, 20 rows": 1.065,
+    "orders_list, 20 rows, nested": 1.025,
+    "customers_create": 1.14,
+    "customers_create, refused": 1.23,
+}
+WITHIN = "within the budget"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def measured(django_db_setup, django_db_blocker) -> dict[str, Figures]:
+    """Every benchmark, run once, by name."""
+    server = Server()
+    with django_db_blocker.unblock(), override_settings(ROOT_URLCONF="benchmarks.urls"):
+        found = (comparison.run(server, rounds=1) for comparison in cases.cases(server, [20]))
+        return {figures.name: figures for figures in found}
+
+
+def test_every_benchmark_gives_figures_and_costs_no_statement_more(measured):
+    for figures in measured.values():
+        assert min(figures.calls, figures.fastest, figures.median) > 0, figures.name
+        assert figures.measured.statements <= figures.plain.statements, figures.name
+        assert report.line(figures).startswith(f"| {figures.name}")
+
+
+def test_a_tool_call_makes_few_function_calls_more_than_plain_http(measured):
+    over = {name: measured[name].calls for name, bar in BARS.items() if measured[name].calls > bar}
+    assert over == {}
+
+
+def test_a_budget_costs_next_to_nothing_where_it_is_kept(measured):
+    within = [figures for name, figures in measured.items() if WITHIN in name]
+    assert within
+    for figures in within:
+        assert figures.extra_calls <= 5, figures.name
+
+
+def test_a_list_of_tools_is_cheaper_the_second_time(measured):
+    first = measured["tools/list, 20 tools, first time"]
+    assert measured["tools/list, 20 tools, again"].calls < first.calls / 20
+
+
+def test_the_table_says_on_what_it_was_measured():
+    machine, names, _ = report.heading()
+    assert "Python" in machine
+    assert names.count("|") == report.row(("-",) * len(report.HEADINGS)).count("|")
