@@ -161,7 +161,8 @@ class Reducer:
             if trimmed is None:
                 return None
             reduction = with_rows(trimmed, places)
-        return self.with_digests(reduction, cap)
+        reduction = self.with_digests(reduction, cap)
+        return reduction if reduction.lists else self.with_texts_back(reduction)
 
     @cached_property
     def texts(self) -> Mapping[Path, str]:
@@ -210,6 +211,20 @@ class Reducer:
             for path in reduction.digested
         }
         return replace(reduction, value=replaced(reduction.value, digests))
+
+    def with_texts_back(self, reduction: Reduction) -> Reduction:
+        """Return a reduction with the shortest texts whole again, as many as fit.
+
+        Digests are mostly shorter than the room that was kept for them.
+        """
+        for path in sorted(reduction.digested, key=self.lengths.__getitem__):
+            value = replaced(reduction.value, {path: self.texts[path]})
+            digested = tuple(other for other in reduction.digested if other != path)
+            whole = replace(reduction, value=value, digested=digested)
+            if not digested or not self.fits(whole):
+                break
+            reduction = whole
+        return reduction
 
     def floor(self) -> Reduction:
         """Return an empty answer of the same type; a page keeps count and links."""

@@ -124,22 +124,34 @@ def agent_text(agent: Agent, **arguments) -> str:
 def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice):
     library()
     result = alice.call("documents", search="storm mole")
-    assert result.envelope["meta"]["content_fidelity"] == "summary"
-    for row in result.data["results"]:
+    meta = result.envelope["meta"]
+    assert meta["content_fidelity"] == "summary"
+    rows = {f"data[{place}].body": row for place, row in enumerate(result.data["results"])}
+    for row in map(rows.pop, meta["dropped_content_ids"]):
         payload = DigestPayload.from_json(row["body"])
         assert verify_payload(payload, canonical_text(document(row["id"])["body"]))
         assert "storm" in payload.evidence_snippets[0].text
+    assert list(rows.values()) == [document(row["id"]) for row in rows.values()]
+
+
+def test_texts_are_kept_whole_where_digests_leave_room_for_them(library, alice):
+    library()
+    result = alice.call("documents")
+    whole = [row for row in result.data["results"] if row == document(row["id"])]
+    assert whole
+    longest = max(len(row["body"]) for row in whole)
+    assert len(result.raw["content"][0]["text"]) + longest > 40_000
 
 
 def test_a_locator_can_be_looked_up_in_the_canonical_text(library, alice):
     library()
     result = alice.call("documents", search="storm mole")
-    snippet = DigestPayload.from_json(result.data["results"][0]["body"]).evidence_snippets[0]
+    snippet = DigestPayload.from_json(result.data["results"][-1]["body"]).evidence_snippets[0]
     start, end = map(int, snippet.locator.removeprefix("char:").split("-"))
     data = alice.call(
         "content_retrieve",
         archive_id=archive_of(result)[0],
-        ids=["data[0].body"],
+        ids=result.envelope["meta"]["dropped_content_ids"][-1:],
         canonical=True,
         offset=start,
         limit=end - start,
@@ -340,7 +352,7 @@ def test_a_digester_that_fails_is_stood_in_for(library, alice):
     library(DIGESTER_CLASS=Failing)
     result = alice.call("documents")
     assert result.envelope["meta"]["content_fidelity"] == "summary"
-    DigestPayload.from_json(result.data["results"][0]["body"])
+    assert DigestPayload.from_json(result.data["results"][-1]["body"])
 
 
 def test_a_tool_can_have_a_budget_of_its_own(settings, expose, alice):
