@@ -52,8 +52,11 @@ def moved_parameters(link: str | None, query_string: str) -> dict[str, str]:
     """Return the query parameters in which the next page's link differs from the call."""
     if not link:
         return {}
-    here = parse_qs(query_string, keep_blank_values=True)
-    there = parse_qs(urlsplit(link).query, keep_blank_values=True)
+    written = set(query_string.split("&"))
+    pairs = [pair for pair in urlsplit(link).query.split("&") if pair not in written]
+    there = parse_qs("&".join(pairs), keep_blank_values=True)
+    # Of several, some may only be written in another way.
+    here = parse_qs(query_string, keep_blank_values=True) if len(there) > 1 else {}
     return {name: values[-1] for name, values in there.items() if values != here.get(name)}
 
 

@@ -176,22 +176,26 @@ def read_body(request: HttpRequest) -> bytes:
             that breaks off or whose Content-Length is none.
     """
     limit = mcp_settings.MAX_BODY_BYTES
-    too_large = Refused(413, f"The request body is larger than {limit} bytes.")
     try:
         length = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
         raise Refused(400, "The Content-Length header is not a number.") from None
     if length > limit:
-        raise too_large
+        raise too_large(limit)
     try:
         body = request.body
     except RequestDataTooBig:
-        raise too_large from None
+        raise too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
     except UnreadablePostError:
         raise Refused(400, "The request body could not be read.") from None
     if len(body) > limit:
-        raise too_large
+        raise too_large(limit)
     return body
+
+
+def too_large(limit: int | None) -> Refused:
+    """Return the refusal of a body over a limit."""
+    return Refused(413, f"The request body is larger than {limit} bytes.")
 
 
 def check_origin(request: HttpRequest) -> None:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from django.utils.http import urlencode
+from urllib.parse import urlencode
 
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.schemas.endpoint import Parameter

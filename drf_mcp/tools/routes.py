@@ -115,7 +115,7 @@ class Route:
         """
         resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
         try:
-            match = resolver.resolve(path)
+            match = resolver.resolve(path) if self.kwargs else self.resolved(resolver, path)
             expected = {name: self.captured(name, value) for name, value in kwargs.items()}
         except (Resolver404, ValueError):
             return None
@@ -127,6 +127,25 @@ class Route:
         captured = captured or dict(zip(kwargs, match.args, strict=False))
         expected = {name: value for name, value in expected.items() if name not in fixed}
         return match if captured == expected else None
+
+    def resolved(self, resolver: URLResolver, path: str) -> ResolverMatch:
+        """Return what a path leads to that holds no argument, resolved once.
+
+        Raises:
+            Resolver404: if it leads nowhere.
+        """
+        known = self.constant_matches.get(path)
+        if known is None or known[0] is not resolver:
+            known = self.constant_matches[path] = (resolver, resolver.resolve(path))
+        # A match cannot be copied by `copy`, as it cannot be pickled.
+        match: ResolverMatch = object.__new__(ResolverMatch)
+        vars(match).update(vars(known[1]), kwargs=dict(known[1].kwargs))
+        return match
+
+    @functools.cached_property
+    def constant_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
+        """What paths without arguments lead to, one for each language at the most."""
+        return {}
 
     def captured(self, name: str, value: Any) -> Any:
         """Return what the resolver captures where this value was written."""

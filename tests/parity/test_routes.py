@@ -14,6 +14,7 @@ from rest_framework import viewsets
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
+from rest_framework.views import APIView
 
 from drf_mcp.tools import registry
 from tests.parity.answers import called
@@ -251,3 +252,24 @@ def test_a_urlconf_that_middleware_chose(expose, settings, alice, monkeypatch):
     assert not called(alice, "theirs_get", {"pk": 3}).is_error
     alice.http.get("/theirs/3/")
     assert theirs.seen[0] == theirs.seen[1]
+
+
+def test_a_path_without_arguments_is_resolved_once_and_no_call_sees_what_another_did(
+    expose, agent_of
+):
+    """Not even a view that writes to its match."""
+    seen = []
+
+    class Writing(APIView):
+        permission_classes = [AllowAny]
+
+        def get(self, request, **kwargs):
+            seen.append(dict(request.resolver_match.kwargs))
+            request.resolver_match.kwargs["written"] = True
+            return Response({})
+
+    expose(path("writing/", Writing.as_view(), {"fixed": 1}))
+    agent = agent_of(None)
+    for _ in range(2):
+        agent.call("writing")
+    assert seen == [{"fixed": 1}] * 2

@@ -120,7 +120,9 @@ def test_a_body_too_large_is_answered_with_the_limit(expose):
 
 def test_djangos_own_limit_is_a_413_too(agent, settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 150
-    assert agent.post(padded(151)).status_code == 413
+    answer = agent.post(padded(151))
+    assert answer.status_code == 413
+    assert "larger than 150 bytes" in answer.content.decode()
 
 
 def posted(body: bytes, **environ):
