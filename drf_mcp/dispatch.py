@@ -6,9 +6,9 @@ request that a client would have sent, and its response is read.
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction
@@ -73,7 +73,7 @@ def dispatch(tool: Tool, arguments: Any, caller: Caller) -> Outcome:
         raise caller.refusal
     caller.authenticate()
     telemetry = {**stopwatch.telemetry(), **outcome.telemetry}
-    return replace(outcome, request_id=outcome.request_id or request_id, telemetry=telemetry)
+    return outcome.changed(request_id=outcome.request_id or request_id, telemetry=telemetry)
 
 
 def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
@@ -101,10 +101,14 @@ def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
 
 def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
     """Return the callback in the transactions that Django's handler would put it in."""
-    atomic = handler.make_view_atomic(callback)
-    if iscoroutinefunction(atomic):
-        return async_to_sync(atomic)
-    return atomic
+    atomic: Any = handler.make_view_atomic(callback)
+    return async_to_sync(atomic) if is_asynchronous(callback) else atomic
+
+
+@functools.lru_cache(maxsize=4096)
+def is_asynchronous(callback: Callable[..., Any]) -> bool:
+    """Return whether a callback is a coroutine function."""
+    return iscoroutinefunction(callback)
 
 
 def read(tool: Tool, call: Call, request: InnerRequest, response: HttpResponseBase) -> Outcome:

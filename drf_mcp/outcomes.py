@@ -207,3 +207,13 @@ class Outcome:
     def is_error(self) -> bool:
         """True if the MCP result carries ``isError``: it failed, and not softly."""
         return self.failure is not None and not self.failure.soft
+
+    def changed(self, **members: Any) -> Outcome:
+        """Return the outcome with other members.
+
+        As `dataclasses.replace`, which every call would pay for: it asks for each member,
+        then sets each anew.
+        """
+        outcome = object.__new__(Outcome)
+        outcome.__dict__.update(self.__dict__, **members)
+        return outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote_plus
 
 from drf_mcp.outcomes import Pagination
 
@@ -53,11 +53,12 @@ def moved_parameters(link: str | None, query_string: str) -> dict[str, str]:
     if not link:
         return {}
     written = set(query_string.split("&"))
-    pairs = [pair for pair in urlsplit(link).query.split("&") if pair not in written]
-    there = parse_qs("&".join(pairs), keep_blank_values=True)
+    pairs = [pair for pair in link.partition("?")[2].split("&") if pair not in written]
+    parts = [pair.partition("=") for pair in pairs]
+    there = {unquote_plus(name): unquote_plus(value) for name, _, value in parts}
     # Of several, some may only be written in another way.
     here = parse_qs(query_string, keep_blank_values=True) if len(there) > 1 else {}
-    return {name: values[-1] for name, values in there.items() if values != here.get(name)}
+    return {name: value for name, value in there.items() if value not in here.get(name, ())}
 
 
 def page_size(paginator: Any) -> int | None:

@@ -58,8 +58,7 @@ def outcome_of(tool: str, answer: Answer, arguments: ArgumentLocator) -> Outcome
     outcome = own_envelope(answer) or plain_outcome(answer, arguments)
     quota = outcome.rate_limit or quota_of(answer)
     notes = notes_of(answer.request) or NO_NOTES
-    return replace(
-        outcome,
+    return outcome.changed(
         tool=tool,
         content=answer.blocks,
         rate_limit=quota,
@@ -111,7 +110,7 @@ def narrowed(outcome: Outcome, fields: Iterable[str]) -> Outcome:
     """Return the outcome, of a success only the fields of these paths."""
     if outcome.failure is not None:
         return outcome
-    return replace(outcome, data=select(outcome.data, fields))
+    return outcome.changed(data=select(outcome.data, fields))
 
 
 def pointed(outcome: Outcome, tool: Tool) -> Outcome:
@@ -127,7 +126,7 @@ def pointed(outcome: Outcome, tool: Tool) -> Outcome:
         hint = "Start at the first page, and go on with the arguments of the next."
     else:
         return outcome
-    return replace(outcome, failure=replace(failure, remediation=hint))
+    return outcome.changed(failure=replace(failure, remediation=hint))
 
 
 def quota_of(answer: Answer) -> RateLimit | None:

@@ -49,7 +49,9 @@ class BodyEncoder:
 
     def encoder_of(self, value: Any) -> BodyEncoder:
         """Return what encodes a value: another encoder where files are among it."""
-        return self.files if self.files is not None and holds_upload(value) else self
+        if self.files is None or value is MISSING:
+            return self
+        return self.files if holds_upload(value) else self
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Argument:
         """The JSON Schema of the value."""
         return self.parameter.schema
 
-    @property
+    @functools.cached_property
     def json_type(self) -> str:
         """The JSON type of the value, null aside; "" if it may be of several."""
         types = self.schema.get("type", "")
