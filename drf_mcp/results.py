@@ -28,20 +28,17 @@ def tool_result(
     outcome: Outcome, envelope: Envelope, era: Era, budget: Budget | None = None
 ) -> dict[str, Any]:
     """Return the members of a CallToolResult, the envelope in both channels."""
-
-    def write(outcome: Outcome) -> str:
-        return envelope.text(outcome, envelope.render(outcome), encode_data)
-
-    text = write(outcome)
-    if budget is not None and budget.is_exceeded(outcome, text):
-        outcome, text = budget.fit(outcome, write)
-    blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text))]
+    texts = envelope.texts(outcome, encode_data)
+    if budget is not None and budget.is_exceeded(outcome, texts[0]):
+        outcome, _ = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encode_data)))
+        texts = envelope.texts(outcome, encode_data)
+    blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text)) for text in texts]
     blocks += [
         jsonrpc.encode(block) for block in outcome.content if block["type"] in era.content_types
     ]
     members: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
     if envelope.structured_content:
-        members["structuredContent"] = Encoded(to_bytes(text))
+        members["structuredContent"] = Encoded(to_bytes(texts[0]))
     if outcome.is_error:
         members["isError"] = True
     return members

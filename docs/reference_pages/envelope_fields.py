@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ class Described:
 
 def attributes(documented: type) -> Schema:
     """Return a schema of the attributes that a docstring tells of."""
-    section = (documented.__doc__ or "").split("Attributes:\n")[1]
-    told = re.findall(r"^ {8}(\w+): ((?:.+\n?)(?: {12}.+\n?)*)", section, re.M)
+    section = inspect.cleandoc(documented.__doc__ or "").split("Attributes:\n")[1]
+    told = re.findall(r"^ {4}(\w+): ((?:.+\n?)(?: {8}.+\n?)*)", section, re.M)
     return {"properties": {name: {"description": present(text)} for name, text in told}}
 
 

@@ -43,8 +43,25 @@ class Envelope:
         """
         return None
 
+    def remarks(self, outcome: Outcome) -> Any:
+        """Return what the shape has no place for, as the JSON value of a second text block.
+
+        None for no such block.
+        """
+        return None
+
+    def texts(self, outcome: Outcome, encode: Callable[[Any], str]) -> list[str]:
+        """Return the result's text blocks, the envelope first.
+
+        Args:
+            encode: turns a JSON value into compact JSON text.
+        """
+        text = self.text(outcome, self.render(outcome), encode)
+        remarks = self.remarks(outcome)
+        return [text] if remarks is None else [text, encode(remarks)]
+
     def text(self, outcome: Outcome, rendered: Any, encode: Callable[[Any], str]) -> str:
-        """Return the result's one text block.
+        """Return the text block of the envelope.
 
         Args:
             rendered: what `render` gave for the outcome.

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 import drf_mcp
-from drf_mcp.outcomes import MISSING, Failure, Outcome, Problem
+from drf_mcp.outcomes import MISSING, Failure, Outcome, Problem, Warning
 from drf_mcp.settings import mcp_settings
 from drf_mcp.vocabulary import HANDLING
 
@@ -94,6 +94,16 @@ def fidelity(outcome: Outcome) -> dict[str, Any]:
 def messages(outcome: Outcome) -> list[str]:
     """Return the warnings as sentences."""
     return [warning.message for warning in outcome.warnings]
+
+
+def warning_detail(warning: Warning) -> dict[str, Any]:
+    """Return a warning with its code and what it is about."""
+    return {
+        "code": warning.code,
+        "severity": warning.severity.value,
+        "message": warning.message,
+        **present({"context": warning.context, "remediation": warning.remediation}),
+    }
 
 
 def remediation(failure: Failure) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from drf_mcp.envelopes import facts
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.canonical import json_text, json_value
 from drf_mcp.outcomes import Failure, Outcome
@@ -15,8 +16,9 @@ PREFIX = "Error executing tool: "
 class PlainEnvelope(Envelope):
     """Text only: the untouched body as JSON, or ``Error executing tool: ...``.
 
-    It has no room for facts about the result (pagination stays in the body, a
-    trimmed body does not say so), and no ``structuredContent`` or ``outputSchema``.
+    It has no room for facts about the result: pagination stays in the body, and what was
+    left out to fit a budget is told in a second text block. There is no
+    ``structuredContent`` and no ``outputSchema``.
     """
 
     structured_content: ClassVar[bool] = False
@@ -33,6 +35,13 @@ class PlainEnvelope(Envelope):
     def text(self, outcome: Outcome, rendered: Any, encode: Callable[[Any], str]) -> str:
         """Return the sentence as it is, a body as JSON."""
         return str(rendered) if outcome.is_error else json_text(rendered)
+
+    def remarks(self, outcome: Outcome) -> Any:
+        """Return what a shortened body lacks and the way to it, None for a whole one."""
+        if outcome.fidelity is None:
+            return None
+        details = [facts.warning_detail(warning) for warning in outcome.warnings]
+        return facts.present({**facts.fidelity(outcome), "warning_details": details})
 
     def soft_body(self, failure: Failure, outcome: Outcome) -> Any:
         """Return the body of a call that worked: the view's, or its sentence if it has none."""

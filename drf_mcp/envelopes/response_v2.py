@@ -7,7 +7,7 @@ from typing import Any
 from drf_mcp.envelopes import facts
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.payload import as_object, as_object_schema, payload, payload_schema
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem, Warning
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 
 VERSION = "response-v2"
 
@@ -73,21 +73,12 @@ class ResponseV2Envelope(Envelope):
                 "request_id": outcome.request_id,
                 **facts.fidelity(outcome),
                 "warnings": facts.messages(outcome),
-                "warning_details": [self.warning_detail(item) for item in outcome.warnings],
+                "warning_details": [facts.warning_detail(item) for item in outcome.warnings],
                 "pagination": facts.pagination(outcome),
                 "rate_limit": facts.rate_limit(outcome),
                 "telemetry": outcome.telemetry,
             }
         )
-
-    def warning_detail(self, warning: Warning) -> dict[str, Any]:
-        """Return one entry of ``meta.warning_details``."""
-        return {
-            "code": warning.code,
-            "severity": warning.severity.value,
-            "message": warning.message,
-            **facts.present({"context": warning.context, "remediation": warning.remediation}),
-        }
 
     def error_data(self, failure: Failure, outcome: Outcome) -> dict[str, Any]:
         """Return ``data`` of a failure; a soft one keeps what the view had to say."""

@@ -21,6 +21,8 @@ ENCODED = re.compile(r"[A-Za-z0-9+/=_\-.,:;%]{400}")
 # Terms beyond this many make a sentence long, not important.
 FULL_TERMS = 8
 SUMMARY_SENTENCES = 8
+WORD_PART = 4
+"""Terms of a query from this length on are found within longer terms, as searches find them."""
 
 
 class ExtractiveDigester(Digester):
@@ -30,9 +32,10 @@ class ExtractiveDigester(Digester):
     most where it comes back without being everywhere. A sentence weighs the sum of its
     terms over ``max(number of terms, 8)``, half as much again if it opens the text. The
     heaviest make the summary, in the text's order; the next heaviest are the key points.
-    Evidence is what has most of the query's weight, which is its relevance; where
-    nothing matches, the heaviest sentences of relevance 0; without a query, the heaviest
-    ones, relative to the first.
+    Evidence is what has most of the query's weight, which is its relevance; a term of four
+    characters or more is found within longer ones too. Where nothing matches, it is the
+    heaviest sentences, of relevance 0; without a query, the heaviest ones, relative to the
+    first.
     """
 
     def condense(self, text: str, query: str) -> Condensed:
@@ -99,17 +102,27 @@ def fitting(ranked: Iterable[Sentence]) -> list[Sentence]:
 
 def answers(found: Sequence[Sentence], weights: Mapping[str, float], query: str) -> list[Evidence]:
     """Return different sentences that share terms with a query, the most relevant first."""
-    asked = {
-        term: weights.get(term, weight_of(1, len(found))) for term in sorted(set(terms(query)))
+    asked = {term: matches(term, weights) for term in sorted(set(terms(query)))}
+    worth = {
+        term: max((weights[match] for match in like), default=weight_of(1, len(found)))
+        for term, like in asked.items()
     }
-    whole = sum(asked.values())
+    whole = sum(worth.values())
+    known = frozenset().union(*asked.values())
     shares = [
-        (sum(weight for term, weight in asked.items() if term in item.terms) / whole, item)
+        (sum(worth[term] for term in asked if not asked[term].isdisjoint(item.terms)) / whole, item)
         for item in {sentence.text: sentence for sentence in reversed(found)}.values()
-        if not item.terms.isdisjoint(asked)
+        if not known.isdisjoint(item.terms)
     ]
     best = sorted(shares, key=lambda share: (-share[0], share[1].start))[:ITEMS]
     return [Evidence(item.text, share, item.start) for share, item in best]
+
+
+def matches(asked: str, known: Iterable[str]) -> frozenset[str]:
+    """Return the terms that a term of a query finds: itself, and longer ones that hold it."""
+    if len(asked) < WORD_PART:
+        return frozenset(term for term in known if term == asked)
+    return frozenset(term for term in known if asked in term)
 
 
 def heaviest(ranked: Sequence[tuple[float, Sentence]], query: str) -> list[Evidence]:

@@ -19,20 +19,22 @@ class Fitted:
 
     Attributes:
         outcome: what is sent.
-        text: its envelope.
+        text: its text blocks, one after the other.
+        texts: its text blocks, the envelope first.
         entries: what was archived.
         written: how often the envelope was written.
     """
 
     outcome: Outcome
     text: str
+    texts: list[str]
     entries: list[Entry]
     written: int
 
     @property
     def envelope(self) -> Any:
         """The envelope as a client reads it."""
-        return json.loads(self.text)
+        return json.loads(self.texts[0])
 
     @property
     def level(self) -> str | None:
@@ -62,7 +64,7 @@ def fit(
 
     def write(outcome: Outcome) -> str:
         written[0] += 1
-        return envelope.text(outcome, envelope.render(outcome), encode_data)
+        return "".join(envelope.texts(outcome, encode_data))
 
     def store(entry: Entry) -> bool:
         if keep:
@@ -72,7 +74,7 @@ def fit(
     options.setdefault("digest", ExtractiveDigester().digest)
     fitter = Fitter(limit, keep=None if keep is None else store, **options)
     fitted, text = fitter.fit(outcome, write)
-    return Fitted(fitted, text, entries, written[0])
+    return Fitted(fitted, text, envelope.texts(fitted, encode_data), entries, written[0])
 
 
 def fit_data(data: Any, limit: int, **options: Any) -> Fitted:

@@ -67,7 +67,7 @@ budgets = st.integers(FLOOR, 9000)
 def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
     fitted = fit(success(data), limit, envelope_class)
     assert len(fitted.text) <= limit
-    json.loads(fitted.text)
+    assert [json.loads(text) for text in fitted.texts]
     assert encode_data(fitted.restored) == encode_data(data)
 
 

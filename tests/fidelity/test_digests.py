@@ -127,6 +127,15 @@ def test_marked_up_text_is_quoted_as_it_is_read(text, quoted):
     assert verify_payload(payload, canonical_text(text))
 
 
+def test_a_term_of_the_query_is_found_within_longer_words():
+    """As REST framework's search finds rows; short ones would be found in every other word."""
+    text = ENGLISH.replace("harbour", "harbours")
+    found = digest(text, "harbour").evidence_snippets
+    assert found[0].relevance_score == 1.0
+    assert "harbours" in found[0].text
+    assert digest(text, "bou").evidence_snippets[0].relevance_score == 0
+
+
 def test_the_same_text_gives_the_same_digest():
     assert ExtractiveDigester().digest(ENGLISH, "mole") == ExtractiveDigester().digest(
         ENGLISH, "mole"

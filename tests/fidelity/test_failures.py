@@ -93,7 +93,7 @@ def test_the_floor_is_the_failure_itself():
 
 def test_a_plain_failure_falls_back_on_words_of_its_own():
     fitted = fit(refused(500), LIMIT, PlainEnvelope)
-    assert fitted.text == "Error executing tool: Validation failed. Mend it."
+    assert fitted.texts[0] == "Error executing tool: Validation failed. Mend it."
 
 
 def test_a_soft_failure_keeps_what_fits_of_its_answer():

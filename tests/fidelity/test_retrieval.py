@@ -121,6 +121,16 @@ def agent_text(agent: Agent, **arguments) -> str:
     return raw["content"][0]["text"]
 
 
+def test_a_shortened_plain_body_leads_to_the_rest(library, alice):
+    library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
+    body, beside = alice.result("tools/call", name="rows", arguments={})["content"]
+    kept, said = json.loads(body["text"]), json.loads(beside["text"])
+    assert len(body["text"]) + len(beside["text"]) <= 40_000
+    (archive_id,) = said["content_archive_hashes"]
+    slice_ = json.loads(agent_text(alice, archive_id=archive_id, limit=1))
+    assert slice_["items"][0]["value"]["id"] == kept[-1]["id"] + 1
+
+
 def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice):
     library()
     result = alice.call("documents", search="storm mole")

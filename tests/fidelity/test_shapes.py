@@ -247,9 +247,21 @@ def test_the_other_envelopes_carry_the_same_facts(envelope_class, facts):
     assert "content_retrieve" in warnings[0]
 
 
-def test_a_plain_body_is_shortened_as_well():
+def test_a_plain_body_says_beside_itself_that_it_was_shortened():
     fitted = fit(success(rows(1000)), 10_000, PlainEnvelope)
     assert fitted.envelope == rows(len(fitted.envelope))
+    said = json.loads(fitted.texts[1])
+    assert said["content_fidelity"] == "partial"
+    assert said["content_archive_hashes"] == {
+        fitted.entries[0].archive_id: fitted.entries[0].content_hash
+    }
+    assert said["dropped_content_ids"][0] == str(len(fitted.envelope) + 1)
+    assert said["warning_details"][0]["code"] == "CONTENT_TRUNCATED"
+    assert len("".join(fitted.texts)) <= 10_000
+
+
+def test_a_whole_plain_body_stands_alone():
+    assert len(fit(success(rows(3)), 10_000, PlainEnvelope).texts) == 1
 
 
 def test_nothing_is_promised_where_nothing_is_archived():
