@@ -66,7 +66,8 @@ class Budget:
         limit = self.limit(outcome)
         if limit is None:
             return outcome, write(outcome)
-        digester = mcp_settings.DIGESTER_CLASS
+        # A slice of what was left out is the text itself.
+        digester = None if self.tool.name == RETRIEVAL_TOOL else mcp_settings.DIGESTER_CLASS
         fitter = Fitter(
             limit,
             digest=partial(digest, digester) if digester else None,

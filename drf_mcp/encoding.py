@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,31 @@ def encode_data(value: Any) -> str:
         ValueError: on NaN, an infinity or a circular value.
     """
     return ENCODER.encode(value)
+
+
+class AnswerEncoder(JSONEncoder):
+    """Writes an answer any number of times, though it may hold what can be read only once.
+
+    REST framework writes a generator, a ``map`` and their like as an array. The first
+    reading is kept for the next.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        # Holds the iterator too: the id of one that is gone could come back.
+        self._read: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+
+    def default(self, obj: Any) -> Any:
+        """Return what stands for an object that Python's json cannot write."""
+        if not isinstance(obj, Iterator):
+            return super().default(obj)
+        if id(obj) not in self._read:
+            self._read[id(obj)] = (obj, tuple(obj))
+        return self._read[id(obj)][1]
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as a JSON reader gets it."""
+        return json.loads(self.encode(value))
 
 
 def unencodable(value: Any) -> tuple[str, str] | None:

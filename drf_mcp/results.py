@@ -8,7 +8,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from drf_mcp.budgets import Budget
-from drf_mcp.encoding import encode_data, to_bytes, unencodable
+from drf_mcp.encoding import AnswerEncoder, to_bytes, unencodable
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
@@ -28,10 +28,12 @@ def tool_result(
     outcome: Outcome, envelope: Envelope, era: Era, budget: Budget | None = None
 ) -> dict[str, Any]:
     """Return the members of a CallToolResult, the envelope in both channels."""
-    texts = envelope.texts(outcome, encode_data)
+    encoder = AnswerEncoder()
+    texts = envelope.texts(outcome, encoder.encode)
     if budget is not None and budget.is_exceeded(outcome, texts[0]):
-        outcome, _ = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encode_data)))
-        texts = envelope.texts(outcome, encode_data)
+        outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
+        outcome, _ = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
+        texts = envelope.texts(outcome, encoder.encode)
     blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text)) for text in texts]
     blocks += [
         jsonrpc.encode(block) for block in outcome.content if block["type"] in era.content_types

@@ -76,12 +76,20 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
 }
 
 
+class ItemId(serializers.Field[Any, Any, Any, Any]):
+    """An item's id as it was told: in part the project's own, so nothing of it is refused."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return it as text."""
+        return str(data)
+
+
 class Arguments(serializers.Serializer[Any]):
     """What is asked for."""
 
     archive_id = serializers.CharField(required=False)
     content_hash = serializers.CharField(required=False)
-    ids = serializers.ListField(child=serializers.CharField(), required=False)
+    ids = serializers.ListField(child=ItemId(), required=False)
     offset = serializers.IntegerField(min_value=0, default=0)
     limit = serializers.IntegerField(min_value=1, default=None)
     canonical = serializers.BooleanField(default=False)
@@ -96,7 +104,7 @@ class Arguments(serializers.Serializer[Any]):
 
 
 class ItemsById(BaseFilterBackend):
-    """Narrows the items to those whose ids are asked for."""
+    """Narrows the items to those whose ids, or pointers, are asked for."""
 
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
         """Return the items of these ids, all without any.
@@ -107,13 +115,13 @@ class ItemsById(BaseFilterBackend):
         ids = view.arguments.get("ids")
         if not ids:
             return queryset
-        known = {item["id"] for item in queryset}
+        known = {name for item in queryset for name in (item["id"], item["pointer"])}
         # A client may write several as one, although an id may hold a comma itself.
         wanted = {part for name in ids for part in ([name] if name in known else name.split(","))}
         unknown = sorted(wanted - known)
         if unknown:
             raise NotFound(f"Not among the archived items: {', '.join(unknown[:10])}.")
-        return [item for item in queryset if item["id"] in wanted]
+        return [item for item in queryset if not wanted.isdisjoint((item["id"], item["pointer"]))]
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Declare the query parameters of the view."""
@@ -236,17 +244,24 @@ def canonical_form(text: str) -> str:
     return form
 
 
+def names_of(item: Mapping[str, Any], room: int) -> dict[str, Any]:
+    """Return what an item is called, without a pointer that would take half of the room."""
+    named = {"id": item["id"], "pointer": item["pointer"]}
+    return named if length(named) <= room // 2 else {"id": item["id"]}
+
+
 def text_slice(
     item: Mapping[str, Any], kind: str, text: str, offset: int, limit: int, room: int
 ) -> dict[str, Any]:
     """Return a slice of one text, in characters."""
+    named = names_of(item, room)
+    room -= length(named)
     part = text[offset : offset + min(limit, room)]
     while len(part) > 1 and length(part) > room:
         part = part[: max(len(part) * room // length(part), 1)]
     end = offset + len(part)
     return {
-        "id": item["id"],
-        "pointer": item["pointer"],
+        **named,
         "format": kind,
         "offset": offset,
         "next_offset": end if part and end < len(text) else None,
@@ -275,7 +290,7 @@ def fitting(items: Sequence[Mapping[str, Any]], room: int) -> Iterator[Mapping[s
     for item in items:
         size = length(item)
         if size > room:
-            item = {"id": item["id"], "pointer": item["pointer"], "too_long": size}
+            item = {**names_of(item, room), "too_long": size}
             size = length(item)
         used += size + 2
         if used > room and used > size + 2:

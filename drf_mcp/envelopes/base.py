@@ -29,6 +29,10 @@ class Envelope:
         """
         raise NotImplementedError(f"{type(self).__name__} must define render().")
 
+    def answer(self, outcome: Outcome) -> Any:
+        """Return the part of an outcome that is shortened where the result is too long."""
+        return outcome.data
+
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any] | None:
         """Return the JSON Schema (2020-12) of everything that `render` gives.
 

@@ -27,8 +27,11 @@ def json_value(value: Any) -> Any:
 def content_hash(value: Any) -> str:
     """Return ``sha256-`` and the hex hash of a value's canonical JSON.
 
-    Canonical JSON is compact, in UTF-8, with sorted names. It is made of the value
-    as a reader gets it, so that a client can compute the same hash.
+    Canonical JSON is compact, in UTF-8, with sorted names.
+
+    Args:
+        value: the value as a reader gets it, see `json_value`: a client can compute the
+            same hash.
     """
-    text = json.dumps(json_value(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "sha256-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

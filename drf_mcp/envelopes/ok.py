@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 from drf_mcp.envelopes import facts
 from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.canonical import content_hash
+from drf_mcp.envelopes.canonical import content_hash, json_value
 from drf_mcp.envelopes.payload import payload, payload_schema
 from drf_mcp.outcomes import Failure, Outcome
 
@@ -57,9 +59,13 @@ class OkEnvelope(Envelope):
             return {"ok": False, "errors": errors, "meta": self.meta(outcome, errors)}
         return {"ok": False, "errors": errors, "meta": self.meta(outcome, data), "data": data}
 
+    def texts(self, outcome: Outcome, encode: Callable[[Any], str]) -> list[str]:
+        """Return the text block; the hash in it and the data beside it are of one reading."""
+        return super().texts(outcome.changed(data=json.loads(encode(outcome.data))), encode)
+
     def data(self, outcome: Outcome) -> Any:
-        """Return the view's own value, of a page the rows alone."""
-        value = payload(outcome)
+        """Return the view's own value, of a page the rows alone, as a JSON reader gets it."""
+        value = json_value(payload(outcome))
         if outcome.pagination is not None and isinstance(value, dict) and set(value) == {"results"}:
             return value["results"]
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MappingView
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,7 +13,7 @@ from drf_mcp.outcomes import Outcome
 PAGE_MEMBERS = frozenset({"count", "next", "previous"})
 
 # What REST framework's encoder writes as an array.
-LISTS = (list, tuple, set, frozenset, QuerySet)
+LISTS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)
 
 
 def payload(outcome: Outcome) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -33,8 +34,8 @@ class PlainEnvelope(Envelope):
         return PREFIX + self.reason(failure, outcome.data)
 
     def text(self, outcome: Outcome, rendered: Any, encode: Callable[[Any], str]) -> str:
-        """Return the sentence as it is, a body as JSON."""
-        return str(rendered) if outcome.is_error else json_text(rendered)
+        """Return the sentence as it is, a body as JSON with Python's own separators."""
+        return str(rendered) if outcome.is_error else json_text(json.loads(encode(rendered)))
 
     def remarks(self, outcome: Outcome) -> Any:
         """Return what a shortened body lacks and the way to it, None for a whole one."""
@@ -43,9 +44,13 @@ class PlainEnvelope(Envelope):
         details = [facts.warning_detail(warning) for warning in outcome.warnings]
         return facts.present({**facts.fidelity(outcome), "warning_details": details})
 
+    def answer(self, outcome: Outcome) -> Any:
+        """Return the body: of a soft failure all of it, not the data in it alone."""
+        return outcome.data if outcome.body is None else outcome.body
+
     def soft_body(self, failure: Failure, outcome: Outcome) -> Any:
         """Return the body of a call that worked: the view's, or its sentence if it has none."""
-        body = outcome.data if outcome.body is None else outcome.body
+        body = self.answer(outcome)
         return {"detail": failure.message} if body is None else body
 
     def reason(self, failure: Failure, data: Any) -> str:

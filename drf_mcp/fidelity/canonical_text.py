@@ -14,6 +14,7 @@ CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff]")
 NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 SPACES = re.compile(r"[^\S\n]+")
 LINE_EDGES = re.compile(r" ?\n ?")
+MARKS = re.compile(r"[^\w\s]{65,}")
 BLANK_LINES = re.compile(r"\n{3,}")
 
 HTML = re.compile(
@@ -54,7 +55,8 @@ def canonical_text(text: str) -> str:
     3. Markdown, recognised by a heading, a fence, ``**`` or a link, loses fences, the
        marks of headings and quotations, strong emphasis and backticks; a link or an
        image leaves its text.
-    4. Unicode normalisation form C.
+    4. Unicode normalisation form C; what has more than 64 characters in a row that are
+       neither letters, digits nor spaces, such as marks upon marks, stays as it is.
     5. Spaces of every kind in a row become one space, none at either end of a line, and
        no more than one line in a row is empty. The text starts and ends with a
        character that is not a space.
@@ -64,9 +66,21 @@ def canonical_text(text: str) -> str:
         text = html_text(text)
     if MARKDOWN.search(text):
         text = markdown_text(text)
-    text = unicodedata.normalize("NFC", text)
+    text = composed(text)
     text = LINE_EDGES.sub("\n", SPACES.sub(" ", text))
     return BLANK_LINES.sub("\n\n", text).strip()
+
+
+def composed(text: str) -> str:
+    """Return text in normalisation form C, without sorting endless runs of marks.
+
+    That would take the square of their number.
+    """
+    pieces, position = [], 0
+    for run in MARKS.finditer(text):
+        pieces += [unicodedata.normalize("NFC", text[position : run.start()]), run[0]]
+        position = run.end()
+    return "".join([*pieces, unicodedata.normalize("NFC", text[position:])])
 
 
 def html_text(text: str) -> str:
@@ -99,10 +113,10 @@ def without(
     searched = text.translate(LOWER)
     kept, position, start = [], 0, searched.find(opening)
     while start >= 0:
-        end = searched.find(closing, start)
-        if end < 0:
-            break
         if applies(searched[start + len(opening) : start + len(opening) + 1]):
+            end = searched.find(closing, start)
+            if end < 0:
+                break
             kept.append(text[position:start])
             position = end + len(closing) if closing == "-->" else searched.find(">", end) + 1
             position = position or len(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -21,6 +22,8 @@ ENCODED = re.compile(r"[A-Za-z0-9+/=_\-.,:;%]{400}")
 # Terms beyond this many make a sentence long, not important.
 FULL_TERMS = 8
 SUMMARY_SENTENCES = 8
+ASKED_TERMS = 32
+"""Terms of a query that count: more would cost time and tell no more."""
 WORD_PART = 4
 """Terms of a query from this length on are found within longer terms, as searches find them."""
 
@@ -32,10 +35,10 @@ class ExtractiveDigester(Digester):
     most where it comes back without being everywhere. A sentence weighs the sum of its
     terms over ``max(number of terms, 8)``, half as much again if it opens the text. The
     heaviest make the summary, in the text's order; the next heaviest are the key points.
-    Evidence is what has most of the query's weight, which is its relevance; a term of four
-    characters or more is found within longer ones too. Where nothing matches, it is the
-    heaviest sentences, of relevance 0; without a query, the heaviest ones, relative to the
-    first.
+    Evidence is what has most of the weight of the query's first 32 terms, which is its
+    relevance; a term of four characters or more is found within longer ones too. Where
+    nothing matches, it is the heaviest sentences, of relevance 0; without a query, the
+    heaviest ones, relative to the first.
     """
 
     def condense(self, text: str, query: str) -> Condensed:
@@ -102,7 +105,8 @@ def fitting(ranked: Iterable[Sentence]) -> list[Sentence]:
 
 def answers(found: Sequence[Sentence], weights: Mapping[str, float], query: str) -> list[Evidence]:
     """Return different sentences that share terms with a query, the most relevant first."""
-    asked = {term: matches(term, weights) for term in sorted(set(terms(query)))}
+    first = itertools.islice(dict.fromkeys(terms(query)), ASKED_TERMS)
+    asked = {term: matches(term, weights) for term in sorted(first)}
     worth = {
         term: max((weights[match] for match in like), default=weight_of(1, len(found)))
         for term, like in asked.items()

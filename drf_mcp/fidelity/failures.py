@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from drf_mcp.encoding import encode_data
+from drf_mcp.fidelity.asides import most, short_asides
 from drf_mcp.fidelity.digesters import clip
 from drf_mcp.outcomes import MISSING, Failure, Fidelity, Outcome, Problem, Severity, Warning
 
@@ -23,44 +24,53 @@ def fit_failure(outcome: Outcome, write: Callable[[Outcome], str], limit: int) -
     if outcome.failure is None:
         return outcome
     failure = with_short_texts(outcome.failure)
-    kept, over = 0, len(failure.problems) + 1
-    while kept < over - 1:
-        count = (kept + over) // 2
-        if len(write(with_problems(outcome, failure, count, limit))) <= limit:
-            kept = count
-        else:
-            over = count
-    fitted = with_problems(outcome, failure, kept, limit)
+    cut = failure != outcome.failure
+    outcome, asides = short_asides(outcome.changed(failure=failure), write, limit // 2)
+    total = len(failure.problems)
+
+    def with_problems(count: int) -> Outcome:
+        warning = shortening(limit, count, total, [aside.told for aside in asides], cut=cut)
+        return outcome.changed(
+            failure=replace(failure, problems=failure.problems[:count]),
+            fidelity=Fidelity("partial"),
+            warnings=(*outcome.warnings, warning),
+        )
+
+    # With all of them or not: `most` takes its total for too many.
+    fitted = with_problems(most(total + 1, lambda n: len(write(with_problems(n))) <= limit))
     if len(write(fitted)) > limit and not failure.soft:
-        fitted = replace(fitted, data=None)
+        fitted = fitted.changed(data=None)
     if len(write(fitted)) > limit:
-        bare = replace(failure, problems=(), context={})
-        warnings = fitted.warnings[len(outcome.warnings) :]
-        fitted = replace(fitted, failure=bare, warnings=warnings, suggestions=())
+        floor = replace(failure, problems=(), context={})
+        beside = {"telemetry": {}, "meta": {}, "suggestions": (), "warnings": fitted.warnings[-1:]}
+        fitted = fitted.changed(failure=floor, **beside)
     return fitted
 
 
-def with_problems(outcome: Outcome, failure: Failure, count: int, limit: int) -> Outcome:
-    """Return an outcome with the first problems of a failure, and how many there are."""
-    total = len(failure.problems)
-    told = f"{count} of {total} problems shown" if count < total else "long values cut"
+def shortening(limit: int, count: int, total: int, told: Sequence[str], *, cut: bool) -> Warning:
+    """Return the warning that a failure lacks something.
+
+    Args:
+        limit: the size that it fits, in characters.
+        count: how many problems are shown.
+        total: how many there are.
+        told: what else is missing, in words.
+        cut: True if values were cut.
+    """
+    parts = [f"{count} of {total} problems shown"] if count < total else []
+    parts += [*(["long values cut"] if cut else []), *told]
+    message = f"Shortened to fit {limit} characters: {', '.join(parts or ['long values cut'])}."
+    if count < total:
+        message += " Correct what is shown, then call again to be told of the rest."
     context = {"dropped_count": total - count, "total_count": total, "reason": "size_limit"}
-    message = (
-        f"Shortened to fit {limit} characters: {told}. "
-        "Correct what is shown, then call again to be told of the rest."
-    )
-    return replace(
-        outcome,
-        failure=replace(failure, problems=failure.problems[:count]),
-        fidelity=Fidelity("partial"),
-        warnings=(*outcome.warnings, Warning("CONTENT_TRUNCATED", message, Severity.INFO, context)),
-    )
+    return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context)
 
 
 def with_short_texts(failure: Failure) -> Failure:
     """Return a failure whose texts are no longer than anybody reads."""
     return replace(
         failure,
+        code=failure.code[:VALUE],
         message=clip(failure.message, SENTENCE),
         remediation=clip(failure.remediation, SENTENCE),
         problems=tuple(short_problem(problem) for problem in failure.problems),

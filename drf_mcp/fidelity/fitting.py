@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from drf_mcp.encoding import encode_data
 from drf_mcp.fidelity.archives import Entry, content_hash, new_archive_id
+from drf_mcp.fidelity.asides import short_asides
 from drf_mcp.fidelity.digesters import Digest, is_digest, shrunk
 from drf_mcp.fidelity.failures import fit_failure
 from drf_mcp.fidelity.reports import UNAVAILABLE, Reduction, Reporter
@@ -66,13 +67,24 @@ class Fitter:
             write: renders and encodes the envelope exactly as it is sent.
         """
         text = write(outcome)
-        if len(text) > self.limit and outcome.failure is not None:
-            outcome = fit_failure(outcome, write, self.limit)
-            text = write(outcome)
-        if len(text) <= self.limit or outcome.is_error:
+        if len(text) <= self.limit:
             return outcome, text
-        outcome = self.stored(outcome, write)
+        if outcome.is_error:
+            outcome = fit_failure(outcome, write, self.limit)
+            return outcome, write(outcome)
+        outcome = self.softly_failed(outcome, write)
+        if len(write(outcome)) > self.limit:
+            outcome = self.stored(outcome, write)
         return outcome, write(outcome)
+
+    def softly_failed(self, outcome: Outcome, write: Write) -> Outcome:
+        """Return an outcome whose soft failure, if it is one, leaves room for the answer."""
+        answer = outcome.data
+        room = self.limit if answer is None else self.limit // 2
+        bare = outcome.changed(data=None)
+        if outcome.failure is None or len(write(bare)) <= room:
+            return outcome
+        return fit_failure(bare, write, room).changed(data=answer)
 
     def stored(self, outcome: Outcome, write: Write) -> Outcome:
         """Return a success that fits, what it has lost being archived first."""
@@ -95,9 +107,19 @@ class Fitter:
         archive_id: str | None,
         *warnings: Warning,
     ) -> Attempt:
-        """Return a reduction that fits with what is said of it."""
-        reporter = Reporter(tree, self.limit, archive_id, warnings, self.less)
-        return Reducer(self, reporter, outcome, write).attempt()
+        """Return a reduction that fits with what is said of it, or the floor.
+
+        What stands beside the data is shortened first where the data would have less than
+        half of the room.
+        """
+        for room in (self.limit // 2, 0):
+            base, asides = short_asides(outcome, write, room)
+            reporter = Reporter(tree, self.limit, archive_id, warnings, self.less, asides)
+            reducer = Reducer(self, reporter, base, write)
+            attempt = reducer.attempt()
+            if attempt is not None:
+                return attempt
+        return Attempt(base, reducer.floor(), reporter)
 
 
 @dataclass(frozen=True)
@@ -131,19 +153,22 @@ class Reducer:
         self.tree = reporter.tree
         self.is_page = outcome.pagination is not None and isinstance(self.tree, dict)
 
-    def attempt(self) -> Attempt:
-        """Return the first reduction that fits, or the floor."""
-        for reduction in (self.reduced(), self.floor()):
+    def attempt(self) -> Attempt | None:
+        """Return the first reduction that fits, None if not even an empty answer does."""
+        for reduce in (self.whole, self.reduced, self.floor):
+            reduction = reduce()
             if reduction is not None and self.fits(reduction):
                 return Attempt(self.base, reduction, self.reporter)
-        # Nothing of the answer is left: what fills the envelope is said beside it.
-        bare = replace(self.base, warnings=(), suggestions=())
-        return Attempt(bare, self.floor(), self.reporter)
+        return None
 
     def fits(self, reduction: Reduction) -> bool:
         """Return whether the envelope of a reduction fits."""
         outcome = self.reporter.outcome(self.base, reduction, SOME_HASH)
         return len(self.write(outcome)) <= self.limit
+
+    def whole(self) -> Reduction | None:
+        """Return the answer as it is, if something beside it was left out."""
+        return Reduction(self.tree) if self.reporter.asides else None
 
     def reduced(self) -> Reduction | None:
         """Return the answer with digests, and without rows if that is not enough."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from drf_mcp.encoding import to_bytes
 from drf_mcp.fidelity.trees import Path, value_at, written
 
 IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
@@ -13,12 +15,20 @@ LONGEST = 200
 
 
 def identifier(row: Any) -> str | None:
-    """Return the primary key of a row as text, None if it shows none."""
+    """Return the primary key of a row as text that can be sent, None if it shows none."""
     if isinstance(row, Mapping):
         for name in IDENTIFIERS:
             if is_short(row.get(name)):
-                return str(row[name])
+                return to_bytes(str(row[name])).decode()
     return None
+
+
+def place(path: Path) -> str:
+    """Return a path as people write it, in text that can be sent and is not too long."""
+    text = to_bytes(written(path)).decode()
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}~{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def is_short(value: Any) -> bool:
@@ -48,14 +58,17 @@ class Names:
 
     A row is called by its primary key, after its list where several lists lost rows. A
     list whose rows show no key, or the same twice, and everything that is no row, is
-    called by its place: ``results[17]``, ``results[3].body``.
+    called by its place: ``results[17]``, ``results[3].body``. No two parts are called the
+    same.
 
     Args:
         tree: the whole answer.
+        taken: names of something else.
     """
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: Any, taken: Iterable[str] = ()) -> None:
         self.tree = tree
+        self.taken = frozenset(taken)
         self._keys: dict[Path, Sequence[str] | None] = {}
 
     def name(self, path: Path, *, alone: bool) -> str:
@@ -66,12 +79,16 @@ class Names:
             alone: True if no other list lost rows.
         """
         if not path or isinstance(path[-1], str):
-            return written(path)
+            return place(path)
         keys = self.keys(path[:-1])
         if keys is None:
-            return written(path)
+            return place(path)
         key = keys[path[-1]]
-        return key if alone else f"{written(path[:-1])}:{key}"
+        return key if alone and not self.is_taken(key) else f"{place(path[:-1])}:{key}"
+
+    def is_taken(self, name: str) -> bool:
+        """Return whether something else than a row is called by a name."""
+        return name in self.taken or (isinstance(self.tree, dict) and name in self.tree)
 
     def keys(self, path: Path) -> Sequence[str] | None:
         """Return the primary keys of a list's rows, None if they do not tell them apart."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from drf_mcp.fidelity.asides import Aside
 from drf_mcp.fidelity.identifiers import Names
 from drf_mcp.fidelity.trees import Path, pointer, value_at
 from drf_mcp.fidelity.trimming import Lost
@@ -47,7 +48,7 @@ class Reduction:
         """The ``content_fidelity``: the last step that was taken."""
         if self.reduced or self.empty:
             return "reference_only"
-        return "partial" if self.dropped else "summary"
+        return "summary" if self.digested and not self.dropped else "partial"
 
     @property
     def paths(self) -> Iterator[Path]:
@@ -73,6 +74,7 @@ class Reporter:
         archive_id: where the rest will be kept, None if nowhere.
         warnings: what else there is to say.
         less: how to ask for less, "" where there is no way.
+        asides: what was left out beside the answer.
     """
 
     def __init__(
@@ -82,13 +84,15 @@ class Reporter:
         archive_id: str | None,
         warnings: tuple[Warning, ...] = (),
         less: str = "",
+        asides: tuple[Aside, ...] = (),
     ) -> None:
         self.tree = tree
         self.limit = limit
         self.archive_id = archive_id
         self.warnings = warnings
         self.less = less
-        self.names = Names(tree)
+        self.asides = asides
+        self.names = Names(tree, [aside.name for aside in asides])
 
     def outcome(self, outcome: Outcome, reduction: Reduction, content_hash: str) -> Outcome:
         """Return an outcome with the reduced answer, and what is to be said of it."""
@@ -106,17 +110,21 @@ class Reporter:
         alone = (
             sum(not isinstance(value_at(self.tree, path), dict) for path in reduction.lists) == 1
         )
-        return (self.names.name(path, alone=alone) for path in reduction.paths)
+        for path in reduction.paths:
+            yield self.names.name(path, alone=alone)
+        for aside in self.asides:
+            yield aside.name
 
     def warning(self, reduction: Reduction, listed: int) -> Warning:
         """Return the warning that names counts, reason and remedy."""
         missing, total = self.counts(reduction)
-        told = [f"Shortened to fit {self.limit} characters: {', '.join(steps(reduction, total))}."]
-        if listed < missing:
+        done = [*steps(reduction, total), *(aside.told for aside in self.asides)]
+        told = [f"Shortened to fit {self.limit} characters: {', '.join(done)}."]
+        if listed < missing + len(self.asides):
             told.append(f"The first {listed} are listed in dropped_content_ids.")
         context: dict[str, Any] = {
-            "dropped_count": missing,
-            "total_count": total,
+            "dropped_count": missing + sum(aside.count for aside in self.asides),
+            "total_count": total + sum(aside.total for aside in self.asides),
             "reason": "size_limit",
         }
         if self.archive_id is None:
@@ -139,11 +147,19 @@ class Reporter:
         return lost + others, rows + others
 
     def items(self, reduction: Reduction) -> list[dict[str, Any]]:
-        """Return what is to be archived: the originals, each with its name and place."""
-        return [
+        """Return what is to be archived: the originals, each with its name and place.
+
+        What stood beside the answer has no place in it, so its pointer is None.
+        """
+        names = self.named(reduction)
+        inside = [
             {"id": name, "pointer": pointer(path), "value": value_at(self.tree, path)}
-            for name, path in zip(self.named(reduction), reduction.paths, strict=True)
+            for path, name in zip(reduction.paths, names, strict=False)
         ]
+        beside = [
+            {"id": aside.name, "pointer": None, "value": aside.left_out} for aside in self.asides
+        ]
+        return inside + beside
 
 
 def steps(reduction: Reduction, total: int) -> Iterator[str]:

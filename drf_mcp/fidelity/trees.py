@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -11,6 +12,8 @@ from drf_mcp.encoding import encode_data
 Path: TypeAlias = tuple[str | int, ...]
 """Where a value stands: the names and positions that lead to it."""
 
+AMBIGUOUS = re.compile(r"^$|[./:\[\]]")
+"""Names of members that could be mistaken for a path."""
 DEEPEST = 64
 """What stands deeper is taken as one piece."""
 
@@ -87,7 +90,12 @@ def pointer(path: Path) -> str:
 
 
 def written(path: Path) -> str:
-    """Return a path as people write it, ``results[17].body``."""
+    """Return a path as people write it, ``results[17].body``.
+
+    Where a name could be mistaken for a path, it is written as a JSON pointer.
+    """
+    if any(isinstance(key, str) and AMBIGUOUS.search(key) for key in path):
+        return pointer(path)
     text = "" if path and isinstance(path[0], str) else "data"
     for key in path:
         text += f"[{key}]" if isinstance(key, int) else f".{key}"

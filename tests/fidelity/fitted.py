@@ -88,9 +88,14 @@ def success(data: Any, **members: Any) -> Outcome:
 
 
 def restored(data: Any, items: list[dict[str, Any]]) -> Any:
-    """Put every item where its pointer says; a position past the end is appended."""
+    """Put every item where its pointer says; a position past the end is appended.
+
+    An item without a pointer stood beside the data.
+    """
     holder = {"": copy.deepcopy(data)}
     for item in items:
+        if item["pointer"] is None:
+            continue
         tokens = ["", *item["pointer"].split("/")[1:]]
         node: Any = holder
         for token in tokens[:-1]:

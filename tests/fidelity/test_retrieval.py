@@ -19,6 +19,7 @@ from drf_mcp.envelopes import (
     StatusEnvelope,
     verify_payload,
 )
+from drf_mcp.exceptions import SoftFailure
 from drf_mcp.fidelity import canonical_text
 from drf_mcp.fidelity.archives import content_hash
 from drf_mcp.tools import Registry, mcp_tool
@@ -92,6 +93,72 @@ def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
     items = [item for name in archives for item in fetch_all(agent_of("alice"), archive_id=name)]
     assert len(result.raw["content"][0]["text"]) <= limit
     assert encode_data(restored(sent, items)) == encode_data(whole)
+
+
+@pytest.mark.parametrize("slug", [" s ", "s\n", "s\x00", "s,t", "s\ud800", "s/t.u[1]"])
+def test_any_id_can_be_asked_for(library, alice, slug):
+    library(MAX_RESULT_CHARS=3000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", [{"slug": f"{n}{slug}", "of": "x" * 99} for n in range(50)])
+        result = alice.call("said")
+    archive_id, _ = archive_of(result)
+    for name in result.envelope["meta"]["dropped_content_ids"][:3]:
+        (item,) = alice.call("content_retrieve", archive_id=archive_id, ids=[name]).data["items"]
+        assert item["id"] == name
+
+
+def test_an_item_can_be_asked_for_by_its_pointer(library, alice):
+    library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    (item,) = alice.call("content_retrieve", archive_id=archive_id, ids=["/1999"]).data["items"]
+    assert item["value"]["id"] == 2000
+
+
+@pytest.mark.parametrize("value", [{"n": list(range(20_000))}, "one two. " * 9000], ids=type)
+def test_a_part_with_an_endless_name_comes_back(library, alice, value):
+    library(MAX_RESULT_CHARS=6000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", {"k" * 5000: value})
+        result = alice.call("said")
+    archive_id, _ = archive_of(result)
+    assert fetch_text(alice, archive_id=archive_id) == value
+
+
+@pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status", "Plain"])
+@pytest.mark.parametrize("count", [3, 3000])
+def test_what_can_be_read_only_once_is_not_lost(library, alice, envelope, count):
+    """Generators, which REST framework's encoder writes as arrays."""
+    library(ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}Envelope")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", {"rows": ({"id": n, "of": "x" * 40} for n in range(count))})
+        result = alice.call("said")
+    data = result.envelope if envelope == "Plain" else result.data
+    assert len(data["rows"]) == min(count, len(data["rows"])) > 2
+    assert (count == 3) == (len(result.raw["content"][0]["text"]) < 1000)
+
+
+def test_a_generator_is_a_list_of_results(library, alice):
+    library()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", (n for n in range(3)))
+        assert alice.call("said").data == {"results": [0, 1, 2]}
+
+
+def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
+    library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
+    rows = [{"id": n, "of": "x" * 50} for n in range(999)]
+
+    def refuse(view, request):
+        raise SoftFailure("Not all are there.", data=rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "get", refuse)
+        result = alice.call("said")
+    texts = [block["text"] for block in result.raw["content"]]
+    assert len("".join(texts)) <= 40_000
+    assert result.envelope["detail"] == "Not all are there."
+    assert len(result.envelope["data"]) > 400
+    assert "content_archive_hashes" in texts[1]
 
 
 def wrapper_of(answer: object) -> str:

@@ -233,6 +233,26 @@ def test_the_ids_take_no_more_than_their_share_of_the_budget():
     assert f"The first {len(listed)} are listed" in meta["warnings"][0]
 
 
+def test_no_two_parts_are_called_the_same():
+    """A dot in a name is not mistaken for a path, a member not for a row."""
+    text = "x y. " * 1500
+    fitted = fit_data({"a.b": text, "a": {"b": text}, "": {"": text}}, 4000)
+    dropped = fitted.envelope["meta"]["dropped_content_ids"]
+    assert len(set(dropped)) == 3
+    fitted = fit_data(
+        {"rows": [{"id": f"k{n}", "of": "x" * 99} for n in range(90)], "k89": text}, 5000
+    )
+    dropped = fitted.envelope["meta"]["dropped_content_ids"]
+    assert len(set(dropped)) == len(dropped)
+
+
+def test_a_part_with_an_endless_name_is_called_by_a_short_one():
+    fitted = fit_data({"k" * 3000: {"m" * 3000: "x y. " * 3000}}, 9000)
+    (name,) = fitted.envelope["meta"]["dropped_content_ids"]
+    assert len(name) < 300
+    assert fitted.items[0]["pointer"] == f"/{'k' * 3000}/{'m' * 3000}"
+
+
 @pytest.mark.parametrize(
     ("envelope_class", "facts"), [(OkEnvelope, "meta"), (StatusEnvelope, "metadata")]
 )
