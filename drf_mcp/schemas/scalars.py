@@ -15,6 +15,8 @@ from drf_mcp.schemas.words import explain, sentences
 from drf_mcp.settings import mcp_settings
 
 STRING: Schema = {"type": "string"}
+# Since REST framework 3.17.
+BIG_INTEGERS = (fields.BigIntegerField,) if hasattr(fields, "BigIntegerField") else ()
 
 
 @accepts(fields.BooleanField)
@@ -93,9 +95,9 @@ def integer(field: fields.IntegerField) -> Schema:
     return {"type": "integer"}
 
 
-@accepts(fields.BigIntegerField)
-@represents(fields.BigIntegerField)
-def big_integer(field: fields.BigIntegerField) -> Schema:
+@accepts(*BIG_INTEGERS)
+@represents(*BIG_INTEGERS)
+def big_integer(field: Any) -> Schema:
     """Describe a whole number that may travel as a string to keep its digits."""
     by_setting = getattr(api_settings, "COERCE_BIGINT_TO_STRING", False)
     if getattr(field, "coerce_to_string", by_setting):

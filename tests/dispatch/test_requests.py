@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 from django.http import QueryDict
-from rest_framework import parsers, serializers
+from rest_framework import VERSION, parsers, serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from tests.dispatch.views import answering, validating
+
+
+# Earlier versions empty a DictField that comes in a form, whoever sends it.
+READS_DICTS = pytest.mark.skipif(
+    tuple(map(int, VERSION.split(".")[:2])) < (3, 18), reason="since REST framework 3.18"
+)
 
 
 class Line(serializers.Serializer):
@@ -79,7 +85,6 @@ class Everything(serializers.Serializer):
     row = Row()
     rows = Row(many=True, required=False)
     anything = serializers.JSONField(required=False)
-    labels = serializers.DictField(child=serializers.CharField(), required=False)
     tiers = serializers.MultipleChoiceField(choices=["gold", "silver"], required=False)
 
 
@@ -90,7 +95,6 @@ NESTED = {
         {"price": "6.00"},
     ],
     "anything": {"a": [1, {"b": None}]},
-    "labels": {"x": "é", "y.z": "]["},
     "tiers": ["gold", "silver"],
 }
 
@@ -103,6 +107,25 @@ def test_nested_values_reach_a_view_through_any_parser(serve, parser):
     view.cls.parser_classes = [parser]
     data = serve(view).call(**NESTED).data
     assert {**data, "tiers": sorted(data["tiers"])} == NESTED
+
+
+class Labelled(serializers.Serializer):
+    labels = serializers.DictField(child=serializers.CharField())
+
+
+@pytest.mark.parametrize(
+    "parser",
+    [
+        parsers.JSONParser,
+        pytest.param(parsers.FormParser, marks=READS_DICTS),
+        pytest.param(parsers.MultiPartParser, marks=READS_DICTS),
+    ],
+)
+def test_a_dict_reaches_a_view_through_any_parser(serve, parser):
+    view = validating(Labelled)
+    view.cls.parser_classes = [parser]
+    labels = {"x": "é", "y.z": "]["}
+    assert serve(view).call(labels=labels).data == {"labels": labels}
 
 
 @pytest.mark.parametrize("parser", [parsers.FormParser, parsers.MultiPartParser])

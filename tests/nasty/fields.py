@@ -66,7 +66,7 @@ class Scalars(s.Serializer):
     key = s.UUIDField(required=False)
     address = s.IPAddressField(required=False)
     number = s.IntegerField(min_value=-3, max_value=3, required=False)
-    big = s.BigIntegerField(required=False) if hasattr(s, "BigIntegerField") else s.IntegerField()
+    big = getattr(s, "BigIntegerField", s.IntegerField)(required=False)
     ratio = s.FloatField(min_value=0, required=False)
     price = s.DecimalField(max_digits=6, decimal_places=2, required=False)
     moment = s.DateTimeField(required=False)
