@@ -14,7 +14,6 @@ from rest_framework.views import APIView
 
 from tests.dispatch.views import answering, validating
 
-
 # Earlier versions empty a DictField that comes in a form, whoever sends it.
 READS_DICTS = pytest.mark.skipif(
     tuple(map(int, VERSION.split(".")[:2])) < (3, 18), reason="since REST framework 3.18"
