@@ -130,8 +130,13 @@ class Reader:
         self.seen: set[CodeType] = set()
 
     def follow(self, function: Any, owner: type | None) -> None:
-        """Read a function and, through decorators, the functions it wraps."""
+        """Read a function and, through decorators, the functions it wraps.
+
+        Each is read as the method of the class that defines it: a decorator may have put
+        into a class what another class defines.
+        """
         for layer, is_wrapper in layers(function):
+            owner = self.home(layer) or owner
             if layer.__code__ in self.seen:
                 continue
             self.seen.add(layer.__code__)
@@ -140,6 +145,11 @@ class Reader:
                 self.hands_on = True
             else:
                 self.walk(tree, layer, owner, is_wrapper)
+
+    def home(self, function: Any) -> type | None:
+        """Return the class that defines a method, None if it stands in none by itself."""
+        mro = self.view_class.__mro__
+        return next((base for base in mro if vars(base).get(function.__name__) is function), None)
 
     def walk(self, tree: ast.AST, function: Any, owner: type | None, is_wrapper: bool) -> None:
         """Read one function's body."""

@@ -7,6 +7,7 @@ import pytest
 from django import forms
 from django.contrib.auth.models import Group, Permission, User
 from django_filters.widgets import CSVWidget
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import filters, generics, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -393,6 +394,21 @@ def test_list_that_calls_the_inherited_one_offers_them():
             return super().list(request, *args, **kwargs)
 
     assert len(described(Own, action="list").query) == 1
+
+
+def test_inherited_handler_that_a_decorator_isolates_offers_them():
+    """The copy that belongs to the subclass still goes on after the class that wrote it."""
+
+    class Exporting:
+        def get(self, request, *args, **kwargs):
+            return super().get(request, *args, **kwargs)
+
+    @extend_schema_view(get=extend_schema(summary="Users"))
+    class View(Exporting, generics.ListAPIView):
+        queryset, serializer_class = User.objects.all(), UserSerializer
+        filter_backends, search_fields = [filters.SearchFilter], ["username"]
+
+    assert [parameter.name for parameter in described(View, "GET").query] == ["search"]
 
 
 def test_generic_list_view_offers_them():
