@@ -152,7 +152,8 @@ class Route:
         converter = self.kwargs[name].converter
         if converter is None:
             return str(value)
-        return converter.to_python(value) if isinstance(value, str) else value
+        written = value if isinstance(value, str) else str(converter.to_url(value))
+        return converter.to_python(written)
 
 
 @dataclass(frozen=True)

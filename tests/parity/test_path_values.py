@@ -115,6 +115,15 @@ def test_a_value_stays_in_its_place(files, alice, value):
         assert [str(value)] == [str(seen) for seen in files.seen]
 
 
+@pytest.mark.parametrize("name", ["str", "slug", "path", "segment"])
+def test_a_number_reaches_a_route_that_takes_text(expose, alice, name):
+    """As the text that a URL holds, as every list gives primary keys as numbers."""
+    probe = Probe.looking(captured)
+    expose(PATTERNS[name](probe.as_view()))
+    assert not called(alice, "files_get", {"name": 9}).is_error
+    assert probe.seen == ["9"]
+
+
 @pytest.mark.parametrize(
     "value", ["a?b", "a#b", "a b", "å∂ƒ", "a%2Fb", "a;b", "100%", "a+b", "a&b"]
 )
