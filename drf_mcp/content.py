@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
+import codecs
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from asgiref.sync import async_to_sync
-from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_header_parameters
 
+from drf_mcp import bodies
+from drf_mcp.bodies import Body, read_body
+from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
 BODILESS = frozenset({204, 205, 304})
 TEXT_TYPES = frozenset(
     {"application/xml", "application/yaml", "application/javascript", "application/x-ndjson"}
 )
-MAX_STREAM_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class Body:
-    """What was read of a response.
-
-    Attributes:
-        content: the bytes.
-        complete: False of a stream that was cut because it is too long or too slow.
-    """
-
-    content: bytes = b""
-    complete: bool = True
+UNKNOWN_TYPE = "application/octet-stream"
+NOT_DECODED = "CONTENT_NOT_DECODED"
+TRUNCATED = "CONTENT_TRUNCATED"
+LESS = "Ask again for less: filter, or fetch smaller pages."
+ANEW = "Another call would start it anew."
 
 
 @dataclass(frozen=True)
@@ -45,10 +36,14 @@ class Content:
     Attributes:
         data: what stands in the envelope: the text, or facts about the file.
         blocks: content blocks for the result (specification, server/tools).
+        fidelity: how much of the content there is; None for all of it.
+        warnings: what is missing, and why.
     """
 
     data: Any = None
     blocks: tuple[Mapping[str, Any], ...] = ()
+    fidelity: Fidelity | None = None
+    warnings: tuple[Warning, ...] = ()
 
 
 def read_response(response: HttpResponseBase, uri: str) -> Content:
@@ -71,13 +66,14 @@ def read_response(response: HttpResponseBase, uri: str) -> Content:
 
 def error_content(response: HttpResponseBase) -> Content:
     """Return what an error response says: JSON or text, but no page and no file."""
-    body, media_type = read_body(response), media_type_of(response)
-    if body.complete and is_json(media_type):
+    media_type = media_type_of(response)
+    body = read_body(response, in_memory=is_json(media_type))
+    if body.is_whole and is_json(media_type):
         try:
             return Content(json.loads(body.content or b"null"))
         except ValueError:
             return Content()
-    if fits(body) and is_text(media_type) and media_type != "text/html":
+    if body.is_whole and is_text(media_type) and media_type != "text/html":
         return Content(text_of(response, body))
     return Content()
 
@@ -92,14 +88,17 @@ def success_content(response: HttpResponseBase, uri: str) -> Content:
         return Content()
     if response.has_header("Location") and 300 <= response.status_code < 400:
         return Content({"location": response["Location"]})
-    body, media_type = read_body(response), media_type_of(response)
-    if body.complete and not body.content:
+    media_type = media_type_of(response)
+    body = read_body(response, in_memory=is_json(media_type))
+    if body.is_whole and not body.content:
         return Content()
-    if body.complete and is_json(media_type):
+    if body.is_whole and is_json(media_type):
         return Content(json.loads(body.content))
-    if fits(body) and is_text(media_type):
-        return Content(text_of(response, body))
-    return file_content(response, body, media_type or "application/octet-stream", uri)
+    if body.content and is_text(media_type):
+        return text_content(response, body, uri)
+    if body.is_whole:
+        return file_content(response, body, uri)
+    return linked_content(response, body, uri)
 
 
 def media_type_of(response: HttpResponseBase) -> str:
@@ -117,49 +116,34 @@ def is_text(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type in TEXT_TYPES or media_type.endswith("+xml")
 
 
+def text_content(response: HttpResponseBase, body: Body, uri: str) -> Content:
+    """Return a text; one that was cut with a link to the whole."""
+    text = text_of(response, body)
+    if body.is_whole:
+        return Content(text)
+    warning = truncated("Only the beginning of the text is here", body, LESS)
+    return Content(text, (link_to(response, uri),), Fidelity("partial"), (warning,))
+
+
 def text_of(response: HttpResponseBase, body: Body) -> str:
     """Return a body as text; what its charset does not hold becomes U+FFFD."""
-    return body.content.decode(response.charset or "utf-8", "replace")
+    decoder = codecs.getincrementaldecoder(response.charset or "utf-8")("replace")
+    text = decoder.decode(body.content, final=not body.cut)
+    return without_torn_end(text) if body.cut else text
 
 
-def fits(body: Body) -> bool:
-    """Return whether a result has room for the whole of a body."""
-    return body.complete and len(body.content) <= mcp_settings.MAX_CONTENT_BYTES
+def without_torn_end(text: str) -> str:
+    """Return a text that was cut without its last line or word, which may be torn.
 
-
-def read_body(response: HttpResponseBase) -> Body:
-    """Return the body; of a stream, no more than it takes to know that it is too long."""
-    if isinstance(response, HttpResponse):
-        return Body(response.content)
-    if not isinstance(response, StreamingHttpResponse):
-        return Body()
-    limit, deadline = mcp_settings.MAX_CONTENT_BYTES, time.monotonic() + MAX_STREAM_SECONDS
-    collected = bytearray()
-
-    def is_enough(chunk: bytes) -> bool:
-        collected.extend(chunk)
-        return len(collected) > limit or time.monotonic() > deadline
-
-    if response.is_async:
-        complete = async_to_sync(drain)(response, is_enough)
-    else:
-        complete = not any(map(is_enough, response))
-    return Body(bytes(collected), complete)
-
-
-async def drain(response: StreamingHttpResponse, is_enough: Callable[[bytes], bool]) -> bool:
-    """Read an asynchronous stream until it ends or is enough; return whether it ended."""
-
-    async def read() -> bool:
-        async for chunk in response:
-            if is_enough(chunk):
-                return False
-        return True
-
-    try:
-        return await asyncio.wait_for(read(), MAX_STREAM_SECONDS)
-    except asyncio.TimeoutError:
-        return False
+    It is left as it is where more than half of it would go.
+    """
+    half = len(text) // 2
+    line = text.rfind("\n") + 1
+    if line > half:
+        return text[:line]
+    torn = "" if text[-1:].isspace() else "".join(text.rsplit(maxsplit=1)[-1:])
+    word = len(text) - len(torn)
+    return text[:word] if word > half else text
 
 
 def release(response: HttpResponseBase) -> None:
@@ -172,13 +156,10 @@ def release(response: HttpResponseBase) -> None:
     response._resource_closers.clear()  # type: ignore[attr-defined]
 
 
-def file_content(response: HttpResponseBase, body: Body, media_type: str, uri: str) -> Content:
-    """Return a file as a block of its kind, or as a link where it is too large or endless."""
-    name = file_name(response) or urlsplit(uri).path.rstrip("/").rsplit("/", 1)[-1] or "content"
-    facts = {"media_type": media_type, "name": name, **size_of(response, body)}
-    if not fits(body):
-        link = {"type": "resource_link", "uri": uri, "name": name, "mimeType": media_type}
-        return Content({**facts, "uri": uri}, (link,))
+def file_content(response: HttpResponseBase, body: Body, uri: str) -> Content:
+    """Return a file as a block of its kind, and facts about it."""
+    facts = facts_of(response, body, uri)
+    media_type = facts["media_type"]
     encoded = base64.b64encode(body.content).decode("ascii")
     for kind in ("image", "audio"):
         if media_type.startswith(f"{kind}/"):
@@ -187,12 +168,66 @@ def file_content(response: HttpResponseBase, body: Body, media_type: str, uri: s
     return Content(facts, ({"type": "resource", "resource": resource},))
 
 
-def size_of(response: HttpResponseBase, body: Body) -> dict[str, int]:
-    """Return the size of a file, nothing if it is not known."""
-    if body.complete:
-        return {"size": len(body.content)}
-    announced = response.get("Content-Length", "")
-    return {"size": int(announced)} if announced.isdecimal() else {}
+def linked_content(response: HttpResponseBase, body: Body, uri: str) -> Content:
+    """Return a link to what is too large, endless or encoded, and facts about it."""
+    data = {**facts_of(response, body, uri), "uri": uri}
+    if body.encoding:
+        warning = not_decoded(body)
+    else:
+        remedy = LESS if is_json(media_type_of(response)) else ""
+        warning = truncated("A link stands for the content", body, remedy)
+    return Content(data, (link_to(response, uri),), Fidelity("reference_only"), (warning,))
+
+
+def link_to(response: HttpResponseBase, uri: str) -> dict[str, Any]:
+    """Return the block of a link to where a response stands over HTTP."""
+    facts = facts_of(response, Body(), uri)
+    name, media_type = facts["name"], facts["media_type"]
+    return {"type": "resource_link", "uri": uri, "name": name, "mimeType": media_type}
+
+
+def facts_of(response: HttpResponseBase, body: Body, uri: str) -> dict[str, Any]:
+    """Return the facts about a file: type and name, and size and encoding where they matter."""
+    name = file_name(response) or urlsplit(uri).path.rstrip("/").rsplit("/", 1)[-1] or "content"
+    facts: dict[str, Any] = {"media_type": media_type_of(response) or UNKNOWN_TYPE, "name": name}
+    if body.size is not None:
+        facts["size"] = body.size
+    return {**facts, "content_encoding": body.encoding} if body.encoding else facts
+
+
+def not_decoded(body: Body) -> Warning:
+    """Return the warning that content is linked because of its encoding."""
+    message = f"A link stands for the content: its encoding {body.encoding!r} cannot be undone."
+    context = {"content_encoding": body.encoding}
+    return Warning(NOT_DECODED, message, Severity.WARNING, context)
+
+
+def truncated(what: str, body: Body, remedy: str) -> Warning:
+    """Return the warning that content was cut.
+
+    Args:
+        what: what there is instead, in words.
+        body: what was read.
+        remedy: what to do about content that is too long, "" for nothing.
+    """
+    read = len(body.content)
+    context: dict[str, Any] = {"reason": body.cut, "bytes_read": read}
+    if body.size is not None:
+        context["size"] = body.size
+    if body.cut == bodies.TIME_LIMIT:
+        seconds = context["seconds"] = bodies.MAX_STREAM_SECONDS
+        why = f"it went on after {seconds:g} seconds, when {read} bytes had been read. {ANEW}"
+    else:
+        why = f"{too_long(body)}. {remedy}".rstrip()
+    return Warning(TRUNCATED, f"{what}: {why}", Severity.INFO, context)
+
+
+def too_long(body: Body) -> str:
+    """Return in words how much too long a body is."""
+    limit = mcp_settings.MAX_CONTENT_BYTES
+    if body.size is None:
+        return f"it has more bytes than the {limit} that are taken at most"
+    return f"it has {body.size} bytes, of which {limit} are taken at most"
 
 
 def file_name(response: HttpResponseBase) -> str:

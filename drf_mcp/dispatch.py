@@ -130,6 +130,8 @@ def read(tool: Tool, call: Call, request: InnerRequest, response: HttpResponseBa
         request=request,
         excepted=getattr(response, "exception", False),
         blocks=content.blocks,
+        fidelity=content.fidelity,
+        warnings=content.warnings,
         query_string=call.query_string,
     )
     outcome = outcome_of(tool.name, answer, tool.pointers(call))

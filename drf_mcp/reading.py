@@ -11,7 +11,7 @@ from drf_mcp.envelopes.recognition import recognised
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.fidelity import select
 from drf_mcp.notes import Notes, notes_of
-from drf_mcp.outcomes import Category, Outcome, RateLimit, Warning
+from drf_mcp.outcomes import Category, Fidelity, Outcome, RateLimit, Warning
 from drf_mcp.pages import pagination_of
 from drf_mcp.problems import ArgumentLocator, response_failure, soft_failure
 from drf_mcp.rate_limits import approaching, rate_limit_of
@@ -34,6 +34,8 @@ class Answer:
         request: the request it answered, Django's or REST framework's.
         excepted: True if an exception handler wrote it, whatever the status.
         blocks: content blocks of a body that is no data.
+        fidelity: how much of the body was read; None for all of it.
+        warnings: what is missing of it, and why.
         query_string: the query that was answered.
     """
 
@@ -44,6 +46,8 @@ class Answer:
     request: Any = None
     excepted: bool = False
     blocks: tuple[Mapping[str, Any], ...] = ()
+    fidelity: Fidelity | None = None
+    warnings: tuple[Warning, ...] = ()
     query_string: str = ""
 
 
@@ -61,8 +65,14 @@ def outcome_of(tool: str, answer: Answer, arguments: ArgumentLocator) -> Outcome
     return outcome.changed(
         tool=tool,
         content=answer.blocks,
+        fidelity=answer.fidelity or outcome.fidelity,
         rate_limit=quota,
-        warnings=(*outcome.warnings, *notes.warnings, *quota_warnings(quota, outcome)),
+        warnings=(
+            *outcome.warnings,
+            *answer.warnings,
+            *notes.warnings,
+            *quota_warnings(quota, outcome),
+        ),
         suggestions=(*outcome.suggestions, *notes.suggestions),
         telemetry={**outcome.telemetry, **notes.telemetry},
     )

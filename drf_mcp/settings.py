@@ -85,8 +85,9 @@ DEFAULTS: dict[str, Any] = {
     # True adds the arguments of a call to its log record and span, secrets masked.
     # See docs/observing.md.
     "LOG_ARGUMENTS": False,
-    # Largest non-JSON response put into a result, in bytes; a larger one becomes a
-    # link to where it stands over HTTP. See docs/files.md.
+    # Largest non-JSON response, or stream, put into a result, in bytes. Of a longer text
+    # there is the beginning; anything else becomes a link to where it stands over HTTP.
+    # See docs/files.md.
     "MAX_CONTENT_BYTES": 1024 * 1024,
     # Longest envelope of a success, in characters of its text. What is longer is digested
     # and trimmed. None: any length. See docs/large_results.md.

@@ -45,6 +45,7 @@ LEVELS = [
         "remedies",
         "problems",
         "error_bodies",
+        "bodies",
         "content",
         "fidelity",
         "pages",

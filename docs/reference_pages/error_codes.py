@@ -21,13 +21,14 @@ WHEN = {
     "INTERNAL_ERROR": "an exception that nobody expected; any other status of 500 or more",
 }
 WARNING_MEANINGS = {
-    "CONTENT_TRUNCATED": "The answer was shortened to fit its budget.",
+    "CONTENT_TRUNCATED": "The answer was shortened to fit its budget, or cut at another limit.",
     "STALE_CACHE": "Cached data may be outdated.",
     "PARTIAL_FAILURE": "A part of the work failed, the whole did not.",
     "DEPRECATED_FIELD": "The answer has fields that will go.",
     "RATE_LIMIT_APPROACHING": "A tenth of the quota or less is left.",
     "FALLBACK_USED": "The primary source was not available.",
     "ARCHIVE_UNAVAILABLE": "What was left out could not be kept.",
+    "CONTENT_NOT_DECODED": "The content has an encoding that cannot be undone, and is a link.",
     "WARNING": "A warning that was given no code.",
 }
 

@@ -12,6 +12,7 @@ from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 
 from docs.reference_pages.envelope_fields import DESCRIBED, rows
 from docs.reference_pages.error_codes import WARNING_MEANINGS, WHEN
+from drf_mcp.content import NOT_DECODED
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.fidelity.reports import UNAVAILABLE
 from drf_mcp.management import commands
@@ -33,8 +34,9 @@ EXTRAS = re.findall(
 # Names in capitals that are no settings of Django, REST framework or this package.
 NO_SETTINGS = {
     *("PATCH", "POST", "SERVER"),
-    # The setting that holds them, a key of DATABASES, and what commands take.
-    *("DRF_MCP", "ATOMIC_REQUESTS", "NAME", "YOUR_TOKEN"),
+    # The setting that holds them, a key of DATABASES, an attribute of user models, and what
+    # commands take.
+    *("DRF_MCP", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
     # The environment.
     *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED"),
     # Of django-oauth-toolkit, of djangorestframework-simplejwt, of the example project.
@@ -79,7 +81,12 @@ def test_no_option_is_used_that_does_not_exist():
 
 def test_every_standard_code_has_a_meaning():
     assert WHEN.keys() <= CODES.keys()
-    assert {*WARNING_SEVERITIES, UNAVAILABLE.code, "WARNING"} == WARNING_MEANINGS.keys()
+    assert {
+        *WARNING_SEVERITIES,
+        UNAVAILABLE.code,
+        NOT_DECODED,
+        "WARNING",
+    } == WARNING_MEANINGS.keys()
 
 
 @pytest.mark.parametrize("code", [*CODES, *WARNING_MEANINGS])

@@ -1,0 +1,207 @@
+"""Content that a result has no room or no time for: what is given of it, what is said."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from typing import Any
+
+import pytest
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+
+from drf_mcp import bodies
+from tests.dispatch.views import answering
+
+KEPT = "http://testserver/thing/"
+LINES = [f"line {number}\n" for number in range(10, 100)]
+
+
+def sending(body: bytes | str, media_type: str = "text/plain", status: int = 200):
+    """Return a view that answers with this body."""
+    return answering(lambda request: HttpResponse(body, content_type=media_type, status=status))
+
+
+def streaming(chunks: Any, media_type: str = "text/plain", status: int = 200):
+    """Return a view that streams these chunks."""
+    return answering(
+        lambda request: StreamingHttpResponse(chunks, content_type=media_type, status=status)
+    )
+
+
+def meta(result) -> dict[str, Any]:
+    """Return what the envelope says of the answer's fidelity, without what each call has."""
+    told = dict(result.envelope["meta"])
+    return {name: told[name] for name in told if name not in ("version", "request_id", "telemetry")}
+
+
+def truncated(result) -> dict[str, Any]:
+    """Return the one warning of a result, which is that something is missing."""
+    (detail,) = result.envelope["meta"]["warning_details"]
+    assert (detail["code"], detail["severity"]) == ("CONTENT_TRUNCATED", "info")
+    assert result.envelope["meta"]["warnings"] == [detail["message"]]
+    return detail
+
+
+@pytest.fixture
+def no_time(monkeypatch) -> None:
+    """Make every stream too slow as soon as it has given something."""
+    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", -1.0)
+
+
+def test_a_text_that_is_read_whole_says_nothing(serve):
+    assert meta(serve(streaming(LINES)).call()) == {}
+    assert meta(serve(sending("".join(LINES))).call()) == {}
+
+
+def test_a_text_stream_over_the_limit_is_given_up_to_its_last_whole_line(serve):
+    result = serve(streaming(LINES), MAX_CONTENT_BYTES=100).call()
+    assert result.data == {"result": "".join(LINES[:12])}
+    assert not result.is_error
+    assert meta(result) == {
+        "content_fidelity": "partial",
+        "content_fidelity_schema_version": "1.0",
+        "warnings": [
+            "Only the beginning of the text is here: it has more bytes than the 100 that are "
+            "taken at most. Ask again for less: filter, or fetch smaller pages."
+        ],
+        "warning_details": [truncated(result)],
+    }
+    assert truncated(result)["context"] == {"reason": "size_limit", "bytes_read": 100}
+
+
+def test_a_text_over_the_limit_that_is_no_stream_is_given_alike(serve):
+    result = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100).call()
+    assert result.data == {"result": "".join(LINES[:12])}
+    context = {"reason": "size_limit", "bytes_read": 100, "size": 720}
+    assert truncated(result)["context"] == context
+    assert "it has 720 bytes, of which 100 are taken at most" in truncated(result)["message"]
+
+
+def test_a_link_to_the_whole_stands_beside_a_cut_text(serve):
+    blocks = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100).call().raw["content"]
+    link = {"type": "resource_link", "uri": KEPT, "name": "thing", "mimeType": "text/plain"}
+    assert blocks[1:] == [link]
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("one two three four", "one two "),
+        ("one\ntwo three four", "one\ntwo "),
+        ("one\nthree four", "one\nthree "),
+        ("x" * 18, "x" * 10),
+        ("one two\nth\n four", "one two\n"),
+        ("one twothreefourfive", "one twothr"),
+        ("ééééééé", "ééééé"),
+        ("xéééééé", "xéééé"),
+    ],
+)
+def test_a_text_is_cut_at_a_line_or_else_a_word_or_else_a_character(serve, text, given):
+    """Unless more than half of it would go with the torn line or word."""
+    assert serve(sending(text), MAX_CONTENT_BYTES=10).call().data == {"result": given}
+
+
+def test_a_cut_text_is_read_in_its_own_charset(serve):
+    view = sending("é\n".encode("utf-16-le") * 10, "text/plain; charset=utf-16-le")
+    assert serve(view, MAX_CONTENT_BYTES=11).call().data == {"result": "é\né\n"}
+
+
+def test_a_slow_text_stream_is_given_as_far_as_it_was_read(serve, monkeypatch):
+    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", 0.05)
+
+    async def ticks():
+        yield "data: 1\n\n"
+        await asyncio.sleep(30)
+        yield "data: 2\n\n"
+
+    result = serve(streaming(ticks(), "text/event-stream")).call()
+    assert result.data == {"result": "data: 1\n\n"}
+    assert meta(result)["content_fidelity"] == "partial"
+    assert truncated(result)["context"] == {
+        "reason": "time_limit",
+        "bytes_read": 9,
+        "seconds": 0.05,
+    }
+    assert truncated(result)["message"] == (
+        "Only the beginning of the text is here: it went on after 0.05 seconds, when 9 bytes had "
+        "been read. Another call would start it anew."
+    )
+
+
+@pytest.mark.usefixtures("no_time")
+def test_an_ordinary_generator_is_left_at_its_first_chunk_after_the_time(serve):
+    result = serve(streaming(itertools.repeat("tick\n"))).call()
+    assert result.data == {"result": "tick\n"}
+    assert truncated(result)["context"]["reason"] == "time_limit"
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_stream_that_passes_both_limits_at_once_is_too_long(serve):
+    result = serve(streaming(itertools.repeat("tick\n")), MAX_CONTENT_BYTES=3).call()
+    assert truncated(result)["context"]["reason"] == "size_limit"
+
+
+def test_a_stream_that_said_nothing_in_time_is_a_link(serve, monkeypatch):
+    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", 0.02)
+
+    async def silence():
+        await asyncio.sleep(30)
+        yield "late"
+
+    result = serve(streaming(silence())).call()
+    assert result.data["uri"] == KEPT
+    assert meta(result)["content_fidelity"] == "reference_only"
+    assert truncated(result)["context"]["bytes_read"] == 0
+
+
+def test_json_that_was_cut_is_a_link_that_says_so(serve):
+    rows = [json.dumps({"id": number}) + "," for number in range(100)]
+    result = serve(streaming(["[", *rows], "application/json"), MAX_CONTENT_BYTES=100).call()
+    assert result.data == {"media_type": "application/json", "name": "thing", "uri": KEPT}
+    assert meta(result)["content_fidelity"] == "reference_only"
+    assert truncated(result)["message"] == (
+        "A link stands for the content: it has more bytes than the 100 that are taken at most. "
+        "Ask again for less: filter, or fetch smaller pages."
+    )
+
+
+def test_a_file_over_the_limit_says_its_size(serve):
+    result = serve(sending(b"x" * 300, "application/pdf"), MAX_CONTENT_BYTES=100).call()
+    assert meta(result)["content_fidelity"] == "reference_only"
+    assert truncated(result)["message"] == (
+        "A link stands for the content: it has 300 bytes, of which 100 are taken at most."
+    )
+    assert truncated(result)["context"]["size"] == 300
+
+
+def test_a_file_that_is_streamed_says_the_size_that_was_announced(serve, tmp_path):
+    path = tmp_path / "film.mp4"
+    path.write_bytes(b"\0" * 300)
+    view = answering(lambda request: FileResponse(path.open("rb")))
+    result = serve(view, MAX_CONTENT_BYTES=100).call()
+    assert truncated(result)["context"]["size"] == 300
+
+
+def test_an_error_text_over_the_limit_is_told_by_its_status(serve):
+    result = serve(streaming(LINES, status=502), MAX_CONTENT_BYTES=100).call()
+    assert (result.code, result.envelope["error"]) == ("INTERNAL_ERROR", "Bad Gateway")
+
+
+def test_a_cut_text_over_the_budget_tells_of_both(serve):
+    """The level is that of the last step, which never claims more than the first."""
+    view = sending("word " * 9000)
+    told = meta(serve(view, MAX_CONTENT_BYTES=20_000, MAX_RESULT_CHARS=6000).call())
+    first, second = told["warning_details"]
+    assert (first["code"], second["code"]) == ("CONTENT_TRUNCATED", "CONTENT_TRUNCATED")
+    assert first["context"]["bytes_read"] == 20_000
+    assert told["content_fidelity"] == "summary"
+
+
+@pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status", "Plain"])
+def test_every_envelope_tells_that_a_text_is_cut(serve, envelope):
+    name = f"drf_mcp.envelopes.{envelope}Envelope"
+    thing = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100, ENVELOPE_CLASS=name)
+    said = "".join(block.get("text", "") for block in thing.call().raw["content"])
+    assert '"content_fidelity":"partial"' in said.replace(": ", ":")
+    assert "Only the beginning of the text is here" in said
