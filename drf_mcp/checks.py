@@ -46,7 +46,7 @@ def check_descriptions(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage
     if not count:
         return []
     message = f"{count} part{'s' if count > 1 else ''} of the tools could not be described."
-    hint = "See manage.py mcp_tools --warnings for each place and its remedy."
+    hint = "See python manage.py mcp_tools --warnings for each place and its remedy."
     return [Warning(message, hint=hint, id="drf_mcp.W010")]
 
 

@@ -53,7 +53,10 @@ height="{height}" role="img" aria-label="{label}">
 def animation(scenes: list[Scene]) -> str:
     """Return the SVG."""
     total = scenes[-1].end
-    rules = "".join(rule for at, scene in enumerate(scenes) for rule in timing(at, scene, total))
+    first = scenes[0].answered
+    rules = "".join(
+        rule for at, scene in enumerate(scenes) for rule in timing(at, scene, total, first)
+    )
     return FRAME.format(
         width=WIDTH,
         height=HEIGHT,
@@ -67,17 +70,24 @@ def animation(scenes: list[Scene]) -> str:
     )
 
 
-def timing(at: int, scene: Scene, total: float) -> Iterator[str]:
-    """Yield the rules that show a scene in its time: the typing, then the answer."""
+def timing(at: int, scene: Scene, total: float, first: float) -> Iterator[str]:
+    """Yield the rules that show a scene in its time: the typing, then the answer.
+
+    Args:
+        at: the scene's place.
+        scene: the scene.
+        total: the seconds of all scenes.
+        first: the second to begin with, so that the first thing seen is no empty screen.
+    """
     keys = len(scene.command)
     begun, typed, answered, end = (
         f"{100 * second / total:.3f}%"
         for second in (scene.start, scene.typed, scene.answered, scene.end)
     )
-    run = f"{total:.2f}s step-end infinite"
+    run = f"{total:.2f}s step-end {-first:.2f}s infinite"
     after = "" if end == "100.000%" else f"{end} {{ opacity: 0 }}"
-    first = int(at == 0)
-    yield f"@keyframes s{at} {{ 0% {{ opacity: {first} }} {begun} {{ opacity: 1 }} {after} }}\n"
+    shown = int(at == 0)
+    yield f"@keyframes s{at} {{ 0% {{ opacity: {shown} }} {begun} {{ opacity: 1 }} {after} }}\n"
     yield f"@keyframes a{at} {{ 0% {{ opacity: 0 }} {answered} {{ opacity: 1 }} }}\n"
     steps = f"animation-timing-function: steps({keys})"
     there = f"transform: translateX({keys * CHARACTER:.1f}px)"

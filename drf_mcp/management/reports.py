@@ -48,7 +48,7 @@ def whole(tool: Tool, width: int, style: Any) -> Iterator[str]:
 def example_call(tool: Tool) -> str:
     """Return a command line that calls a tool with values of the right kind."""
     arguments = [f"{name}={written(v)}" for name, v in example_arguments(tool.input_schema).items()]
-    return shlex.join(["manage.py", "mcp_call", tool.name, *arguments])
+    return shlex.join(["python", "manage.py", "mcp_call", tool.name, *arguments])
 
 
 def written(value: Any) -> str:

@@ -26,7 +26,7 @@ def table(tools: Mapping[str, Tool], width: int, style: Any) -> Iterator[str]:
         for tool in group:
             yield from row(tool, names, paths, width, style)
         yield ""
-    yield f"{counted(len(tools), 'tool')}. Show one whole: manage.py mcp_tools NAME"
+    yield f"{counted(len(tools), 'tool')}. Show one whole: python manage.py mcp_tools NAME"
 
 
 def in_one_line(tool: Tool, names: int, paths: int, width: int, style: Any) -> Iterator[str]:

@@ -13,7 +13,7 @@ ANONYMOUS = "anonymous"
 
 
 def user_of(username: str | None) -> Any:
-    """Return the user of that name; None for no name.
+    """Return the user of that name, by ``USERNAME_FIELD``; None for no name.
 
     Raises:
         CommandError: if there is none.

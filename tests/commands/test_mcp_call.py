@@ -81,6 +81,20 @@ def test_the_user_may_do_no_more_than_over_http():
     assert (code, json.loads(text)["data"]["error_code"]) == (1, "FORBIDDEN")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--user", "alice", "page_size=1", 'tier=["gold"]'],
+        ["page_size=1", "--user", "alice", 'tier=["gold"]'],
+        ["page_size=1", 'tier=["gold"]', "--user", "alice"],
+    ],
+)
+def test_options_stand_anywhere_among_the_arguments(words):
+    code, text = run("customers_list", *words)
+    assert code == 0
+    assert [row["tier"] for row in json.loads(text)["data"]["results"]] == ["gold"]
+
+
 def test_a_call_writes():
     order = Order.objects.filter(status="pending").first()
     assert run("orders_cancel", json.dumps({"pk": order.pk}), "--user", "carol")[0] == 0

@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.module_loading import import_string
 from rest_framework.exceptions import APIException
 
@@ -36,6 +36,12 @@ class Command(BaseCommand):
 
     help = "Call a tool and print its answer."
 
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        """Let options stand anywhere among the tool's arguments."""
+        parser = super().create_parser(*args, **kwargs)
+        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+        return parser
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("name", help="the tool's name, as mcp_tools lists it")
@@ -46,7 +52,7 @@ class Command(BaseCommand):
             help="""its arguments: page=2 tier='["gold"]' address.city=Bonn, or as JSON: """
             """'{"page": 2}'""",
         )
-        parser.add_argument("--user", help="the username on whose behalf to call")
+        parser.add_argument("--user", help="the user on whose behalf to call, by USERNAME_FIELD")
         parser.add_argument(
             "--revision",
             choices=REVISIONS,

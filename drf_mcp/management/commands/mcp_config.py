@@ -39,7 +39,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--stdio", action="store_true", help="let the client start mcp_stdio itself"
         )
-        parser.add_argument("--user", help="with --stdio: the username to act as, for no token")
+        parser.add_argument(
+            "--user", help="with --stdio: the user to act as, by USERNAME_FIELD, for no token"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the configuration."""

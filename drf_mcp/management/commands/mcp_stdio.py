@@ -38,7 +38,7 @@ class Command(BaseCommand):
         """Declare the arguments."""
         parser.add_argument(
             "--user",
-            help=f"the username to act as; without it, the token in {TOKEN_VARIABLE} decides",
+            help=f"the user to act as, by USERNAME_FIELD; without it, {TOKEN_VARIABLE} decides",
         )
         parser.add_argument(
             "--scheme",
