@@ -102,7 +102,11 @@ def read_stream(response: StreamingHttpResponse, limit: int) -> Body:
 
 
 async def drain(response: StreamingHttpResponse, is_enough: Callable[[bytes], bool]) -> bool:
-    """Read an asynchronous stream until it ends or is enough; return whether it ended."""
+    """Read an asynchronous stream until it ends or is enough, and close it.
+
+    Returns:
+        Whether it ended.
+    """
 
     async def read() -> bool:
         async for chunk in response:
@@ -114,6 +118,12 @@ async def drain(response: StreamingHttpResponse, is_enough: Callable[[bytes], bo
         return await asyncio.wait_for(read(), MAX_STREAM_SECONDS)
     except asyncio.TimeoutError:
         return False
+    finally:
+        # Django knows of `close` alone, and the loop of a server runs on: what a generator
+        # holds would stay open until the garbage collector comes by.
+        close = getattr(response._iterator, "aclose", None)  # type: ignore[attr-defined]
+        if close is not None:
+            await close()
 
 
 def announced(response: HttpResponseBase, encoding: str = "") -> Body:

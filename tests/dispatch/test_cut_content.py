@@ -8,9 +8,12 @@ import json
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.test import override_settings
 
 from drf_mcp import bodies
+from drf_mcp.content import read_response
 from tests.dispatch.views import answering
 
 KEPT = "http://testserver/thing/"
@@ -153,6 +156,26 @@ def test_a_stream_that_said_nothing_in_time_is_a_link(serve, monkeypatch):
     assert result.data["uri"] == KEPT
     assert meta(result)["content_fidelity"] == "reference_only"
     assert truncated(result)["context"]["bytes_read"] == 0
+
+
+def test_an_asynchronous_stream_that_was_cut_is_closed_at_once():
+    """Under ASGI the loop goes on, and nothing but this closes what the stream holds."""
+    events: list[str] = []
+
+    async def ticks():
+        try:
+            while True:
+                yield "tick\n"
+        finally:
+            events.append("closed")
+
+    async def call() -> list[str]:
+        response = StreamingHttpResponse(ticks(), content_type="text/plain")
+        await sync_to_async(read_response)(response, KEPT)
+        return list(events)
+
+    with override_settings(DRF_MCP={"MAX_CONTENT_BYTES": 100}):
+        assert asyncio.run(call()) == ["closed"]
 
 
 def test_json_that_was_cut_is_a_link_that_says_so(serve):
