@@ -29,6 +29,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet, ViewSetMixin
 
+from drf_mcp.schemas.stock import classes_of
+
 # Permissions that look at the user and the method only, so it does not matter to
 # them which of several authenticators succeeded.
 USER_PERMISSIONS = frozenset(
@@ -176,10 +178,8 @@ def authenticates_alike(callback: Callable[..., Any], classes: tuple[type, ...])
     Nothing of the project's may run before: no decorator and no step of its own.
     """
     view_class = callback.cls  # type: ignore[attr-defined]
-    own = getattr(callback, "initkwargs", {}).get("authentication_classes")
-    declared = tuple(view_class.authentication_classes if own is None else own)
     return (
-        declared == classes
+        classes_of(callback, "authentication_classes") == classes
         and is_bare(callback)
         and view_class.initialize_request in INITIALIZERS
         and all(getattr(view_class, n) is getattr(APIView, n) for n in AUTHENTICATION_STEPS)

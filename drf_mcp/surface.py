@@ -10,6 +10,7 @@ from typing import Any
 
 from drf_mcp.encoding import encode_data, to_bytes
 from drf_mcp.listing import output_schema
+from drf_mcp.schemas.stock import classes_of
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
 
@@ -62,10 +63,8 @@ def entry_of(tool: Tool) -> dict[str, Any]:
 
 def permissions_of(tool: Tool) -> list[str]:
     """Return the permission classes of a tool's view, as they were written."""
-    classes = tool.endpoint.route.initkwargs.get(
-        "permission_classes", tool.endpoint.view_class.permission_classes
-    )
-    return [written(permission) for permission in classes]
+    classes = classes_of(tool.endpoint.route.callback, "permission_classes")
+    return ["chosen by the view"] if classes is None else [written(c) for c in classes]
 
 
 def written(permission: Any) -> str:

@@ -11,6 +11,7 @@ from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
 from drf_mcp.schemas import attempt
+from drf_mcp.schemas.stock import vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
 from drf_mcp.tools.exposure import (
@@ -21,7 +22,6 @@ from drf_mcp.tools.exposure import (
     matches,
     options_of,
     renders_only_html,
-    vars_through,
     view_level_options,
 )
 from drf_mcp.tools.options import ToolOptions

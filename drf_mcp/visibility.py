@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from drf_mcp.callers import USER_PERMISSIONS, Caller
 from drf_mcp.dispatch import contain
 from drf_mcp.inner_requests import InnerRequest
+from drf_mcp.schemas.stock import classes_of
 from drf_mcp.tools import Tool
 
 permission_steps = attrgetter("get_permissions", "check_permissions")
@@ -89,7 +90,8 @@ def is_open(tool: Tool) -> bool:
     """Return whether every caller sees a tool: nothing is asked, in REST framework's own way."""
     if permission_steps(tool.endpoint.view_class) != permission_steps(APIView):
         return False
-    return all(permission is AllowAny for permission in declared(tool, "permission_classes"))
+    permissions = classes_of(tool.endpoint.route.callback, "permission_classes")
+    return permissions is not None and all(p is AllowAny for p in permissions)
 
 
 def question_of(tool: Tool) -> Any:
@@ -97,17 +99,12 @@ def question_of(tool: Tool) -> Any:
 
     Tools with one question have one answer; None for a tool that has to be asked itself.
     """
-    permissions = declared(tool, "permission_classes")
-    if not USER_PERMISSIONS.issuperset(permissions):
+    permissions = classes_of(tool.endpoint.route.callback, "permission_classes")
+    if permissions is None or not USER_PERMISSIONS.issuperset(permissions):
         return None
     if steps(tool.endpoint.view_class) != steps(APIView):
         return None
-    authentication = declared(tool, "authentication_classes")
+    authentication = classes_of(tool.endpoint.route.callback, "authentication_classes")
+    if authentication is None:
+        return None
     return permissions, authentication, tool.endpoint.method in SAFE_METHODS
-
-
-def declared(tool: Tool, name: str) -> tuple[Any, ...]:
-    """Return the classes in an attribute of a view, an action's own where it has some."""
-    route = tool.endpoint.route
-    own = route.initkwargs.get(name)
-    return tuple(getattr(route.view_class, name) if own is None else own)

@@ -13,6 +13,7 @@ from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
 from drf_mcp.schemas import annotations_of, attempt
+from drf_mcp.schemas.stock import classes_of, vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.names import default_name, standard_action
 from drf_mcp.tools.options import ToolOptions, ViewOptions
@@ -142,11 +143,6 @@ def is_left_out(endpoint: Endpoint) -> bool:
     return annotations is not None and annotations.is_excluded
 
 
-def vars_through(view_class: type, name: str) -> Any:
-    """Return a class attribute without calling its descriptor."""
-    return next((vars(base)[name] for base in view_class.__mro__ if name in vars(base)), None)
-
-
 def is_excluded(tool: Choice) -> bool:
     """Return whether EXCLUDE takes a tool away, however it was chosen."""
     return matches(mcp_settings.EXCLUDE, tool)
@@ -161,9 +157,7 @@ def matches(patterns: Iterable[str], tool: Choice) -> bool:
 
 def renders_only_html(endpoint: Endpoint) -> bool:
     """Return whether a view has nothing but pages for people."""
-    renderers = endpoint.route.initkwargs.get(
-        "renderer_classes", endpoint.view_class.renderer_classes
-    )
+    renderers = classes_of(endpoint.route.callback, "renderer_classes") or ()
     pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
     return bool(renderers) and all(
         issubclass(renderer, pages) or renderer.media_type == "text/html" for renderer in renderers
