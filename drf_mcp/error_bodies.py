@@ -13,16 +13,11 @@ from typing import Any
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
-Path = tuple[str | int, ...]
+from drf_mcp.error_objects import Path, coded_error, placed_error
 
 MESSAGE_KEYS = ("detail", "message", "error", "title", "description", "errors")
 # Names that custom error bodies put around the view's own.
 WRAPPERS = frozenset({*MESSAGE_KEYS, "error_description", "messages", "fields", "data", "details"})
-
-# The first member of a ``loc``: where in the request the value stands.
-REQUEST_PARTS = ("body", "query", "path")
-# pydantic's codes that REST framework has a word of its own for.
-PYDANTIC_CODES = {"missing": "required"}
 
 
 def leaves(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -30,28 +25,21 @@ def leaves(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
     if isinstance(data, str):
         if data.strip():
             yield path, data
-    elif isinstance(data, Mapping) and is_pydantic_error(data):
-        yield pydantic_error(data)
+    elif (told := placed_error(data)) is not None:
+        yield tuple(part for part in told[0] if part not in whole_names()), told[1]
     elif isinstance(data, Mapping):
         for key, value in data.items():
             yield from leaves(value, path if is_general(key, value) else (*path, key))
     elif isinstance(data, (list, tuple)):
         for index, item in enumerate(data):
-            yield from leaves(item, path if isinstance(item, str) else (*path, index))
+            coded = coded_error(item)
+            text = item if coded is None else coded
+            yield from leaves(text, path if isinstance(text, str) else (*path, index))
 
 
-def is_pydantic_error(data: Mapping[str, Any]) -> bool:
-    """Return whether an object is an error in pydantic's form, as FastAPI and others send it."""
-    loc, message = data.get("loc"), data.get("msg")
-    return isinstance(loc, (list, tuple)) and isinstance(message, str)
-
-
-def pydantic_error(data: Mapping[str, Any]) -> tuple[Path, str]:
-    """Return the text of such an error with the path that leads to it."""
-    loc = [part if isinstance(part, int) else str(part) for part in data["loc"]]
-    path = tuple(loc[1:] if loc and loc[0] in REQUEST_PARTS else loc)
-    code = str(data.get("type") or "invalid")
-    return path, ErrorDetail(data["msg"], PYDANTIC_CODES.get(code, code))
+def whole_names() -> tuple[str, str]:
+    """Return the names under which an error body speaks of the request as a whole."""
+    return api_settings.NON_FIELD_ERRORS_KEY, "__all__"
 
 
 def is_general(key: str, value: Any) -> bool:
@@ -60,8 +48,7 @@ def is_general(key: str, value: Any) -> bool:
     An argument may be called ``message`` or ``detail``; what is wrong with it stands in
     a list.
     """
-    whole = key in (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
-    return whole or (key in WRAPPERS and isinstance(value, str))
+    return key in whole_names() or (key in WRAPPERS and isinstance(value, str))
 
 
 def unwrapped(path: Path) -> Path:

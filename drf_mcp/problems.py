@@ -17,7 +17,8 @@ from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import ErrorDetail
 
-from drf_mcp.error_bodies import Path, detail_code, is_detail, leaves, sentence, unwrapped
+from drf_mcp.error_bodies import detail_code, is_detail, leaves, sentence, unwrapped
+from drf_mcp.error_objects import Path
 from drf_mcp.exceptions import SoftDetail, SoftFailure
 from drf_mcp.outcomes import MISSING, Category, Failure, Problem
 from drf_mcp.remedies import problem_remedy, remedy
@@ -166,7 +167,9 @@ def located(path: Path, text: str, arguments: ArgumentLocator) -> tuple[Path, st
     Names that lead to no argument are put before the text.
     """
     for start in range(len(path)):
-        if arguments.knows(path[start]):
+        # An index below a name of the view's counts its own items, not those of the body.
+        is_nested = isinstance(path[start], int) and unwrapped(path[:start])
+        if not is_nested and arguments.knows(path[start]):
             return path[start:], text
     rest = unwrapped(path)
     if arguments.pointer(rest) or not (rest and is_detail(text)):

@@ -45,6 +45,7 @@ LEVELS = [
         "remedies",
         "problems",
         "error_bodies",
+        "error_objects",
         "bodies",
         "content",
         "fidelity",

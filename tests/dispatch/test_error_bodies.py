@@ -75,6 +75,23 @@ KEEPING = {
     "nested": lambda exc: {"error": {"details": {"errors": exc.detail}}},
     "list": lambda exc: [exc.detail],
     "problem": lambda exc: {"type": "about:blank", "title": "Invalid", **exc.detail},
+    "standardised": lambda exc: {"type": "validation_error", "errors": entries(exc)},
+    "JSON:API": lambda exc: {
+        "errors": [
+            {
+                "status": "400",
+                "code": entry["code"],
+                "detail": entry["detail"],
+                "source": {"pointer": f"/data/attributes/{entry['attr']}"},
+            }
+            for entry in entries(exc)
+        ]
+    },
+    "field and message": lambda exc: [
+        {"field": entry["attr"], "message": entry["detail"], "code": entry["code"]}
+        for entry in entries(exc)
+    ],
+    "full details": lambda exc: exc.get_full_details(),
 }
 
 
@@ -96,10 +113,6 @@ TEXTS = {
     "message and code": (lambda exc: {"message": "Broken.", "code": 1017}, "Broken."),
     "code first": (lambda exc: {"code": "E17", "message": "Broken."}, "Broken."),
     "errors of strings": (lambda exc: {"errors": messages(exc)}, "This field is required."),
-    "standardised": (
-        lambda exc: {"type": "validation_error", "errors": entries(exc)},
-        "This field is required.",
-    ),
     "envelope": (
         lambda exc: {"status": "fail", "data": None, "error": {"code": "E17", "message": "No."}},
         "No.",
@@ -268,6 +281,13 @@ def test_a_validation_error_that_is_answered_instead_of_raised_keeps_its_pointer
     assert result.code == "MISSING_REQUIRED"
 
 
+def test_an_error_of_a_nested_list_keeps_its_place_in_an_open_body(serve):
+    errors = {"lines": [{"n": [ErrorDetail("Too small.", code="min_value")]}]}
+    view = answering(lambda request: Response(errors, status=400), "POST")
+    result = serve(view).call(body={"lines": [{"n": 0}]})
+    assert [p["pointer"] for p in result.problems] == ["/body/lines/0/n"]
+
+
 def test_errors_in_pydantics_form_point_at_what_they_locate(serve):
     errors = [
         {"type": "missing", "loc": ["body", "size"], "msg": "Field required", "input": {}},
@@ -291,6 +311,58 @@ def test_a_missing_field_in_pydantics_form_is_missing(serve):
     errors = [{"type": "missing", "loc": ("query", "size"), "msg": "Field required"}]
     view = answering(lambda request: Response({"detail": errors}, status=422), "POST")
     assert serve(view).call(body={}).code == "MISSING_REQUIRED"
+
+
+def refused(serve, *errors: Any, status: int = 400) -> Any:
+    """Return the result of a view that answers these error objects."""
+    view = answering(lambda request: Response({"errors": errors}, status=status), "POST")
+    return serve(view).call(body={"lines": [{"n": 0}], "owner": 1})
+
+
+PLACES = {
+    "dotted": ({"attr": "lines.0.n"}, "/body/lines/0/n"),
+    "in brackets": ({"field": "lines[0].n"}, "/body/lines/0/n"),
+    "pointer": ({"pointer": "#/lines/0/n"}, "/body/lines/0/n"),
+    "escaped pointer": ({"pointer": "/a~1b"}, "/body/a~1b"),
+    "attribute of a document": (
+        {"source": {"pointer": "/data/attributes/lines/0/n"}},
+        "/body/lines/0/n",
+    ),
+    "relationship": ({"source": {"pointer": "/data/relationships/owner"}}, "/body/owner"),
+    "document": ({"source": {"pointer": "/data"}}, "/body"),
+    "parameter": ({"source": {"parameter": "owner"}}, "/body/owner"),
+    "null": ({"attr": None}, "/body"),
+    "no field": ({"attr": "non_field_errors"}, "/body"),
+    "no field of a line": ({"attr": "lines.0.non_field_errors"}, "/body/lines/0"),
+}
+
+
+@pytest.mark.parametrize(("place", "pointer"), PLACES.values(), ids=PLACES)
+def test_an_error_object_points_at_the_place_it_names(serve, place, pointer):
+    result = refused(serve, {"code": "min_value", "detail": "Too small.", **place})
+    assert [(p["pointer"], p["code"]) for p in result.problems] == [(pointer, "min_value")]
+
+
+def test_error_objects_of_missing_fields_are_missing_fields(serve):
+    said = {"code": "required", "detail": "This field is required.", "attr": "size"}
+    result = refused(serve, said)
+    assert (result.code, result.data["remediation"]) == ("MISSING_REQUIRED", "Provide 'body.size'.")
+
+
+def test_the_code_of_an_error_object_decides_where_it_names_no_place(serve):
+    result = refused(serve, {"code": "out_of_stock", "message": "None left."}, status=409)
+    assert (result.code, result.data["error_type"]) == ("OUT_OF_STOCK", "conflict")
+    assert result.envelope["error"] == "None left."
+
+
+def test_a_standard_code_of_an_error_object_is_the_cause(serve):
+    said = {"code": "parse_error", "detail": "Torn.", "attr": None}
+    assert refused(serve, said).code == "INVALID_FORMAT"
+
+
+def test_a_type_that_is_an_address_is_no_code(serve):
+    said = {"type": "https://errors.example/small", "detail": "Too small.", "pointer": "#/owner"}
+    assert [p["code"] for p in refused(serve, said).problems] == ["invalid"]
 
 
 def test_the_words_of_a_failure_are_in_the_callers_language(serve):
