@@ -7,12 +7,13 @@ compared.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
-from unittest import mock
+from unittest import TestCase, mock
 
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
@@ -213,12 +214,14 @@ def assert_tool_parity(
 
 
 class ToolParity:
-    """A ready pytest class: parity of every tool of the project, for every user named.
+    """A ready test: parity of every tool of the project, for every user named.
 
     Subclass it under a name that pytest collects::
 
         class TestParity(ToolParity):
             users = ["alice", "admin"]
+
+    For Django's own test runner make a `TestCase` of it: ``class Parity(ToolParity, TestCase)``.
 
     Attributes:
         users: natural keys of users, None for an anonymous caller.
@@ -230,12 +233,22 @@ class ToolParity:
     arguments: Mapping[str, Mapping[str, Any]] = {}
     exclude: Sequence[str] = ()
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Give a `TestCase`, which knows no parameters, one test of every tool and user."""
+        super().__init_subclass__(**kwargs)
+        if issubclass(cls, TestCase):
+            each: Any = cls.answers_as_http_does
+            cls.test_tool_answers_as_http_does = each  # type: ignore[method-assign]
+
     def pytest_generate_tests(self, metafunc: Any) -> None:
         """Make a test of each tool and user."""
         if "parity_tool" in metafunc.fixturenames:
-            names = [name for name in registry.tools() if name not in self.exclude]
-            metafunc.parametrize("parity_tool", names)
+            metafunc.parametrize("parity_tool", self.names())
             metafunc.parametrize("parity_user", self.users, ids=str)
+
+    def names(self) -> list[str]:
+        """Return the names of the tools that are tested."""
+        return [name for name in registry.tools() if name not in self.exclude]
 
     def user_named(self, name: str | None) -> Any:
         """Return the user of that natural key; None for None."""
@@ -256,3 +269,9 @@ class ToolParity:
         user = self.user_named(parity_user)
         given = self.arguments.get(parity_tool)
         assert_tool_parity(self.client_of(user), parity_tool, given, user)
+
+    def answers_as_http_does(self: Any) -> None:
+        """Try every tool for every user, each in a subtest that is named by them."""
+        for name, user in itertools.product(self.names(), self.users):
+            with self.subTest(tool=name, user=user):
+                ToolParity.test_tool_answers_as_http_does(self, None, name, user)

@@ -9,8 +9,6 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.core.management import call_command
 
-from example_project.shop.models import Order
-
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
@@ -30,9 +28,3 @@ def unused_throttles() -> None:
 def alice(db: None) -> Any:
     """Return a user who looks after customers of her own."""
     return get_user_model().objects.get(username="alice")
-
-
-@pytest.fixture
-def paid_order(alice: Any) -> Order:
-    """Return an order of hers that may be refunded."""
-    return Order.objects.filter(customer__owner=alice, status="paid")[0]

@@ -1,0 +1,138 @@
+"""Asks a project with the OAuth settings of the page: ``python -m tests.documentation.oauth``.
+
+Prints, as JSON, what a client gets without a token and with one for the resource that the
+project names. An argument is another name of that resource than the page's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import timedelta
+from typing import Any
+
+import django
+from django.conf import settings
+from django.core.management import call_command
+from django.utils import timezone
+
+from tests.documentation.pages import DOCS, blocks
+
+HOST = "https://shop.example"
+TOKEN = "tested"
+SESSION = "django.contrib.sessions.middleware.SessionMiddleware"
+LOGGED_IN = "django.contrib.auth.middleware.AuthenticationMiddleware"
+MESSAGES = "django.contrib.messages.middleware.MessageMiddleware"
+CONTEXT = [
+    "django.template.context_processors.request",
+    "django.contrib.auth.context_processors.auth",
+    "django.contrib.messages.context_processors.messages",
+]
+
+
+def shown(file: str) -> str:
+    """Return the block of the page that is this file of a project with an OAuth server."""
+    page = DOCS / "authentication.md"
+    (text,) = (b.text for b in blocks(page) if b.file == file and "oauth2_provider" in b.text)
+    return text
+
+
+def configure(resource: str | None) -> str:
+    """Set a project up with the settings of the page and return the name of its resource."""
+    given: dict[str, Any] = {}
+    exec(shown("settings.py"), given)
+    if resource:
+        given["OAUTH2_PROVIDER"]["OAUTH2_PROTECTED_RESOURCE_IDENTIFIER"] = resource
+    apps = ["admin", "auth", "contenttypes", "messages", "sessions"]
+    own = [f"django.contrib.{name}" for name in apps] + ["rest_framework", "drf_mcp"]
+    settings.configure(
+        SECRET_KEY="x" * 50,
+        ALLOWED_HOSTS=["shop.example"],
+        SECURE_PROXY_SSL_HEADER=("HTTP_X_FORWARDED_PROTO", "https"),
+        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
+        ROOT_URLCONF=type("URLConf", (), {"urlpatterns": []}),
+        MIDDLEWARE=[SESSION, LOGGED_IN, MESSAGES],
+        TEMPLATES=[
+            {
+                "BACKEND": "django.template.backends.django.DjangoTemplates",
+                "APP_DIRS": True,
+                "OPTIONS": {"context_processors": CONTEXT},
+            }
+        ],
+        INSTALLED_APPS=[*own, *(app for app in given["INSTALLED_APPS"] if app is not ...)],
+        **{name: given[name] for name in ("REST_FRAMEWORK", "OAUTH2_PROVIDER", "LOGIN_URL")},
+    )
+    django.setup()
+    return str(given["OAUTH2_PROVIDER"]["OAUTH2_PROTECTED_RESOURCE_IDENTIFIER"])
+
+
+def serve() -> None:
+    """Serve the routes of the page, and a view for whoever is signed in."""
+    from django.urls import path
+    from rest_framework.permissions import IsAuthenticated
+    from rest_framework.response import Response
+    from rest_framework.views import APIView
+
+    from drf_mcp import mcp_tool
+
+    @mcp_tool(name="whoami")
+    class Whoami(APIView):
+        """Tells who asks."""
+
+        permission_classes = [IsAuthenticated]
+
+        def get(self, request: Any) -> Response:
+            """Answer with the name."""
+            return Response({"name": request.user.username})
+
+    given: dict[str, Any] = {}
+    exec(shown("urls.py"), given)
+    settings.ROOT_URLCONF.urlpatterns = [
+        path("api/whoami/", Whoami.as_view()),
+        *given["urlpatterns"],
+    ]
+
+
+def give_token(resource: str) -> None:
+    """Give a user a token for a resource."""
+    from django.contrib.auth.models import User
+    from oauth2_provider.models import AccessToken
+
+    AccessToken.objects.create(
+        user=User.objects.create_user("ada"),
+        token=TOKEN,
+        scope="shop",
+        expires=timezone.now() + timedelta(hours=1),
+        resource=[resource],
+    )
+
+
+def answers() -> dict[str, Any]:
+    """Return what a client gets."""
+    from django.test import Client
+
+    client = Client(HTTP_HOST="shop.example", HTTP_X_FORWARDED_PROTO="https")
+
+    def ask(method: str, **headers: str) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "whoami"}}
+        return client.post("/mcp", message, "application/json", headers=headers)
+
+    challenge = ask("tools/list").headers["WWW-Authenticate"]
+    metadata = challenge.split('resource_metadata="')[1].split('"')[0]
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    call = ask("tools/call", **bearer)
+    return {
+        "challenge": challenge,
+        "metadata": client.get(metadata.removeprefix(HOST)).json(),
+        "list": ask("tools/list", **bearer).status_code,
+        "call": call.status_code,
+        "said": call.json(),
+    }
+
+
+if __name__ == "__main__":
+    resource = configure(*sys.argv[1:] or [None])
+    call_command("migrate", verbosity=0)
+    serve()
+    give_token(resource)
+    print(json.dumps(answers()))  # noqa: T201
