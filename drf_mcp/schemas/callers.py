@@ -6,7 +6,6 @@ import copy
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.schemas.attempts import attempt
@@ -15,6 +14,7 @@ from drf_mcp.schemas.handling import inside
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.outputs import chooses_for_everyone
 from drf_mcp.schemas.renaming import Renaming
+from drf_mcp.schemas.requests import negotiate, unsent_request
 from drf_mcp.schemas.shared import is_known
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.unions import either_body
@@ -71,11 +71,9 @@ def body_for_superuser(inspection: Inspection) -> Body | None:
     """Return the body as a superuser may send it; None if it cannot be described."""
     user: Any = get_user_model()()
     user.is_active = user.is_staff = user.is_superuser = True
-    http_request = copy.copy(inspection.view.request._request)
-    http_request.user = user
-    view = copy.copy(inspection.view)
-    view.request = Request(http_request)
-    view.request.user = user
+    view = copy.copy(inspection.untouched)
+    view.request = unsent_request(inspection.method, view.request.path, user)
+    negotiate(view)
     privileged = Inspection(view, inspection.method, portable=inspection.portable)
     body = body_of(privileged)
     return None if body.kind == "open" and privileged.findings else body

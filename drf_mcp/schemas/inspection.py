@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
@@ -32,6 +33,8 @@ class Inspection:
 
     def __init__(self, view: Any, method: str, *, portable: bool = True) -> None:
         self.view = view
+        # Views remember on themselves what they chose for whom.
+        self.untouched = copy.copy(view)
         self.method = method.upper()
         self.portable = portable
         self.findings: list[Finding] = []

@@ -91,6 +91,19 @@ def rearranged(classes: Sequence[type]) -> AutoSchema:
     return schema
 
 
+def asked_once(view: Any) -> Any:
+    """Return a copy of a view that knows the version of its request.
+
+    What was written is in force for some versions or for all. A version that only a real
+    request names cannot be determined again for each thing that is asked.
+    """
+    asked = copy.copy(view)
+    request = view.request
+    known = getattr(request, "version", None), getattr(request, "versioning_scheme", None)
+    asked.determine_version = lambda *args, **kwargs: known
+    return asked
+
+
 class Annotations:
     """What people wrote about one method of an endpoint.
 
@@ -102,7 +115,7 @@ class Annotations:
 
     def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:
         schema: Any = rearranged(classes)  # much of what is asked has no annotations
-        schema.view = view
+        schema.view = asked_once(view)
         schema.method = method
         schema.path = schema.path_regex = schema.path_prefix = "/"
         schema.registry = REGISTRY

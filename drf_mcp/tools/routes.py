@@ -13,17 +13,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver
 from django.utils.regex_helper import normalize
 from django.views.generic import View
-from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.schemas import attempt
 from drf_mcp.schemas.paths import PathKwarg
+from drf_mcp.schemas.requests import negotiate, unsent_request
 
 UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
@@ -209,12 +208,9 @@ class Endpoint:
 
     def introspected_view(self) -> APIView:
         """Return an instance of the view to look at, marked so that it knows nobody is asking."""
-        request = HttpRequest()
-        request.method = self.method
-        request.path = request.path_info = self.route.path
-        request.user = AnonymousUser()
-        view = self.view(Request(request))
+        view = self.view(unsent_request(self.method, self.route.path))
         view.swagger_fake_view = True  # type: ignore[attr-defined]
+        negotiate(view)
         return view
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest
-from rest_framework.request import Request
-
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter, PathKwarg, describe
+from drf_mcp.schemas.requests import negotiate, unsent_request
 from tests.schemas.portability import assert_portable
 
 METHODS = {
@@ -24,12 +21,10 @@ METHODS = {
 def view_of(view_class: Any, method: str, action: str | None = None, **initkwargs: Any) -> Any:
     """Return an instance of a view as a route would make it for one method."""
     view = view_class(**initkwargs)
-    request = HttpRequest()
-    request.method = method
-    request.user = AnonymousUser()
-    view.request = Request(request)
+    view.request = unsent_request(method, "/")
     view.args, view.kwargs, view.format_kwarg = (), {}, None
     view.swagger_fake_view = True
+    negotiate(view)
     if action is not None:
         view.action = action
         view.action_map = {method.lower(): action}

@@ -53,6 +53,15 @@ class AnonymousAlone(Choosy):
         return made
 
 
+class Remembering(generics.CreateAPIView):
+    """A view that chooses once."""
+
+    def get_serializer_class(self):
+        if not hasattr(self, "chosen"):
+            self.chosen = StaffNote if self.request.user.is_staff else Note
+        return self.chosen
+
+
 def body(serializer_class, **attributes):
     """Return the body and the findings of a create with a serializer."""
     attributes = {"serializer_class": serializer_class, **attributes}
@@ -117,3 +126,7 @@ def test_either_of_two_schemas_keeps_what_both_say():
     first = {"type": "string", "minLength": 2, "maxLength": 5}
     second = {"type": "string", "minLength": 3, "maxLength": 5}
     assert either(first, second) == {"type": "string", "maxLength": 5}
+
+
+def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():
+    assert "internal" in by_name(described(Remembering, "POST").body.fields)

@@ -1,0 +1,106 @@
+"""The request of a view that is looked at has what REST framework settles before a handler runs."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import path
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers, versioning
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+ASKED = {
+    "renderer": lambda request: request.accepted_renderer.format == "json",
+    "media type": lambda request: request.accepted_media_type == "application/json",
+    "version": lambda request: request.version == "2",
+    "scheme": lambda request: request.versioning_scheme.default_version == "2",
+    "host": lambda request: request.get_host() == "shop.example",
+    "address": lambda request: request.build_absolute_uri() == "http://shop.example/groups/",
+    "query": lambda request: not request.query_params,
+    "body": lambda request: not request.data,
+    "user": lambda request: request.user.is_authenticated in (True, False),
+    "credential": lambda request: request.auth is None,
+}
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["name"]
+
+
+class Accepting(versioning.AcceptHeaderVersioning):
+    default_version = "2"
+    allowed_versions = ["1", "2"]
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_a_view_may_ask_its_request(tool_of, settings, what):
+    settings.ALLOWED_HOSTS = ["*", ".shop.example"]
+    seen = []
+
+    class Groups(generics.CreateAPIView):
+        serializer_class = GroupSerializer
+        versioning_class = Accepting
+
+        def get_serializer_class(self):
+            seen.append(ASKED[what](self.request))
+            return super().get_serializer_class()
+
+    tool = tool_of(path("groups/", Groups.as_view()))
+    assert "name" in tool.input_schema["properties"]
+    assert tool.findings == ()
+    assert seen
+    assert all(seen)
+
+
+def test_a_superuser_stays_one_whatever_is_asked(tool_of):
+    seen = set()
+
+    class Groups(generics.CreateAPIView):
+        def get_serializer_class(self):
+            seen.add((self.request.auth, self.request.user.is_superuser))
+            return GroupSerializer
+
+    assert tool_of(path("groups/", Groups.as_view())).input_schema
+    assert seen == {(None, False), (None, True)}
+
+
+class Searching(APIView):
+    @extend_schema(parameters=[OpenApiParameter("term", str, required=True)])
+    def get(self, request):
+        return Response()
+
+
+SCHEMES = {
+    "in the header": (versioning.AcceptHeaderVersioning, {}),
+    "in the header, with a default": (Accepting, {}),
+    "in the query, without a default": (
+        versioning.QueryParameterVersioning,
+        {"allowed_versions": ["1"]},
+    ),
+    "in the path, without a default": (versioning.URLPathVersioning, {"allowed_versions": ["1"]}),
+}
+
+
+@pytest.mark.parametrize(("scheme", "members"), SCHEMES.values(), ids=SCHEMES)
+def test_what_was_written_counts_however_the_version_is_named(tool_of, scheme, members):
+    own = type("Scheme", (scheme,), members)
+    tool = tool_of(path("search/", Searching.as_view(versioning_class=own)))
+    assert "term" in tool.input_schema["required"]
+    assert tool.findings == ()
+
+
+def test_what_was_written_for_another_version_does_not_count(tool_of):
+    class Old(APIView):
+        versioning_class = Accepting
+
+        @extend_schema(parameters=[OpenApiParameter("term")], versions=["1"])
+        @extend_schema(parameters=[OpenApiParameter("query")], versions=["2"])
+        def get(self, request):
+            return Response()
+
+    properties = tool_of(path("search/", Old.as_view())).input_schema["properties"]
+    assert "query" in properties
+    assert "term" not in properties
