@@ -21,8 +21,10 @@ from drf_mcp.dispatch import contain
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.local import local_caller
 from drf_mcp.rate_limits import quotas_of
+from drf_mcp.schemas.requests import negotiate
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
+from drf_mcp.visibility import turns_away
 
 # Rows whose object permissions are asked.
 SAMPLE = 100
@@ -96,6 +98,7 @@ def explain(tool: Tool, user: Any) -> Explanation:
     caller.admitted = True
     view: Any = tool.endpoint.view()
     view.request = Request(InnerRequest(caller, tool.endpoint.method, tool.endpoint.route.path))
+    negotiate(view)
     who = "An anonymous caller" if user is None else str(user.get_username())
     steps = (
         *endpoint_steps(caller, view.request),
@@ -127,6 +130,8 @@ def permission_step(kind: str, permission: Any, request: Request, view: Any) -> 
     name = name_of(permission)
     allows: Any = contain(lambda: bool(permission.has_permission(request, view)), lambda exc: exc)
     if isinstance(allows, Exception):
+        if turns_away(allows):
+            return Step(kind, name, False, f"refuses: {allows}")
         return Step(kind, name, None, f"cannot be asked without a call: {allows!r}")
     if allows:
         return Step(kind, name, True, "allows it")

@@ -7,8 +7,6 @@ from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
-from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -16,6 +14,7 @@ from rest_framework.views import APIView
 from drf_mcp.callers import USER_PERMISSIONS, Caller
 from drf_mcp.dispatch import contain
 from drf_mcp.inner_requests import InnerRequest
+from drf_mcp.schemas.requests import negotiate
 from drf_mcp.schemas.stock import classes_of
 from drf_mcp.tools import Tool
 
@@ -23,7 +22,6 @@ permission_steps = attrgetter("get_permissions", "check_permissions")
 steps = attrgetter(
     "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
 )
-REFUSALS = (APIException, PermissionDenied, Http404)
 
 
 class Visibility:
@@ -66,10 +64,11 @@ class Visibility:
 
         def ask() -> bool:
             view.request = self.request(tool, view)
+            negotiate(view)
             view.check_permissions(view.request)
             return True
 
-        return contain(ask, lambda exc: not isinstance(exc, REFUSALS))
+        return contain(ask, lambda exc: not turns_away(exc))
 
     def request(self, tool: Tool, view: Any) -> Request:
         """Return a request for the tool's method by whom the view would take the caller for."""
@@ -84,6 +83,11 @@ class Visibility:
             request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
             inner.__dict__["user"] = known.user
         return request
+
+
+def turns_away(exc: Exception) -> bool:
+    """Return whether a permission refuses the caller, not just misses a body or an object."""
+    return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)
 
 
 def is_open(tool: Tool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.urls import path
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.permissions import (
     AllowAny,
@@ -43,6 +44,11 @@ class Spoken(BasePermission):
 class Broken(BasePermission):
     def has_permission(self, request, view) -> bool:
         return request.data["secret"]
+
+
+class Raising(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        raise PermissionDenied("No.")
 
 
 class EvenOnly(BasePermission):
@@ -157,6 +163,12 @@ def test_a_permission_that_needs_the_call_itself_is_left_open(asked):
     explanation = asked(Post, **guarded(Broken))
     assert explanation.allows is None
     assert "cannot be asked without a call" in explanation.verdict
+
+
+def test_a_permission_that_raises_its_refusal_refuses(asked):
+    explanation = asked(Post, **guarded(Raising))
+    assert explanation.allows is False
+    assert "Raising refuses: No." in explanation.verdict
 
 
 def test_nobody_is_an_anonymous_caller(asked):
