@@ -73,10 +73,16 @@ class Budget:
             digest=partial(digest, digester) if digester else None,
             keep=keep if self.is_retrievable() else None,
             owner=owner_of(self.caller.authenticate().user),
+            call={} if outcome.is_error else self.call(),
             query=query_of(self.arguments),
             less=LESS if self.tool.arguments.fields else "",
         )
         return fitter.fit(outcome, write)
+
+    def call(self) -> Mapping[str, Any]:
+        """Return what is to be asked again when the rest is fetched."""
+        call = self.tool.bind(self.arguments)
+        return {"kwargs": dict(call.kwargs), "query_string": call.query_string}
 
     def is_retrievable(self) -> bool:
         """Return whether the caller can fetch later what is left out now."""
@@ -89,11 +95,34 @@ class Budget:
 def digest(digester_class: type[Digester], text: str, query: str) -> Mapping[str, Any]:
     """Return the digest of a text; our own where the project's digester fails."""
 
+    def payload() -> Mapping[str, Any]:
+        # Imported here: it loads pydantic, which no call needs otherwise.
+        from drf_mcp.envelopes import validate_payload_dict
+
+        made = digester_class().digest(text, query)
+        if digester_class.digest is not Digester.digest:
+            validate_payload_dict(dict(made))
+        return made
+
     def failed(exc: Exception) -> Mapping[str, Any]:
         logger.warning("%s failed to digest a text", digester_class, exc_info=exc)
-        return ExtractiveDigester().digest(text, query)
+        return contain(
+            lambda: StandIn(digester_class).digest(text, query),
+            lambda exc: ExtractiveDigester().digest(text, query),
+        )
 
-    return contain(lambda: digester_class().digest(text, query), failed)
+    return contain(payload, failed)
+
+
+class StandIn(ExtractiveDigester):
+    """Digests where the project's digester fails, in whose form texts are fetched later."""
+
+    def __init__(self, digester_class: type[Digester]) -> None:
+        self.digester = digester_class()
+
+    def canonical(self, text: str) -> str:
+        """Return a text in the form of the project's digester."""
+        return self.digester.canonical(text)
 
 
 def keep(entry: Entry) -> bool:

@@ -22,6 +22,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "OUTPUT_SCHEMA": ("envelope", "full", None),
     "PORTABLE": (True, False),
 }
+BUDGETS = ("MAX_RESULT_CHARS", "MAX_ERROR_CHARS")
+SMALLEST_BUDGET = 1000
+"""Characters that an envelope takes which says what is missing and where it waits."""
 SIZES = ("TOOLS_PAGE_SIZE", "MAX_BODY_BYTES", "MAX_CONTENT_BYTES", "MAX_UPLOAD_BYTES")
 
 
@@ -144,3 +147,11 @@ def setting_errors() -> Iterator[str]:
         default = values[name] is None and DEFAULTS[name] is None
         if not default and not (isinstance(values[name], int) and values[name] > 0):
             yield f"DRF_MCP[{name!r}] must be a positive number."
+    for name in BUDGETS:
+        if values[name] is not None and not is_budget(values[name]):
+            yield f"DRF_MCP[{name!r}] must be None or at least {SMALLEST_BUDGET}."
+
+
+def is_budget(value: Any) -> bool:
+    """Return whether a value can be the budget of a result."""
+    return isinstance(value, int) and value >= SMALLEST_BUDGET

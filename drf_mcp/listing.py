@@ -16,6 +16,7 @@ from drf_mcp.callers import Caller
 from drf_mcp.encoding import encode_data, to_bytes
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidParams
+from drf_mcp.fidelity import kept_promises
 from drf_mcp.outcomes import MISSING
 from drf_mcp.protocol import Era
 from drf_mcp.results import make_envelope
@@ -50,7 +51,7 @@ def output_schema(tool: Tool, envelope_class: type[Envelope]) -> Mapping[str, An
         raise ImproperlyConfigured(
             f"OUTPUT_SCHEMA and output_schema are 'envelope', 'full' or None, not {kind!r}."
         )
-    data = dict(kind) if isinstance(kind, Mapping) else {}
+    data = kept_promises(kind) if isinstance(kind, Mapping) else {}
     if kind == "full":
         data = tool.schema.output
     return make_envelope(envelope_class).schema(data)

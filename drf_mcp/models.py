@@ -13,6 +13,8 @@ class ArchivedContent(models.Model):
     owner = models.CharField(_("owner"), max_length=255, blank=True)
     tool = models.CharField(_("tool"), max_length=64)
     content = models.TextField(_("content"))
+    kwargs = models.JSONField(_("kwargs of the call"), default=dict)
+    query_string = models.TextField(_("query of the call"), blank=True)
     content_hash = models.CharField(_("content hash"), max_length=71)
     created = models.DateTimeField(_("created"))
     expires = models.DateTimeField(_("expires"), db_index=True)

@@ -6,8 +6,7 @@ over plain HTTP, at ``mcp/content/``, for whom the endpoint's authentication fin
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
@@ -25,12 +24,13 @@ from rest_framework.settings import api_settings
 from drf_mcp.callers import Caller
 from drf_mcp.encoding import encode_data
 from drf_mcp.fidelity import RETRIEVAL_TOOL, Entry, ExtractiveDigester, can_archive, owner_of
+from drf_mcp.fidelity.slices import items_slice, length, slice_room, text_slice
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import mcp_tool, registry
 from drf_mcp.visibility import Visibility
 
-# What an envelope says beside the data.
-ENVELOPE_ROOM = 1500
+# Django takes a thousand parameters in one query.
+MOST_IDS = 500
 
 GONE = (
     "There is no such content for you: it has expired, or the id is not exactly the one in "
@@ -56,7 +56,8 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     "ids": {
         "type": "array",
         "items": {"type": "string"},
-        "description": "Only these of dropped_content_ids.",
+        "maxItems": MOST_IDS,
+        "description": f"Only these of dropped_content_ids, {MOST_IDS} at most.",
     },
     "offset": {
         "type": "integer",
@@ -103,6 +104,11 @@ class Arguments(serializers.Serializer[Any]):
         return attrs
 
 
+def split(text: str) -> list[str]:
+    """Return several ids that a client has written as one, unless the comma is an id's own."""
+    return [part.strip() for part in text.split(",")]
+
+
 class ItemsById(BaseFilterBackend):
     """Narrows the items to those whose ids, or pointers, are asked for."""
 
@@ -116,8 +122,7 @@ class ItemsById(BaseFilterBackend):
         if not ids:
             return queryset
         known = {name for item in queryset for name in (item["id"], item["pointer"])}
-        # A client may write several as one, although an id may hold a comma itself.
-        wanted = {part for name in ids for part in ([name] if name in known else name.split(","))}
+        wanted = {part for name in ids for part in ([name] if name in known else split(name))}
         unknown = sorted(wanted - known)
         if unknown:
             raise NotFound(f"Not among the archived items: {', '.join(unknown[:10])}.")
@@ -191,11 +196,13 @@ class ContentRetrieveView(GenericAPIView[Any]):
         return found
 
     def allows(self, entry: Entry) -> bool:
-        """Return whether the caller may still call the tool that gave the content."""
+        """Return whether the caller may still make the call that gave the content."""
         caller = self.caller
         served = getattr(caller.view, "registry", registry)
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
-        return tool is not None and Visibility(caller).allows(tool)
+        if tool is None:
+            return False
+        return Visibility(caller).admits_again(tool, entry.kwargs, entry.query_string)
 
     def slice(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return a slice of the items, or of the one item that is a text or too long."""
@@ -228,71 +235,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
         return [authenticator() for authenticator in self.caller.authentication_classes]
 
 
-def slice_room(limit: int | None) -> int:
-    """Return how long the data of a slice may be, so that its envelope fits."""
-    return 10**9 if limit is None else max(limit - ENVELOPE_ROOM, limit // 3)
-
-
-def length(value: Any) -> int:
-    """Return the length of a value as JSON in the widest spelling that an envelope uses."""
-    return len(json.dumps(value, ensure_ascii=False))
-
-
 def canonical_form(text: str) -> str:
     """Return a text in the form that its digest refers to."""
     form: str = (mcp_settings.DIGESTER_CLASS or ExtractiveDigester)().canonical(text)
     return form
-
-
-def names_of(item: Mapping[str, Any], room: int) -> dict[str, Any]:
-    """Return what an item is called, without a pointer that would take half of the room."""
-    named = {"id": item["id"], "pointer": item["pointer"]}
-    return named if length(named) <= room // 2 else {"id": item["id"]}
-
-
-def text_slice(
-    item: Mapping[str, Any], kind: str, text: str, offset: int, limit: int, room: int
-) -> dict[str, Any]:
-    """Return a slice of one text, in characters."""
-    named = names_of(item, room)
-    room -= length(named)
-    part = text[offset : offset + min(limit, room)]
-    while len(part) > 1 and length(part) > room:
-        part = part[: max(len(part) * room // length(part), 1)]
-    end = offset + len(part)
-    return {
-        **named,
-        "format": kind,
-        "offset": offset,
-        "next_offset": end if part and end < len(text) else None,
-        "total_chars": len(text),
-        "text": part,
-    }
-
-
-def items_slice(
-    items: Sequence[Mapping[str, Any]], offset: int, limit: int, room: int
-) -> dict[str, Any]:
-    """Return a slice of several items, whole ones only."""
-    part = list(fitting(items[offset : offset + limit], room))
-    end = offset + len(part)
-    return {
-        "offset": offset,
-        "next_offset": end if part and end < len(items) else None,
-        "total_count": len(items),
-        "items": part,
-    }
-
-
-def fitting(items: Sequence[Mapping[str, Any]], room: int) -> Iterator[Mapping[str, Any]]:
-    """Yield the first items, as many as fit; of one that never does, its size."""
-    used = 0
-    for item in items:
-        size = length(item)
-        if size > room:
-            item = {**names_of(item, room), "too_long": size}
-            size = length(item)
-        used += size + 2
-        if used > room and used > size + 2:
-            return
-        yield item

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -14,14 +18,18 @@ from rest_framework.views import APIView
 from drf_mcp.callers import USER_PERMISSIONS, Caller
 from drf_mcp.dispatch import contain
 from drf_mcp.inner_requests import InnerRequest
+from drf_mcp.schemas.handlers import read
 from drf_mcp.schemas.requests import negotiate
 from drf_mcp.schemas.stock import classes_of
 from drf_mcp.tools import Tool
+
+logger = logging.getLogger("drf_mcp")
 
 permission_steps = attrgetter("get_permissions", "check_permissions")
 steps = attrgetter(
     "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
 )
+REFUSALS = (APIException, PermissionDenied, Http404)
 
 
 class Visibility:
@@ -70,10 +78,45 @@ class Visibility:
 
         return contain(ask, lambda exc: not turns_away(exc))
 
-    def request(self, tool: Tool, view: Any) -> Request:
+    def admits_again(self, tool: Tool, kwargs: Mapping[str, Any], query_string: str) -> bool:
+        """Return whether a view would let the caller in with what an earlier call sent.
+
+        Asked is what stands before the view's handler, throttles aside, and whether the
+        handler would find its object for this caller. What cannot be asked is refused,
+        since nothing else is going to ask.
+
+        Args:
+            tool: the tool that was called.
+            kwargs: the path's kwargs of that call.
+            query_string: its encoded query.
+        """
+        route = tool.endpoint.route
+        path = route.build(kwargs)
+        match = None if path is None else route.match(path, kwargs, self.caller.request)
+        if path is None or match is None:
+            return False
+        view: Any = tool.endpoint.view()
+        view.args, view.kwargs = match.args, match.kwargs
+        view.headers = view.default_response_headers
+        # Reading what a call has given already is no further call.
+        view.check_throttles = lambda request: None
+
+        def ask() -> bool:
+            view.request = self.request(tool, view, path, query_string)
+            view.request._request.resolver_match = match
+            view.initial(view.request, *match.args, **match.kwargs)
+            if looks_up_an_object(tool):
+                view.get_object()
+            return True
+
+        return contain(ask, partial(refused, tool))
+
+    def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
         """Return a request for the tool's method by whom the view would take the caller for."""
         endpoint = tool.endpoint
-        inner = InnerRequest(self.caller, endpoint.method, endpoint.route.path)
+        inner = InnerRequest(
+            self.caller, endpoint.method, path or endpoint.route.path, query_string
+        )
         authenticators = view.get_authenticators()
         request = Request(inner, authenticators=authenticators)
         classes = tuple(type(authenticator) for authenticator in authenticators)
@@ -83,6 +126,20 @@ class Visibility:
             request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
             inner.__dict__["user"] = known.user
         return request
+
+
+def refused(tool: Tool, exc: Exception) -> bool:
+    """Return that an exception lets nobody in; log one that is no refusal."""
+    if not isinstance(exc, REFUSALS):
+        logger.warning("The permissions of %s could not be asked again", tool.name, exc_info=exc)
+    return False
+
+
+def looks_up_an_object(tool: Tool) -> bool:
+    """Return whether a view's handler gets its object, and so asks the object's permissions."""
+    endpoint = tool.endpoint
+    reading = read(endpoint.view_class, endpoint.action or endpoint.method.lower())
+    return reading is not None and "get_object" in reading.calls
 
 
 def turns_away(exc: Exception) -> bool:

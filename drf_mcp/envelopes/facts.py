@@ -48,6 +48,7 @@ FIDELITY: dict[str, Any] = {
     "content_fidelity_schema_version": {"type": "string"},
     "dropped_content_ids": STRINGS,
     "content_archive_hashes": {"type": "object", "additionalProperties": {"type": "string"}},
+    "warning_details": {"type": "array", "items": {"type": "object"}},
 }
 
 
@@ -79,7 +80,7 @@ def rate_limit(outcome: Outcome) -> dict[str, Any] | None:
 
 
 def fidelity(outcome: Outcome) -> dict[str, Any]:
-    """Return the members that say what was left out to fit a budget."""
+    """Return the members that say what was left out to fit a budget, and how much it was."""
     facts = outcome.fidelity
     if facts is None:
         return {}
@@ -88,6 +89,7 @@ def fidelity(outcome: Outcome) -> dict[str, Any]:
         "content_fidelity_schema_version": FIDELITY_VERSION,
         "dropped_content_ids": list(facts.dropped),
         "content_archive_hashes": facts.archives,
+        "warning_details": [warning_detail(warning) for warning in outcome.warnings],
     }
 
 

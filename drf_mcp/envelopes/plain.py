@@ -41,8 +41,7 @@ class PlainEnvelope(Envelope):
         """Return what a shortened body lacks and the way to it, None for a whole one."""
         if outcome.fidelity is None:
             return None
-        details = [facts.warning_detail(warning) for warning in outcome.warnings]
-        return facts.present({**facts.fidelity(outcome), "warning_details": details})
+        return facts.present(facts.fidelity(outcome))
 
     def answer(self, outcome: Outcome) -> Any:
         """Return the body: of a soft failure all of it, not the data in it alone."""

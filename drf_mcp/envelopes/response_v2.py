@@ -18,7 +18,6 @@ META: dict[str, Any] = {
         "request_id": {"type": "string"},
         **facts.FIDELITY,
         "warnings": facts.STRINGS,
-        "warning_details": {"type": "array", "items": {"type": "object"}},
         "pagination": facts.PAGINATION,
         "rate_limit": facts.RATE_LIMIT,
         "telemetry": {"type": "object"},

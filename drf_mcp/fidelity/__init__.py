@@ -15,6 +15,7 @@ from drf_mcp.fidelity.canonical_text import canonical_text
 from drf_mcp.fidelity.digesters import Condensed, Digest, Digester, Evidence
 from drf_mcp.fidelity.extractive import ExtractiveDigester
 from drf_mcp.fidelity.fitting import Fitter, Write
+from drf_mcp.fidelity.promises import kept_promises
 from drf_mcp.fidelity.reports import RETRIEVAL_TOOL
 from drf_mcp.fidelity.selection import (
     field_paths,
@@ -41,6 +42,7 @@ __all__ = [
     "can_archive",
     "canonical_text",
     "field_paths",
+    "kept_promises",
     "names_all",
     "nearest_path",
     "owner_of",

@@ -6,11 +6,13 @@ is gone after ARCHIVE_TTL seconds. Any process of the project can read it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -36,11 +38,20 @@ def can_archive() -> bool:
 
 
 def owner_of(user: Any) -> str:
-    """Return the owner that a user is to the archive, "" for an anonymous one."""
+    """Return the owner that a user is to the archive: its class and its primary key.
+
+    Returns:
+        "" for an anonymous user, and for one whom nothing tells from others: what is made
+        for them is found by its unguessable id alone.
+    """
     if user is None or not user.is_authenticated:
         return ""
     key = getattr(user, "pk", None)
-    return "" if key is None else str(key)
+    model = getattr(user, "_meta", None)
+    # Not `type`: the user may be one of Django's lazy objects.
+    kind = user.__class__
+    label = model.concrete_model._meta.label if model else f"{kind.__module__}.{kind.__qualname__}"
+    return "" if key is None else f"{label}:{key}"
 
 
 def new_archive_id() -> str:
@@ -64,12 +75,14 @@ class Entry:
 
     Attributes:
         archive_id: the id under which it is kept.
-        owner: the primary key of the user it was made for, "" for an anonymous one.
+        owner: whom it was made for, see `owner_of`.
         tool: the name of the tool that gave it.
         content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``, the members of
             each value in their own order. ASCII, so that every database takes it.
         content_hash: the hash of the items, see `content_hash`.
         created: when it was made.
+        kwargs: the path's kwargs of the call that gave it.
+        query_string: its encoded query.
     """
 
     archive_id: str
@@ -78,23 +91,44 @@ class Entry:
     content: str
     content_hash: str
     created: datetime
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    query_string: str = ""
 
     @classmethod
-    def of(cls, archive_id: str, owner: str, tool: str, items: list[dict[str, Any]]) -> Entry:
-        """Make an entry of items."""
+    def of(
+        cls, archive_id: str, owner: str, tool: str, items: list[dict[str, Any]], **call: Any
+    ) -> Entry:
+        """Make an entry of items.
+
+        Args:
+            archive_id: a new id.
+            owner: whom it is for.
+            tool: the name of the tool.
+            items: what is to be kept.
+            call: ``kwargs`` and ``query_string`` of the call.
+        """
         content = json.dumps(items, separators=(",", ":"))
         now = timezone.now()
-        return cls(archive_id, owner, tool, content, content_hash(items), now)
+        return cls(archive_id, owner, tool, content, content_hash(items), now, **call)
 
     @cached_property
     def items(self) -> list[dict[str, Any]]:
         """The items, each with its id, its JSON pointer into the whole answer, its value."""
-        items: list[dict[str, Any]] = json.loads(self.content)
-        return items
+        return parsed(self.content)
 
     def is_for(self, owner: str) -> bool:
         """Return whether somebody who knows the archive id may read it."""
         return self.owner in ("", owner)
+
+
+KEPT = {member.name for member in fields(Entry)} - {"archive_id"}
+
+
+@functools.lru_cache(maxsize=2)
+def parsed(content: str) -> list[dict[str, Any]]:
+    """Return the items in a content; that of the last ones is kept, as slices follow each other."""
+    items: list[dict[str, Any]] = json.loads(content)
+    return items
 
 
 class Archive:
@@ -151,7 +185,7 @@ class CacheArchive(Archive):
     def store(self, entry: Entry) -> None:
         """Keep an entry; a cache that drops it at once, as for its size, is unavailable."""
         key = self.key(entry.archive_id)
-        members = (entry.owner, entry.tool, entry.content, entry.content_hash, entry.created)
+        members = {name: value for name, value in vars(entry).items() if name in KEPT}
         self.cache.set(key, members, mcp_settings.ARCHIVE_TTL)
         if not self.cache.has_key(key):
             raise ArchiveUnavailable("The cache did not keep the entry.")
@@ -162,7 +196,7 @@ class CacheArchive(Archive):
     def read(self, archive_id: str) -> Entry | None:
         """Return the entry of that id."""
         members = self.cache.get(self.key(archive_id))
-        return None if members is None else Entry(archive_id, *members)
+        return None if members is None else Entry(archive_id, **members)
 
     def latest(self, owner: str, content_hash: str) -> str | None:
         """Return the id of an owner's newest entry with that hash."""
@@ -201,11 +235,7 @@ class DatabaseArchive(Archive):
         """Keep an entry."""
         self.table.create(
             archive_id=entry.archive_id,
-            owner=entry.owner,
-            tool=entry.tool,
-            content=entry.content,
-            content_hash=entry.content_hash,
-            created=entry.created,
+            **{name: getattr(entry, name) for name in KEPT},
             expires=entry.created + timedelta(seconds=mcp_settings.ARCHIVE_TTL),
         )
 
@@ -214,7 +244,7 @@ class DatabaseArchive(Archive):
         row = self.rows.filter(pk=archive_id).first()
         if row is None:
             return None
-        return Entry(row.pk, row.owner, row.tool, row.content, row.content_hash, row.created)
+        return Entry(row.pk, **{name: getattr(row, name) for name in KEPT})
 
     def latest(self, owner: str, content_hash: str) -> str | None:
         """Return the id of an owner's newest entry with that hash."""

@@ -15,7 +15,7 @@ from drf_mcp.fidelity.digesters import (
     Digester,
     Evidence,
 )
-from drf_mcp.fidelity.sentences import Sentence, sentences, terms
+from drf_mcp.fidelity.sentences import UNSPACED, Sentence, sentences, terms
 
 # Data in letters, such as base64: one word of this length, and no language has it.
 ENCODED = re.compile(r"[A-Za-z0-9+/=_\-.,:;%]{400}")
@@ -124,7 +124,7 @@ def answers(found: Sequence[Sentence], weights: Mapping[str, float], query: str)
 
 def matches(asked: str, known: Iterable[str]) -> frozenset[str]:
     """Return the terms that a term of a query finds: itself, and longer ones that hold it."""
-    if len(asked) < WORD_PART:
+    if len(asked) < WORD_PART and not UNSPACED.fullmatch(asked):
         return frozenset(term for term in known if term == asked)
     return frozenset(term for term in known if asked in term)
 

@@ -25,7 +25,9 @@ def fit_failure(outcome: Outcome, write: Callable[[Outcome], str], limit: int) -
         return outcome
     failure = with_short_texts(outcome.failure)
     cut = failure != outcome.failure
-    outcome, asides = short_asides(outcome.changed(failure=failure), write, limit // 2)
+    # Of a hard failure the problems say what its body says, and can be shown in part.
+    data = outcome.data if failure.soft or not failure.problems else None
+    outcome, asides = short_asides(outcome.changed(failure=failure, data=data), write, limit // 2)
     total = len(failure.problems)
 
     def with_problems(count: int) -> Outcome:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from drf_mcp.encoding import encode_data
 from drf_mcp.fidelity.archives import Entry, content_hash, new_archive_id
-from drf_mcp.fidelity.asides import short_asides
+from drf_mcp.fidelity.asides import most, short_asides
 from drf_mcp.fidelity.digesters import Digest, is_digest, shrunk
 from drf_mcp.fidelity.failures import fit_failure
 from drf_mcp.fidelity.reports import UNAVAILABLE, Reduction, Reporter
@@ -41,8 +41,8 @@ class Fitter:
         limit: the longest envelope, in characters of its text.
         digest: makes the payload of a long text; None leaves texts as they are.
         keep: stores what is left out; None if nothing can be retrieved later.
-        owner: the primary key of the user who may retrieve it, "" for anybody who knows
-            the archive id.
+        owner: who may retrieve it, "" for anybody who knows the archive id.
+        call: ``kwargs`` and ``query_string`` of the call, see `Entry`.
         query: what the caller was looking for, "" if not known.
         less: how to ask for less, "" where there is no way.
     """
@@ -51,6 +51,7 @@ class Fitter:
     digest: Digest | None = None
     keep: Keep | None = None
     owner: str = ""
+    call: Mapping[str, Any] = field(default_factory=dict)
     query: str = ""
     less: str = ""
 
@@ -94,7 +95,7 @@ class Fitter:
         archive_id = new_archive_id()
         attempt = self.attempt(tree, outcome, write, archive_id)
         items = attempt.reporter.items(attempt.reduction)
-        entry = Entry.of(archive_id, self.owner, outcome.tool, items)
+        entry = Entry.of(archive_id, self.owner, outcome.tool, items, **self.call)
         if self.keep(entry):
             return attempt.outcome(entry.content_hash)
         return self.attempt(tree, outcome, write, None, UNAVAILABLE).outcome("")
@@ -242,14 +243,14 @@ class Reducer:
 
         Digests are mostly shorter than the room that was kept for them.
         """
-        for path in sorted(reduction.digested, key=self.lengths.__getitem__):
-            value = replaced(reduction.value, {path: self.texts[path]})
-            digested = tuple(other for other in reduction.digested if other != path)
-            whole = replace(reduction, value=value, digested=digested)
-            if not digested or not self.fits(whole):
-                break
-            reduction = whole
-        return reduction
+        shortest = sorted(reduction.digested, key=self.lengths.__getitem__)
+
+        def with_first(count: int) -> Reduction:
+            back = {path: self.texts[path] for path in shortest[:count]}
+            digested = tuple(path for path in reduction.digested if path not in back)
+            return replace(reduction, value=replaced(reduction.value, back), digested=digested)
+
+        return with_first(most(len(shortest), lambda count: self.fits(with_first(count))))
 
     def floor(self) -> Reduction:
         """Return an empty answer of the same type; a page keeps count and links."""

@@ -136,6 +136,12 @@ def test_a_term_of_the_query_is_found_within_longer_words():
     assert digest(text, "bou").evidence_snippets[0].relevance_score == 0
 
 
+def test_a_query_of_one_character_finds_it_where_words_are_not_spaced():
+    text = "港は静かだ。嵐が防波堤を壊した。船は出なかった。"
+    first = digest(text, "嵐").evidence_snippets[0]
+    assert (first.text, first.relevance_score) == ("嵐が防波堤を壊した。", 1.0)
+
+
 def test_the_same_text_gives_the_same_digest():
     assert ExtractiveDigester().digest(ENGLISH, "mole") == ExtractiveDigester().digest(
         ENGLISH, "mole"

@@ -91,9 +91,12 @@ def test_the_floor_is_the_failure_itself():
     assert len(fitted.text) < 1000
 
 
-def test_a_plain_failure_falls_back_on_words_of_its_own():
+def test_a_plain_failure_shows_the_problems_that_fit():
     fitted = fit(refused(500), LIMIT, PlainEnvelope)
-    assert fitted.texts[0] == "Error executing tool: Validation failed. Mend it."
+    shown = fitted.texts[0].count("A valid integer is required.")
+    assert fitted.texts[0].startswith("Error executing tool: A valid integer is required.")
+    assert f"{shown} of 500 problems shown" in fitted.texts[1]
+    assert shown > 100
 
 
 def test_a_soft_failure_keeps_what_fits_of_its_answer():

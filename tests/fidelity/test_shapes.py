@@ -233,6 +233,33 @@ def test_the_ids_take_no_more_than_their_share_of_the_budget():
     assert f"The first {len(listed)} are listed" in meta["warnings"][0]
 
 
+def order(number: int, lines: int) -> dict:
+    """Return a row with a list of its own."""
+    inner = [{"id": line, "sku": "s" * 40} for line in range(lines)]
+    return {"id": number, "name": f"Order {number}", "status": "paid", "lines": inner}
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["list", "page"])
+def test_a_row_keeps_as_much_of_its_own_list_as_fits(wrapped):
+    """As it does where it is the answer itself."""
+    answer = page_of(0) | {"results": [order(1, 5000)]} if wrapped else [order(1, 5000)]
+    page = Pagination(False) if wrapped else None
+    fitted = fit(success(answer, pagination=page), 40_000)
+    (row,) = fitted.outcome.data["results"] if wrapped else fitted.outcome.data
+    assert 39_000 < len(fitted.text) <= 40_000
+    assert row["status"] == "paid"
+    assert len(row["lines"]) > 500
+    assert fitted.level == "partial"
+    assert fitted.restored == answer
+
+
+def test_one_row_with_a_long_list_takes_the_place_of_no_other():
+    fitted = fit_data([order(0, 5000), *(order(n, 3) for n in range(1, 20))], 40_000)
+    assert [row["id"] for row in fitted.outcome.data] == list(range(20))
+    assert all(len(row["lines"]) == 3 for row in fitted.outcome.data[1:])
+    assert len(fitted.text) > 35_000
+
+
 def test_no_two_parts_are_called_the_same():
     """A dot in a name is not mistaken for a path, a member not for a row."""
     text = "x y. " * 1500
@@ -265,6 +292,7 @@ def test_the_other_envelopes_carry_the_same_facts(envelope_class, facts):
         fitted.entries[0].archive_id: fitted.entries[0].content_hash
     }
     assert "content_retrieve" in warnings[0]
+    assert said["warning_details"][0]["context"]["total_count"] == 1000
 
 
 def test_a_plain_body_says_beside_itself_that_it_was_shortened():

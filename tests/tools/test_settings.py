@@ -99,6 +99,8 @@ def test_the_example_project_passes_the_checks():
         ({"TOOLS_PAGE_SIZE": 0}, "TOOLS_PAGE_SIZE"),
         ({"TOOLS_PAGE_SIZE": "10"}, "TOOLS_PAGE_SIZE"),
         ({"MAX_BODY_BYTES": -1}, "MAX_BODY_BYTES"),
+        ({"MAX_RESULT_CHARS": 500}, "MAX_RESULT_CHARS"),
+        ({"MAX_ERROR_CHARS": 0}, "MAX_ERROR_CHARS"),
     ],
 )
 def test_a_bad_setting_is_found_before_the_first_request(settings, project, message):

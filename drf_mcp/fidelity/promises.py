@@ -1,0 +1,61 @@
+"""What of a declared schema holds for a shortened answer too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# Broken by rows that are left out, by members that are, or by a digest in place of a text;
+# and what would turn round once a part of it is gone.
+BROKEN = frozenset(
+    {
+        "required",
+        "dependentRequired",
+        "minProperties",
+        "minItems",
+        "contains",
+        "minContains",
+        "minLength",
+        "pattern",
+        "format",
+        "not",
+        "if",
+        "then",
+        "else",
+    }
+)
+SCHEMAS_BY_NAME = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+# Their parts are no schemas.
+VALUES = frozenset({"enum", "const", "default", "examples"})
+
+
+def kept_promises(schema: Any) -> Any:
+    """Return a schema without the keywords that a shortened answer may break.
+
+    Args:
+        schema: a JSON Schema, or a list of them.
+    """
+    if isinstance(schema, list):
+        return [kept_promises(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {
+        keyword: promise(keyword, value)
+        for keyword, value in schema.items()
+        if keyword not in BROKEN
+    }
+    # Without these keywords several of the choices may hold at once.
+    if "oneOf" in kept:
+        kept["allOf"] = [*kept.get("allOf", ()), {"anyOf": kept.pop("oneOf")}]
+    return kept
+
+
+def promise(keyword: str, value: Any) -> Any:
+    """Return what a keyword may still say."""
+    if keyword in VALUES:
+        return value
+    if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
+        return {name: kept_promises(schema) for name, schema in value.items()}
+    return kept_promises(value)

@@ -1,0 +1,212 @@
+"""Each read of archived content asks what the call that gave it was asked."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import path
+from rest_framework.authentication import BaseAuthentication, TokenAuthentication
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.generics import RetrieveAPIView
+from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.serializers import ModelSerializer, SerializerMethodField
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.views import APIView
+
+CACHE = "drf_mcp.fidelity.CacheArchive"
+ROWS = [{"id": number, "text": "x" * 100} for number in range(1000)]
+members: set[str] = set()
+
+
+@pytest.fixture(autouse=True)
+def alice_is_a_member():
+    """Start with alice as the only member."""
+    members.clear()
+    members.add("alice")
+
+
+def is_member(request) -> bool:
+    """Return whether the caller is a member still."""
+    return request.user.get_username() in members
+
+
+class IsProjectMember(BasePermission):
+    """Looks at the path."""
+
+    def has_permission(self, request, view) -> bool:
+        return view.kwargs["project"] == 7 and is_member(request)
+
+
+class IsTeamMember(BasePermission):
+    """Looks at the query."""
+
+    def has_permission(self, request, view) -> bool:
+        return request.query_params["team"] == "red" and is_member(request)
+
+
+class OwnsIt(BasePermission):
+    """Looks at the object."""
+
+    def has_object_permission(self, request, view, obj) -> bool:
+        return is_member(request)
+
+
+class OfProject(APIView):
+    """A nested list."""
+
+    permission_classes = [IsAuthenticated, IsProjectMember]
+
+    def get(self, request, project) -> Response:
+        return Response(ROWS)
+
+
+class OfTeam(APIView):
+    """A list whose team the query names."""
+
+    permission_classes = [IsAuthenticated, IsTeamMember]
+
+    def get(self, request) -> Response:
+        return Response(ROWS)
+
+
+class LongUser(ModelSerializer):
+    """A user with many rows."""
+
+    rows = SerializerMethodField()
+
+    class Meta:
+        model = User
+        fields = ["id", "rows"]
+
+    def get_rows(self, user) -> list:
+        return ROWS
+
+
+class One(RetrieveAPIView):
+    """One object, with permissions of its own."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+    queryset = User.objects.all()
+    serializer_class = LongUser
+
+
+class Initially(APIView):
+    """Asks before the handler, in a way of its own, and counts calls."""
+
+    permission_classes = [IsAuthenticated]
+
+    class Once(UserRateThrottle):
+        rate = "1/day"
+
+    throttle_classes = [Once]
+
+    def initial(self, request, *args, **kwargs) -> None:
+        super().initial(request, *args, **kwargs)
+        if not is_member(request):
+            raise PermissionDenied
+
+    def get(self, request) -> Response:
+        return Response(ROWS)
+
+
+class Puzzled(APIView):
+    """Has a permission that fails on the second day."""
+
+    class Fails(BasePermission):
+        def has_permission(self, request, view) -> bool:
+            return {"alice": True}[next(iter(members))]
+
+    permission_classes = [IsAuthenticated, Fails]
+
+    def get(self, request) -> Response:
+        return Response(ROWS)
+
+
+@pytest.fixture
+def archive_of(expose, alice):
+    """Serve the views; give the archive id of what a call of one left out."""
+    expose(
+        path("projects/<int:project>/rows/", OfProject.as_view()),
+        path("team/", OfTeam.as_view()),
+        path("one/<int:pk>/", One.as_view()),
+        path("initially/", Initially.as_view()),
+        path("puzzled/", Puzzled.as_view()),
+        EXTRA_QUERY=True,
+        ARCHIVE_CLASS=CACHE,
+        DIGESTER_CLASS=None,
+    )
+
+    def call(tool: str, **arguments) -> str:
+        (archive_id,) = alice.call(tool, **arguments).envelope["meta"]["content_archive_hashes"]
+        return archive_id
+
+    return call
+
+
+CALLS = {
+    "projects_rows": {"project": 7},
+    "team": {"query": {"team": "red"}},
+    "one_retrieve": {"pk": 1},
+    "initially": {},
+    "puzzled": {},
+}
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_who_may_still_make_the_call_reads_on(archive_of, alice, tool):
+    """No throttle counts it, however many slices there are."""
+    arguments = {"pk": User.objects.get(username="alice").pk} if "pk" in CALLS[tool] else None
+    archive_id = archive_of(tool, **(arguments or CALLS[tool]))
+    for _ in range(3):
+        assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_who_may_not_make_the_call_any_longer_reads_nothing(archive_of, alice, tool):
+    arguments = {"pk": User.objects.get(username="alice").pk} if "pk" in CALLS[tool] else None
+    archive_id = archive_of(tool, **(arguments or CALLS[tool]))
+    members.clear()
+    members.add("bob")
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+
+
+def test_content_of_an_object_that_is_gone_is_gone(archive_of, alice):
+    other = User.objects.create(username="other")
+    archive_id = archive_of("one_retrieve", pk=other.pk)
+    other.delete()
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+
+
+class Machine:
+    """A user of another kind, who has the primary key of a person."""
+
+    is_authenticated = True
+
+    def __init__(self, pk) -> None:
+        self.pk = pk
+
+    def get_username(self) -> str:
+        return "alice"
+
+
+class MachineAuthentication(BaseAuthentication):
+    """Takes the primary key in a header."""
+
+    def authenticate(self, request):
+        pk = request.headers.get("X-Machine")
+        return (Machine(int(pk)), "machine") if pk else None
+
+
+def test_a_user_of_another_kind_with_the_same_key_is_somebody_else(expose, alice, http_of):
+    classes = [MachineAuthentication, TokenAuthentication]
+    view = type("Both", (Initially,), {"authentication_classes": classes, "throttle_classes": []})
+    expose(path("both/", view.as_view()), AUTHENTICATION_CLASSES=classes, ARCHIVE_CLASS=CACHE)
+    meta = alice.call("both").envelope["meta"]
+    ((archive_id, digest),) = meta["content_archive_hashes"].items()
+    pk = User.objects.get(username="alice").pk
+    machine = http_of(None)
+    for asked in ({"archive_id": archive_id}, {"content_hash": digest}):
+        answer = machine.get("/mcp/content/", asked, headers={"X-Machine": str(pk)})
+        assert answer.status_code == 404
+        assert alice.call("content_retrieve", **asked).data["items"]
