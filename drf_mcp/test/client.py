@@ -29,21 +29,31 @@ DEFAULT_PATH = "/mcp"
 
 
 class MCPRefused(Exception):
-    """The endpoint answered with a JSON-RPC error instead of a result.
+    """The endpoint answered with a JSON-RPC error instead of a result, or with no such message.
 
     Attributes:
-        code: the error's code.
-        message: its sentence.
+        code: the error's code, 0 for none.
+        message: its sentence, or what came instead.
         data: its data, None for none.
         response: the HTTP response.
     """
 
     def __init__(self, error: Mapping[str, Any], response: Any) -> None:
         self.code: int = error.get("code", 0)
-        self.message: str = error.get("message", "")
+        self.message: str = error.get("message", "") if error else what_came(response)
         self.data = error.get("data")
         self.response = response
-        super().__init__(f"{self.code}: {self.message} (HTTP {response.status_code})")
+        told = f"{self.code}: {self.message}" if error else self.message
+        super().__init__(f"{told} (HTTP {response.status_code})")
+
+
+def what_came(response: Any) -> str:
+    """Return in words what came instead of a message, written by middleware as a rule."""
+    target = response.headers.get("Location")
+    if target is not None:
+        return f"no JSON-RPC message, but a redirect to {target}"
+    media_type = response.headers.get("Content-Type", "").partition(";")[0]
+    return f"no JSON-RPC message, but {media_type or 'nothing'}"
 
 
 class MCPClient(APIClient):

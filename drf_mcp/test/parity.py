@@ -9,37 +9,26 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 from unittest import TestCase, mock
 
 from django.contrib.auth import get_user_model
-from django.db import connection, transaction
-from django.test.utils import CaptureQueriesContext
 
 from drf_mcp.content import Content, read_response
-from drf_mcp.encoding import encode_data
-from drf_mcp.envelopes import Envelope
 from drf_mcp.equivalents import equivalent_request
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.fidelity import select
-from drf_mcp.outcomes import Outcome
-from drf_mcp.results import make_envelope
+from drf_mcp.inner_requests import ACCEPT
 from drf_mcp.server import Server
+from drf_mcp.test.capturing import FAILED, CapturingEnvelope, capturing, plain
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.comparing import Observed, compare, differs, stable
 from drf_mcp.test.samples import sample_arguments
-from drf_mcp.tools import ArgumentsRefused, Tool, registry
+from drf_mcp.test.undoing import undone
+from drf_mcp.tools import ArgumentsRefused, registry
 
 REFUSALS = (401, 403)
-FAILED = 400
-WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)
-
-
-class Undone(Exception):
-    """Ends a savepoint."""
 
 
 def assert_parity(
@@ -68,34 +57,52 @@ def assert_parity(
     Raises:
         AssertionError: naming what differs.
     """
+    send = sender(client, method, path, body, content_type, headers or {})
+    assert_same(client, tool, arguments, send)
+
+
+def sender(
+    client: MCPClient,
+    method: str,
+    path: str,
+    body: Any,
+    content_type: str,
+    headers: Mapping[str, str],
+) -> Callable[[], Any]:
+    """Return what sends a request over HTTP, with the ``Accept`` that a call has."""
     data: Any = body if isinstance(body, bytes) or body is None else json.dumps(body)
+    headers = {"Accept": ACCEPT, **headers}
+    return lambda: client.generic(
+        method, path, data or "", content_type=content_type, headers=headers
+    )
+
+
+def assert_same(
+    client: MCPClient,
+    tool: str,
+    arguments: Mapping[str, Any],
+    send: Callable[[], Any],
+    ignored_writes: Collection[str] = (),
+) -> None:
+    """Assert that a tool call comes to what an HTTP request comes to.
+
+    Args:
+        client: who asks, both ways.
+        tool: the tool.
+        arguments: its arguments.
+        send: sends the HTTP request and returns its response.
+        ignored_writes: tables whose writes are not compared.
+    """
     fields = fields_of(tool, arguments)
 
     def over_http() -> Observed:
-        response: Any = client.generic(
-            method, path, data or "", content_type=content_type, headers=headers
-        )
-        return http_observation(response, fields)
+        return http_observation(send(), fields)
 
     with mock.patch.object(client, "raise_request_exception", False):
-        first = undone(over_http)
-        called = undone(lambda: over_mcp(client, tool, arguments, first))
-        again = undone(over_http)
+        first = undone(client, over_http, ignored_writes)
+        called = undone(client, lambda: over_mcp(client, tool, arguments, first), ignored_writes)
+        again = undone(client, over_http, ignored_writes)
     compare(f"{tool} {json.dumps(dict(arguments), default=str)}", called, stable(first, again))
-
-
-def undone(send: Callable[[], Observed]) -> Observed:
-    """Return what a request came to, and undo it; its writes are told from its SQL."""
-    with CaptureQueriesContext(connection) as queries:
-        try:
-            with transaction.atomic():
-                observed = send()
-                raise Undone
-        except Undone:
-            pass
-    matches = [WRITE.match(query["sql"]) for query in queries]
-    writes = [f"{match[1].upper()} {match[2]}" for match in matches if match]
-    return Observed(**{**vars(observed), "writes": writes})
 
 
 def fields_of(tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -140,52 +147,13 @@ def over_mcp(
     return CapturingEnvelope.seen[-1]
 
 
-class CapturingEnvelope(Envelope):
-    """Keeps what an outcome says, whole: an empty envelope fits every budget.
-
-    Attributes:
-        seen: what was kept, oldest first.
-        chosen: the envelope that the project chose for the tool.
-    """
-
-    seen: ClassVar[list[Observed]] = []
-    chosen: ClassVar[type[Envelope]]
-
-    def render(self, outcome: Outcome) -> Any:
-        """Keep the outcome; raise where its data cannot be written as JSON."""
-        body = outcome.data if outcome.body is None else outcome.body
-        # Over HTTP an envelope tells no measurements of the call.
-        enveloped = make_envelope(self.chosen).render(replace(outcome, telemetry={}))
-        observed = Observed(
-            outcome.status,
-            plain(body) if outcome.status < FAILED else None,
-            plain(outcome.content),
-            [],
-            plain(enveloped),
-        )
-        self.seen.append(observed)
-        return {}
-
-
-CAPTURING: dict[type[Envelope], type[Envelope]] = {}
-real_envelope_of = Server.envelope_of
-
-
-def capturing(server: Server, tool: Tool) -> type[Envelope]:
-    """Return a capturing envelope in the place of the one that was chosen for a tool."""
-    chosen = real_envelope_of(server, tool)
-    if chosen not in CAPTURING:
-        CAPTURING[chosen] = type("Capturing", (CapturingEnvelope,), {"chosen": chosen})
-    return CAPTURING[chosen]
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON holds it."""
-    return json.loads(encode_data(value))
-
-
 def assert_tool_parity(
-    client: MCPClient, tool: str, arguments: Mapping[str, Any] | None = None, user: Any = None
+    client: MCPClient,
+    tool: str,
+    arguments: Mapping[str, Any] | None = None,
+    user: Any = None,
+    *,
+    ignored_writes: Collection[str] = (),
 ) -> None:
     """Assert parity of a tool with the HTTP request that it stands for.
 
@@ -194,6 +162,12 @@ def assert_tool_parity(
         tool: the tool.
         arguments: its arguments; None makes some, about a row that the user sees.
         user: whose rows to choose from; None for anybody's.
+        ignored_writes: tables whose writes are not compared, such as those of middleware
+            that takes every call for a write.
+
+    Raises:
+        AssertionError: naming what differs.
+        UnknownTool: if there is no such tool.
     """
     chosen = registry.tool(tool)
     if arguments is None:
@@ -201,16 +175,15 @@ def assert_tool_parity(
     request = equivalent_request(chosen, arguments)
     if request is None:
         raise AssertionError(f"{tool}: no path can be written for {arguments!r}.")
-    assert_parity(
+    send = sender(
         client,
-        tool,
-        arguments,
         request.method,
         request.path,
         request.body,
-        content_type=request.content_type or "application/json",
-        headers={"Content-Disposition": request.disposition} if request.disposition else None,
+        request.content_type or "application/json",
+        {"Content-Disposition": request.disposition} if request.disposition else {},
     )
+    assert_same(client, tool, arguments, send, ignored_writes)
 
 
 class ToolParity:
@@ -227,11 +200,13 @@ class ToolParity:
         users: natural keys of users, None for an anonymous caller.
         arguments: arguments by tool, for tools whose made-up ones say little.
         exclude: tools to leave out.
+        ignored_writes: tables whose writes are not compared.
     """
 
     users: Sequence[str | None] = (None,)
     arguments: Mapping[str, Mapping[str, Any]] = {}
     exclude: Sequence[str] = ()
+    ignored_writes: Collection[str] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Give a `TestCase`, which knows no parameters, one test of every tool and user."""
@@ -268,7 +243,8 @@ class ToolParity:
         """The same request by HTTP and by MCP: the same verdict, data and writes."""
         user = self.user_named(parity_user)
         given = self.arguments.get(parity_tool)
-        assert_tool_parity(self.client_of(user), parity_tool, given, user)
+        client, ignored = self.client_of(user), self.ignored_writes
+        assert_tool_parity(client, parity_tool, given, user, ignored_writes=ignored)
 
     def answers_as_http_does(self: Any) -> None:
         """Try every tool for every user, each in a subtest that is named by them."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.http import HttpResponseNotFound
 from django.urls import path
+from django.views.generic import RedirectView
 from rest_framework.authtoken.models import Token
 from rest_framework.response import Response
 from rest_framework.test import APIClient
@@ -183,3 +185,18 @@ def test_an_answer_that_is_no_json_is_refused(client):
     client.path = "/api/stats/"
     with pytest.raises(MCPRefused):
         client.list_tools()
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        (RedirectView.as_view(url="/login/"), "a redirect to /login/ (HTTP 302)"),
+        (lambda request: HttpResponseNotFound("<h1>No</h1>"), "text/html (HTTP 404)"),
+    ],
+    ids=["redirect", "page"],
+)
+def test_what_came_instead_of_an_answer_is_told(settings, view, told):
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("mcp", view)]})
+    with pytest.raises(MCPRefused) as refused:
+        MCPClient().list_tools()
+    assert str(refused.value) == f"no JSON-RPC message, but {told}"

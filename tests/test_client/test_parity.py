@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.urls import path
 from django.utils import timezone
 from rest_framework import generics, serializers
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -97,6 +98,32 @@ class Crash(Open):
         raise RuntimeError("broken")
 
 
+class TextRenderer(BaseRenderer):
+    """Render as text."""
+
+    media_type, format = "text/plain", "txt"
+
+    def render(self, data, accepted_media_type=None, renderer_context=None) -> bytes:
+        return str(data).encode()
+
+
+class TextFirst(Open):
+    """Answer in JSON whoever asks for it, and in text everybody else."""
+
+    renderer_classes = [TextRenderer, JSONRenderer]
+
+    def get(self, request) -> Response:
+        return Response({"a": 1})
+
+
+class Remembering(Open):
+    """Begin a session."""
+
+    def get(self, request) -> Response:
+        request.session["seen"] = True
+        return Response({})
+
+
 class Enveloped(Open):
     """Answer HTTP with the envelope."""
 
@@ -166,10 +193,24 @@ def test_a_view_that_treats_tools_otherwise_has_none(thing, view, method, part):
         assert_parity(MCPClient(), "thing", {}, method, "/thing/")
 
 
-@pytest.mark.parametrize("view", [Changing, Picture, Crash, Enveloped])
+@pytest.mark.parametrize("view", [Changing, Picture, Crash, Enveloped, TextFirst])
 def test_a_view_that_treats_everybody_alike_has_parity(thing, view):
     thing(view)
     assert_tool_parity(MCPClient(), "thing")
+
+
+def test_writes_to_tables_that_are_ignored_do_not_count(thing):
+    thing(Writing)
+    with pytest.raises(AssertionError, match="writes differs"):
+        assert_tool_parity(MCPClient(), "thing", ignored_writes=["auth_user"])
+    assert_tool_parity(MCPClient(), "thing", ignored_writes=["auth_group"])
+
+
+def test_a_session_that_is_undone_leaves_no_cookie(thing):
+    thing(Remembering)
+    client = MCPClient()
+    assert_tool_parity(client, "thing")
+    assert not client.cookies
 
 
 def test_rows_that_are_created_both_ways_have_parity_whatever_their_keys(thing):
