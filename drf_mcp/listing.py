@@ -22,7 +22,7 @@ from drf_mcp.protocol import Era
 from drf_mcp.results import make_envelope
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
-from drf_mcp.visibility import is_open
+from drf_mcp.visibility import Visibility, is_open
 
 
 def definition(tool: Tool, envelope_class: type[Envelope], era: Era) -> bytes:
@@ -63,18 +63,22 @@ def is_public(caller: Caller, tools: Iterable[Tool]) -> bool:
     return endpoint_open and all(map(is_open, tools))
 
 
-def page_of(tools: list[Tool], cursor: Any) -> tuple[list[Tool], str | None]:
-    """Return a page of tools and the cursor of the next (server/utilities/pagination).
+def page_of(
+    tools: list[Tool], cursor: Any, visibility: Visibility
+) -> tuple[list[Tool], str | None]:
+    """Return a page of the tools that a caller sees, and the cursor of the next.
+
+    Only the permissions of its own tools are asked (server/utilities/pagination).
 
     Raises:
         InvalidParams: on a cursor that was not given out here.
     """
     start = 0 if cursor is None else position(cursor, tools)
     size = mcp_settings.TOOLS_PAGE_SIZE
-    if size is None or start + size >= len(tools):
-        return tools[start:], None
-    page = tools[start : start + size]
-    return page, base64.urlsafe_b64encode(page[-1].name.encode()).decode()
+    seen = visibility.of(tools[start:], None if size is None else size + 1)
+    if size is None or len(seen) <= size:
+        return seen, None
+    return seen[:size], base64.urlsafe_b64encode(seen[size - 1].name.encode()).decode()
 
 
 def position(cursor: Any, tools: list[Tool]) -> int:

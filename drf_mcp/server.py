@@ -191,14 +191,15 @@ class Server:
 
     def list_tools(self, exchange: Exchange) -> dict[str, Any]:
         """Answer ``tools/list``: the tools this caller may call (server/tools)."""
-        visibility = Visibility(exchange.caller)
-        tools = visibility.of(self.registry.tools(exchange.urlconf).values())
-        page, following = page_of(tools, exchange.message.params.get("cursor"))
+        every = list(self.registry.tools(exchange.urlconf).values())
+        page, following = page_of(
+            every, exchange.message.params.get("cursor"), Visibility(exchange.caller)
+        )
         fragments = (definition(t, self.envelope_of(t), exchange.era) for t in page)
         members: dict[str, Any] = {"tools": Encoded(b"[%b]" % b",".join(fragments))}
         if following is not None:
             members["nextCursor"] = following
-        if is_public(exchange.caller, self.registry.tools(exchange.urlconf).values()):
+        if is_public(exchange.caller, every):
             members["cacheScope"] = "public"
         return members
 

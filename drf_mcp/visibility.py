@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -46,9 +47,9 @@ class Visibility:
         }
         self.answers: dict[Any, bool] = {}
 
-    def of(self, tools: Iterable[Tool]) -> list[Tool]:
-        """Return the tools that the caller may call, in order."""
-        seen = [tool for tool in tools if self.allows(tool)]
+    def of(self, tools: Iterable[Tool], most: int | None = None) -> list[Tool]:
+        """Return the tools that the caller may call, in order, the first `most` of them."""
+        seen = list(islice((tool for tool in tools if self.allows(tool)), most))
         # Views that authenticate in their own way have left their user on the request.
         self.caller.request.user = self.caller.authenticate().user
         return seen

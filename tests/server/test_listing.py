@@ -14,7 +14,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy
 from rest_framework import generics, serializers, viewsets
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.permissions import AllowAny, IsAdminUser
+from rest_framework.permissions import AllowAny, BasePermission, IsAdminUser
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
@@ -111,6 +111,33 @@ def test_the_order_is_the_same_every_time(five):
 )
 def test_cursors_lead_through_every_tool_once(five, size, pages):
     assert pages_of(five(TOOLS_PAGE_SIZE=size)) == pages
+
+
+class Asked(BasePermission):
+    """Notes which paths it was asked for; nobody may call ``b``."""
+
+    paths: list[str] = []
+
+    def has_permission(self, request, view) -> bool:
+        self.paths.append(request.path)
+        return request.path != "/b/"
+
+
+class Counted(Word):
+    """A word that counts who asks."""
+
+    permission_classes = [Asked]
+
+
+def test_a_page_asks_the_permissions_of_its_own_tools_only(expose, monkeypatch):
+    """And of the one that tells whether another page follows."""
+    monkeypatch.setattr(Asked, "paths", [])
+    expose(*(path(f"{name}/", Counted.as_view()) for name in "abcdef"), TOOLS_PAGE_SIZE=2)
+    agent = Agent(Client())
+    assert pages_of(agent) == [["a", "c"], ["d", "e"], ["f"]]
+    Asked.paths.clear()
+    agent.result("tools/list")
+    assert Asked.paths == ["/a/", "/b/", "/c/", "/d/"]
 
 
 def test_a_null_cursor_asks_for_the_first_page(five):
