@@ -9,6 +9,9 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from rest_framework.schemas import DefaultSchema
+from rest_framework.settings import api_settings
+
 if TYPE_CHECKING:
     from drf_mcp.schemas.spectacular import Annotations
 
@@ -22,10 +25,10 @@ def annotations_of(view: Any, handler_name: str, method: str) -> Annotations | N
         method: the HTTP method in upper case.
     """
     handler = getattr(type(view), handler_name, None)
-    written = (
-        getattr(handler, "kwargs", {}).get("schema"),
-        inspect.getattr_static(type(view), "schema", None),
-    )
+    own = inspect.getattr_static(type(view), "schema", None)
+    if isinstance(own, DefaultSchema):  # stands for the class that the settings name
+        own = api_settings.DEFAULT_SCHEMA_CLASS
+    written = (getattr(handler, "kwargs", {}).get("schema"), own)
     classes = [s if inspect.isclass(s) else type(s) for s in written if s is not None]
     carried = [schema_class for schema_class in classes if is_spectacular(schema_class)]
     if not carried:

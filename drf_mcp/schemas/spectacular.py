@@ -27,6 +27,7 @@ from drf_spectacular.plumbing import (
     is_higher_order_type_hint,
     resolve_type_hint,
 )
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer
@@ -69,6 +70,11 @@ REGISTRY = SharedRegistry()
 # Its own functions have no annotations.
 instance_of: Any = force_instance
 hinted: Any = resolve_type_hint
+
+
+def is_own(owner: type) -> bool:
+    """Return True for a class of drf-spectacular."""
+    return owner.__module__.partition(".")[0] == "drf_spectacular"
 
 
 def rearranged(classes: Sequence[type]) -> AutoSchema:
@@ -204,13 +210,24 @@ class Annotations:
             chosen = by_media_type(content)
             return None if chosen is None else self.plain(chosen.get("schema", {}))
         asked: Any = copy.copy(self.schema)
-        asked._get_serializer = lambda: UNSAID
+        own = self.own_serializer()
+        asked._get_serializer = lambda: own
         written = asked.get_request_serializer()
         if isinstance(written, dict) and any("/" in str(name) for name in written):
             written = by_media_type(written)
         if isinstance(written, OpenApiRequest):
             written = written.request
-        return written if written is UNSAID or written is None else self.request_of(written)
+        if written is own:
+            return UNSAID
+        return None if written in (None, OpenApiTypes.NONE) else self.request_of(written)
+
+    def own_serializer(self) -> Any:
+        """Return the view's serializer, for a project's schema class that makes another of it."""
+        view, name = self.schema.view, "get_request_serializer"
+        owners = [base for base in type(self.schema).__mro__ if name in vars(base)]
+        if not hasattr(view, "get_serializer") or all(map(is_own, owners)):
+            return UNSAID
+        return attempt(type(view).__qualname__, view.get_serializer, "", [], UNSAID)
 
     def request_of(self, written: Any) -> Any:
         """Return a serializer instance for one, the schema of anything else."""
