@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -10,7 +10,6 @@ from django.urls import get_resolver
 from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
-from drf_mcp.schemas import attempt
 from drf_mcp.schemas.stock import vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
@@ -18,7 +17,8 @@ from drf_mcp.tools.exposure import (
     Choice,
     choice,
     in_urlconf_mode,
-    is_left_out,
+    is_described,
+    left_out,
     matches,
     options_of,
     renders_only_html,
@@ -72,13 +72,15 @@ def request_line(endpoint: Endpoint) -> str:
     return f"{endpoint.method:<7}{endpoint.route.path}"
 
 
-def format_suffixed(found: Iterator[Route]) -> Iterator[Unexposed]:
-    """Yield the routes that repeat another one with a format suffix."""
-    for route in found:
-        if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
-            place = f"{route.view_class.__module__}.{route.view_class.__qualname__}"
-            told = "format suffix: the route without it is the one that counts"
-            yield Unexposed(f"{'':<7}{route.path}", place, told)
+def format_suffixed(found: Iterable[Route]) -> Iterator[Unexposed]:
+    """Yield the routes that repeat others with a format suffix, all of them as one."""
+    repeating = [route for route in found if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs]
+    if repeating:
+        first, count = repeating[0], len(repeating)
+        place = f"{first.view_class.__module__}.{first.view_class.__qualname__}"
+        request = first.path if count == 1 else f"{count} routes, such as {first.path}"
+        told = "format suffix: the route without it is the one that counts"
+        yield Unexposed(f"{'':<7}{request}", place, told)
 
 
 def reason(endpoint: Endpoint, registry: Registry) -> str:
@@ -128,9 +130,9 @@ def not_taken(endpoint: Endpoint) -> str:
     """Return why "urlconf" does not take an endpoint."""
     if vars_through(endpoint.view_class, "schema") is None:
         return "schema = None on its view, which leaves it out of every description"
+    if not is_described(endpoint.view_class):
+        return "a description of the API, which tools/list is for agents"
     include = mcp_settings.INCLUDE
     if include and not matches(include, Choice(endpoint, ToolOptions())):
         return "not included: no pattern of INCLUDE fits it"
-    if attempt(endpoint.place, lambda: is_left_out(endpoint), "", [], False):
-        return "@extend_schema(exclude=True) leaves it out"
-    return CHOOSE
+    return left_out(endpoint) or CHOOSE

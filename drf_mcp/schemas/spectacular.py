@@ -139,11 +139,6 @@ class Annotations:
         return operation or {}
 
     @property
-    def is_excluded(self) -> bool:
-        """True if the endpoint was left out of the API's schema."""
-        return bool(self.said(self.schema.is_excluded))
-
-    @property
     def is_deprecated(self) -> bool:
         """True if the endpoint was marked as deprecated."""
         return bool(self.operation.get("deprecated") or self.said(self.schema.is_deprecated))

@@ -13,11 +13,15 @@ from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
 from drf_mcp.schemas import annotations_of, attempt
+from drf_mcp.schemas.endpoint import Finding
 from drf_mcp.schemas.stock import classes_of, vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.names import default_name, standard_action
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.routes import Endpoint
+
+# Where drf-spectacular has the views that serve OpenAPI documents.
+DOCUMENTS = "drf_spectacular.views"
 
 
 @dataclass(frozen=True)
@@ -124,23 +128,43 @@ def in_urlconf_mode(endpoint: Endpoint) -> bool:
 
     A view that REST framework's own schemas leave out (``schema = None``), such as a
     router's root, is left out here too, and so is what ``@extend_schema(exclude=True)``
-    leaves out.
+    leaves out, and the views that serve an OpenAPI document.
     """
     mode = mcp_settings.EXPOSE
     if mode not in ("explicit", "urlconf"):
         raise ImproperlyConfigured("DRF_MCP['EXPOSE'] must be 'explicit' or 'urlconf'.")
-    if mode == "explicit" or vars_through(endpoint.view_class, "schema") is None:
+    if mode == "explicit" or not is_described(endpoint.view_class):
         return False
     include = mcp_settings.INCLUDE
     included = not include or matches(include, Choice(endpoint, ToolOptions()))
-    return included and not attempt(endpoint.place, lambda: is_left_out(endpoint), "", [], False)
+    return included and not left_out(endpoint)
 
 
-def is_left_out(endpoint: Endpoint) -> bool:
-    """Return whether ``@extend_schema(exclude=True)`` leaves an endpoint out."""
+def is_described(view_class: type) -> bool:
+    """Return whether a view belongs into descriptions of the API, and is none itself."""
+    if any(base.__module__ == DOCUMENTS for base in view_class.__mro__):
+        return False
+    return vars_through(view_class, "schema") is not None
+
+
+def left_out(endpoint: Endpoint) -> str:
+    """Return why drf-spectacular's annotations leave an endpoint out, "" if they do not."""
     handler = endpoint.action or endpoint.method.lower()
-    annotations = annotations_of(endpoint.introspected_view(), handler, endpoint.method)
-    return annotations is not None and annotations.is_excluded
+    place, findings, unknown = endpoint.place, list[Finding](), None
+    annotations = attempt(
+        place,
+        lambda: annotations_of(endpoint.introspected_view(), handler, endpoint.method),
+        "",
+        [],
+        unknown,
+    )
+    if annotations is None:
+        return ""
+    # Whoever left it out, perhaps, is not overruled because that cannot be asked.
+    if attempt(place, annotations.schema.is_excluded, "", findings, True):
+        told = "".join(f", as far as can be told: {finding.message}" for finding in findings)
+        return f"@extend_schema(exclude=True) leaves it out{told}"
+    return ""
 
 
 def is_excluded(tool: Choice) -> bool:

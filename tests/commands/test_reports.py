@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError
 from django.urls import path
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView
 from rest_framework.response import Response
@@ -47,6 +51,11 @@ class Open(APIView):
 
     def post(self, request) -> Response:
         return Response(request.data)
+
+
+class Unsure(AutoSchema):
+    def is_excluded(self) -> bool:
+        raise LookupError("no version")
 
 
 class Guarded(APIView):
@@ -154,7 +163,8 @@ def test_with_nothing_to_mend_that_is_said(printed, settings):
 def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
     text = printed("--unexposed")
     assert "a router's root" in text
-    assert "/api/orders/{pk}/refund.{format}" in text
+    assert text.count(".{format}") == 1
+    assert re.search(r"\d+ routes, such as /api/\w+\.\{format\}", text)
     assert "GET    /api/orders/\n" not in text
 
 
@@ -181,6 +191,20 @@ def test_an_action_left_out_of_a_registration_is_told(printed, expose, monkeypat
     monkeypatch.setattr(registry, "_registrations", [])
     registry.register(Guarded, exclude=["post"])
     assert "left out: actions= or exclude=" in printed("--unexposed")
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        (SpectacularAPIView, "a description of the API, which tools/list is for agents"),
+        (extend_schema(exclude=True)(type("Out", (Guarded,), {})), "leaves it out\n"),
+        (type("Unsure", (Guarded,), {"schema": Unsure()}), "as far as can be told: LookupError"),
+    ],
+    ids=["document", "excluded", "unsure"],
+)
+def test_what_the_urlconf_mode_leaves_out_is_told(printed, expose, view, told):
+    expose(path("thing/", view.as_view()))
+    assert told in printed("--unexposed")
 
 
 def test_with_everything_exposed_that_is_said(printed, expose):

@@ -7,6 +7,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
 from django.urls import path
 from django.views import View
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework import viewsets
 from rest_framework.decorators import action, api_view, schema
 from rest_framework.renderers import (
@@ -137,6 +139,24 @@ def test_a_view_of_pages_and_json_is_a_tool(tools_of):
 @pytest.mark.parametrize("view", [Unlisted, UnlistedHeir])
 def test_a_view_without_a_schema_is_left_out_of_the_urlconf(tools_of, view):
     assert not tools_of(path("unlisted/", view.as_view()))
+
+
+class Unsure(AutoSchema):
+    def is_excluded(self) -> bool:
+        raise LookupError("no version")
+
+
+def test_what_cannot_be_asked_whether_it_is_left_out_is_left_out(tools_of):
+    view = type("Versioned", (APIView,), {"schema": Unsure(), "get": lambda self, request: None})
+    assert not tools_of(path("versioned/", view.as_view()))
+
+
+def test_the_document_that_describes_the_api_is_no_tool(tools_of, exposed):
+    patterns = [path("schema/", SpectacularAPIView.as_view())]
+    assert not tools_of(*patterns)
+    registry = Registry()
+    registry.register(SpectacularAPIView)
+    assert exposed(*patterns, registry=registry) == ["schema"]
 
 
 def test_a_view_without_a_schema_can_still_be_registered(exposed):
