@@ -20,6 +20,8 @@ from typing import Any, TypeGuard
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
+from drf_mcp.schemas.twins import plain_name
+
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
 REQUEST = frozenset({"request", "_request", "req"})
 # Called on self these have a known part to play and are not followed.
@@ -47,7 +49,8 @@ class Reading:
     """What was found in a handler.
 
     Attributes:
-        calls: the names of the methods it calls on ``self`` or `super`.
+        calls: the names of the methods it calls on ``self`` or `super`; asynchronous ones
+            by the names of their twins.
         reads_body: True if it reads ``request.data`` or the like.
         hands_on: True if the request goes where reading could not follow.
         serializer_calls: the serializers it makes of ``request.data``.
@@ -175,10 +178,11 @@ class Reader:
 
     def read_method(self, node: ast.Call, name: str, after: type | None) -> None:
         """Read a call of one of the view's own methods."""
-        self.calls.add(name)
+        plain = plain_name(name)
+        self.calls.add(plain)
         if name == "get_serializer":
             self.note_serializer(node, None)
-        if name in HOOKS:
+        if plain in HOOKS:
             return
         method, owner = resolve(self.view_class, name, after)
         if inspect.isfunction(method):

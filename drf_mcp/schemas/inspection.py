@@ -14,6 +14,7 @@ from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.handlers import Reading, read
 from drf_mcp.schemas.portable import portable
 from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.twins import plain_name
 from drf_mcp.schemas.values import Finding, Schema
 
 Value = TypeVar("Value")
@@ -73,7 +74,7 @@ class Inspection:
     @property
     def is_extra_action(self) -> bool:
         """True for an action of the project's own, beside the standard ones of a viewset."""
-        return self.is_viewset and self.handler_name not in STANDARD
+        return self.is_viewset and plain_name(self.handler_name) not in STANDARD
 
     @property
     def is_viewset(self) -> bool:

@@ -12,6 +12,7 @@ from drf_mcp.schemas.filters import filter_parameters
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.schemas.openapi import parameter as openapi_parameter
 from drf_mcp.schemas.pagination import page_parameters
+from drf_mcp.schemas.twins import plain_name
 from drf_mcp.schemas.values import Parameter, Parameters
 from drf_mcp.schemas.versions import version_parameters
 
@@ -79,5 +80,5 @@ def uses(inspection: Inspection, hook: str) -> bool:
         return False
     if inspection.reading is not None:
         return hook in inspection.calls
-    lists = inspection.handler_name == "list" or not inspection.is_viewset
+    lists = plain_name(inspection.handler_name) == "list" or not inspection.is_viewset
     return inspection.method == "GET" and lists and isinstance(inspection.view, ListModelMixin)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import inspect
 import re
 from collections.abc import Iterable
 
 from rest_framework import mixins
 
+from drf_mcp.schemas.twins import plain_name
 from drf_mcp.tools.routes import Endpoint
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -30,7 +32,9 @@ GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
 def standard_action(endpoint: Endpoint) -> str | None:
     """Return the action that an endpoint amounts to: its own, or its mixin's."""
     if endpoint.action is not None:
-        return endpoint.action
+        handler = getattr(endpoint.view_class, endpoint.action, None)
+        is_twin = inspect.iscoroutinefunction(handler)
+        return plain_name(endpoint.action) if is_twin else endpoint.action
     for mixin, action in GENERIC_ACTIONS.get(endpoint.method, ()):
         if issubclass(endpoint.view_class, mixin):
             return action
