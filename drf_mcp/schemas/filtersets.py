@@ -15,6 +15,7 @@ from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
 from drf_mcp.schemas.choices import enumeration, labels
+from drf_mcp.schemas.handlers import read
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.model_fields import model_field, value_schema
 from drf_mcp.schemas.stock import package_of
@@ -118,13 +119,16 @@ def parts(name: str, field: forms.MultiValueField) -> Parameters:
     widget = field.widget
     numbered = [name.lstrip("_") for name in getattr(widget, "widgets_names", ())]
     suffixes = getattr(widget, "suffixes", numbered)
+    names = [f"{name}_{suffix}" if suffix else name for suffix in suffixes]
+    # One end of a range is enough, a value without its lookup is not.
+    needs = f"Needs {names[-1]}" if isinstance(field, fields.LookupChoiceField) else ""
     return tuple(
         Parameter(
-            f"{name}_{suffix}" if suffix else name,
-            introduced(scalar(part), name, field),
+            own,
+            explain(introduced(scalar(part), name, field), needs if own == name else ""),
             field.required,
         )
-        for part, suffix in zip(field.fields, suffixes, strict=False)
+        for part, own in zip(field.fields, names, strict=False)
     )
 
 
@@ -135,7 +139,7 @@ def reading(item: filters.Filter, field: forms.Field) -> tuple[Schema, str | Non
         return {"type": "array", "items": value, "minItems": 2, "maxItems": 2}, "comma"
     if isinstance(field, fields.BaseCSVField) or isinstance(field.widget, BaseCSVWidget):
         return {"type": "array", "items": value}, "comma"
-    if isinstance(field, (forms.MultipleChoiceField, forms.ModelMultipleChoiceField)):
+    if getattr(field.widget, "allow_multiple_selected", False):
         return {"type": "array", "items": value}, "repeat"
     return value, None
 
@@ -146,10 +150,22 @@ def scalar(field: forms.Field, item: filters.Filter | None = None) -> Schema:
         return key(field)
     if isinstance(field, forms.ChoiceField):
         return choice(field, item)
-    if {package_of(type(field), name) for name in ("to_python", "clean")} - OWN_PACKAGES:
+    if any(reads_its_own_way(field, name) for name in ("to_python", "clean")):
         return dict(STRING)
     base = next(base for base in type(field).__mro__ if base in SCALARS)
     return bounded(dict(SCALARS[base]), field)
+
+
+def reads_its_own_way(field: forms.Field, method: str) -> bool:
+    """Return True if a form field's values may be others than those of its stock class.
+
+    A field of several values has to read them its own way, and may read each the stock way.
+    """
+    if package_of(type(field), method) in OWN_PACKAGES:
+        return False
+    several = getattr(field.widget, "allow_multiple_selected", False)
+    reading = read(type(field), method) if several else None
+    return reading is None or method not in reading.calls
 
 
 def bounded(schema: Schema, field: forms.Field) -> Schema:
@@ -199,7 +215,7 @@ def introduced(schema: Schema, name: str, field: forms.Field) -> Schema:
     help_text = text(field.help_text)
     if help_text == gettext(COMMAS):  # django-filter's own, and an array here
         help_text = ""
-    named = says_more(label, name) and not label.startswith(UNNAMED)
+    named = says_more(label, name) and UNNAMED not in label
     purpose = help_text or (label if named else "")
     words = explain({}, purpose, schema.get("description", ""))
     return {**schema, **words}

@@ -55,6 +55,21 @@ class Spelled(forms.IntegerField):
         return {"one": 1}.get(value)
 
 
+class Several(forms.IntegerField):
+    """A form field of several numbers, each read the stock way."""
+
+    widget = forms.SelectMultiple
+
+    def to_python(self, value):
+        return [super(Several, self).to_python(each) for each in value or ()]
+
+
+class SeveralFilter(django_filters.MultipleChoiceFilter):
+    """A filter over such a field."""
+
+    field_class = Several
+
+
 class SpelledFilter(django_filters.Filter):
     """A filter over such a field."""
 
@@ -102,6 +117,8 @@ class UserFilters(django_filters.FilterSet):
     all_multiple = django_filters.AllValuesMultipleFilter("username")
     sort = django_filters.OrderingFilter(fields=["username", ("date_joined", "joined")])
     spelled = SpelledFilter("id")
+    several = SeveralFilter("id")
+    in_group = django_filters.BooleanFilter("groupless", lookup_expr="isnull", exclude=True)
 
     class Meta:
         model = User
@@ -151,6 +168,8 @@ EXPECTED = {
         "comma",
     ),
     "spelled": (TEXT, None),
+    "several": ({"type": "array", "items": {"type": "integer"}}, "repeat"),
+    "in_group": ({"type": "boolean"}, None),
     "username": (TEXT, None),
     "username__icontains": (TEXT, None),
     "id__gte": (NUMBER, None),
@@ -187,6 +206,8 @@ def test_filter_is_described(filtered, name):
         ("username__icontains", "Username contains."),
         ("in_numbers", "ID is in."),
         ("all_values", "ID. One of the values in use."),
+        ("in_group", None),
+        ("lookup", "ID. Needs lookup_lookup."),
         ("lookup_lookup", "ID. gt = Above, lt = Below."),
     ],
 )
