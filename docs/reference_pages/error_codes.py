@@ -69,9 +69,9 @@ def when(error_code: str) -> str:
     """Return what gives a standard code: statuses, and codes of exceptions."""
     statuses = [str(status) for status, given in STATUS_CODES.items() if given == error_code]
     causes = [code(cause) for cause, (given, _) in CAUSES.items() if given == error_code]
-    said = [WHEN[error_code]] if error_code in WHEN else []
-    if statuses:
-        said.append(f"HTTP {', '.join(statuses)}")
+    said = [f"HTTP {', '.join(statuses)}"] if statuses else []
+    if error_code in WHEN:
+        said.append(WHEN[error_code])
     return "; ".join(said + ([f"the exception's code {', '.join(causes)}"] if causes else []))
 
 

@@ -107,6 +107,12 @@ def test_command_lines_are_what_a_shell_takes(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_command_lines_run_manage_py_by_python(page):
+    for command in commands(page):
+        assert not re.search(r"(?<!python )(?<!/)\bmanage\.py", command.text), command.line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_a_console_starts_with_a_prompt(page):
     for block in blocks(page):
         if block.language == "console":

@@ -12,6 +12,7 @@ from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 
 from docs.reference_pages.envelope_fields import DESCRIBED, rows
 from docs.reference_pages.error_codes import WARNING_MEANINGS, WHEN
+from drf_mcp import __version__
 from drf_mcp.content import NOT_DECODED
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.fidelity.reports import UNAVAILABLE
@@ -27,6 +28,7 @@ PAGES = [page for page in pages() if page.name != "migrating.md"]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 COMMANDS = [module.name for module in pkgutil.iter_modules(commands.__path__)]
 PROJECT = (ROOT / "pyproject.toml").read_text()
+README = (ROOT / "README.md").read_text()
 EXTRAS = re.findall(
     r"^(\w+) = \[", PROJECT.split("[project.optional-dependencies]")[1].split("\n[")[0], re.M
 )
@@ -34,9 +36,9 @@ EXTRAS = re.findall(
 # Names in capitals that are no settings of Django, REST framework or this package.
 NO_SETTINGS = {
     *("PATCH", "POST", "SERVER"),
-    # The setting that holds them, a key of DATABASES, an attribute of user models, and what
+    # The settings that hold them, a key of DATABASES, an attribute of user models, and what
     # commands take.
-    *("DRF_MCP", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
+    *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
     # The environment.
     *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED"),
     # Of django-oauth-toolkit, of djangorestframework-simplejwt, of the example project.
@@ -168,9 +170,19 @@ def test_the_names_in_the_table_of_names_are_tools_of_the_shop():
         assert registry.tool(name).endpoint.route.path == path
 
 
+def test_the_changelog_knows_the_version():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert f"## [{__version__}]" in text or f"first release will be {__version__}." in text
+
+
+def test_the_versions_of_django_are_those_of_the_classifiers():
+    oldest, *_, newest = re.findall(r"Framework :: Django :: ([\d.]+)", PROJECT)
+    assert f"Django {oldest} to {newest}" in README
+    assert f"| Django | {oldest} to {newest} |" in TEXT
+
+
 def test_readme_calls_tools_that_exist():
-    text = (ROOT / "README.md").read_text()
-    named = re.findall(r"mcp_(?:tools|call) (\w+)", text)
+    named = re.findall(r"mcp_(?:tools|call) (\w+)", README)
     assert named
     for name in named:
         registry.tool(name)
