@@ -41,6 +41,10 @@ USER_PERMISSIONS = frozenset(
         permissions.IsAuthenticatedOrReadOnly,
     }
 )
+NO_USER = (
+    "The credential is valid, but stands for no user, and the endpoint's permissions ask for one: "
+    "PERMISSION_CLASSES of DRF_MCP."
+)
 # Everything of a view that runs until the caller is known.
 AUTHENTICATION_STEPS = (
     "setup",
@@ -166,9 +170,16 @@ class Caller:
                 continue
             if self.authenticators and not request.successful_authenticator:
                 raise NotAuthenticated()
-            raise PermissionDenied(
-                getattr(permission, "message", None), getattr(permission, "code", None)
-            )
+            message = getattr(permission, "message", None)
+            if self.authenticators and asks_for_a_user(permission_class, request):
+                message = NO_USER
+            raise PermissionDenied(message, getattr(permission, "code", None))
+
+
+def asks_for_a_user(permission_class: Any, request: Request) -> bool:
+    """Return whether a permission refuses because nobody is there whom it could know."""
+    user = request.user
+    return permission_class in USER_PERMISSIONS and not (user and user.is_authenticated)
 
 
 @functools.cache

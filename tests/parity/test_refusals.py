@@ -13,6 +13,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.test import APIClient
 
+from drf_mcp.tools import registry
 from tests.agents import Agent
 from tests.parity.answers import called
 from tests.parity.probes import KeyAuthentication, Probe
@@ -87,6 +88,19 @@ def test_an_authenticator_may_forbid_instead(db, expose, classes):
     assert response.json()["error"]["message"] == "This key is banned."
 
 
+@pytest.mark.parametrize("tool", ["probe_get", "no_such_tool"])
+def test_a_valid_credential_that_stands_for_no_user_is_told_what_decides(db, expose, tool):
+    view = Probe.looking(authentication_classes=[KeyAuthentication]).as_view()
+    key = f"{KeyAuthentication.__module__}.{KeyAuthentication.__qualname__}"
+    expose(path("probe/", view), AUTHENTICATION_CLASSES=[key], **CLOSED)
+    agent = Agent(APIClient(headers={"x-key": "machine read"}))
+    response = sent(agent, params={"name": tool, "arguments": {}})
+    assert response.status_code == 403
+    message = response.json()["error"]["message"]
+    assert message.startswith("The credential is valid, but stands for no user")
+    assert "PERMISSION_CLASSES" in message
+
+
 def test_the_endpoints_own_permissions_come_before_the_view(agent_of, expose):
     probe = Probe.looking()
     expose(
@@ -141,6 +155,8 @@ STEPS = [
 def test_no_step_of_a_view_runs_for_a_caller_who_is_not_let_in(agent_of, expose, step):
     probe = Probe.looking(**{step: noting(step)})
     expose(path("probe/", probe.as_view()), **CLOSED)
+    assert registry.tool("probe_get").input_schema
+    probe.seen.clear()  # of what the view was asked to describe it
     assert_challenged(sent(agent_of(None)))
     assert probe.seen == []
     assert not called(agent_of("alice"), "probe_get", {}).is_error
