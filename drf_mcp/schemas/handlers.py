@@ -20,6 +20,7 @@ from typing import Any, TypeGuard
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
+from drf_mcp.schemas.branches import running
 from drf_mcp.schemas.twins import plain_name
 
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
@@ -67,17 +68,18 @@ class Reading:
         return not self.reads_body and not self.hands_on
 
 
-def read(view_class: type, name: str) -> Reading | None:
+def read(view_class: type, name: str, method: str | None = None) -> Reading | None:
     """Read a handler; None if it does not exist or has no source.
 
     Args:
         view_class: the class of the view.
         name: the handler's name, an action or an HTTP method in lower case.
+        method: the HTTP method in upper case, to leave out what the handler does for others.
     """
     function, owner = resolve(view_class, name)
     if not inspect.isfunction(function) or parse(function.__code__) is None:
         return None
-    reader = Reader(view_class)
+    reader = Reader(view_class, method)
     reader.follow(function, owner)
     return Reading(
         calls=frozenset(reader.calls),
@@ -124,8 +126,9 @@ def wrapped_by(function: Any) -> Any:
 class Reader:
     """Walks a handler and what it calls, and gathers what it sees."""
 
-    def __init__(self, view_class: type) -> None:
+    def __init__(self, view_class: type, method: str | None = None) -> None:
         self.view_class = view_class
+        self.method = method
         self.calls: set[str] = set()
         self.reads_body = False
         self.hands_on = False
@@ -147,6 +150,8 @@ class Reader:
             if tree is None or len(self.seen) > MOST_FUNCTIONS:
                 self.hands_on = True
             else:
+                if self.method is not None:
+                    tree = running(tree, self.method, layer.__globals__)
                 self.walk(tree, layer, owner, is_wrapper)
 
     def home(self, function: Any) -> type | None:

@@ -53,7 +53,9 @@ class Inspection:
     @cached_property
     def reading(self) -> Reading | None:
         """What the handler's source shows; None if it has none."""
-        return self.attempt(lambda: read(type(self.view), self.handler_name), PLAINLY, None)
+        return self.attempt(
+            lambda: read(type(self.view), self.handler_name, self.method), PLAINLY, None
+        )
 
     @cached_property
     def annotations(self) -> Any:
