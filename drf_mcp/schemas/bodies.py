@@ -6,36 +6,20 @@ import copy
 from typing import Any
 
 from rest_framework.fields import FileField
-from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
-from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+from rest_framework.parsers import MultiPartParser
+from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.fields import input_schema
-from drf_mcp.schemas.handlers import SerializerCall, read
+from drf_mcp.schemas.handlers import SerializerCall
 from drf_mcp.schemas.handling import handling_of
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
-from drf_mcp.schemas.serializers import is_required, together, writable
-from drf_mcp.schemas.shared import shared
-from drf_mcp.schemas.stock import is_stock
-from drf_mcp.schemas.values import (
-    PLAIN,
-    UNSAID,
-    AnyField,
-    Body,
-    Finding,
-    Handling,
-    Parameter,
-    Parameters,
-    Schema,
-)
-from drf_mcp.schemas.words import explain
+from drf_mcp.schemas.members import OPEN, described
+from drf_mcp.schemas.parsers import reads_whole_file, takes
+from drf_mcp.schemas.values import UNSAID, Body, Finding, Parameter
 from drf_mcp.schemas.written import written_body
 
 NONE = Body("none")
-OPEN = Body("open", schema={})
-FIELD_PARSERS = (JSONParser, FormParser, MultiPartParser)
-"""Parsers of bodies that have named fields."""
-
 MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 DECLARE = (
     "Give the view a serializer_class, or construct a serializer with data=request.data in"
@@ -70,13 +54,6 @@ def unwritten_body(inspection: Inspection) -> Body:
     if takes_nothing(inspection):
         return NONE
     return whole_file() if reads_whole_file(inspection.view) else read_body(inspection)
-
-
-def reads_whole_file(view: Any) -> bool:
-    """Return True if a view's parsers read nothing but one file, sent as it is."""
-    parsers = getattr(view, "parser_classes", ())
-    raw = any(issubclass(parser, FileUploadParser) for parser in parsers)
-    return raw and not any(takes(parsers, other) for other in FIELD_PARSERS)
 
 
 def whole_file() -> Body:
@@ -122,12 +99,6 @@ def require_multipart(inspection: Inspection, body: Body) -> None:
     readable = takes(parsers, MultiPartParser) or reads_whole_file(inspection.view)
     if any(h.uploads for h in handled) and not readable:
         inspection.find("The view takes files but has no parser for them", MULTIPART)
-
-
-def takes(parsers: Any, parser_class: type) -> bool:
-    """Return True if one of some parsers reads what a stock parser reads."""
-    media_type = getattr(parser_class, "media_type", None)
-    return any(issubclass(p, parser_class) or p.media_type == media_type for p in parsers)
 
 
 def takes_nothing(inspection: Inspection) -> bool:
@@ -210,82 +181,3 @@ def make_partial(serializer: Any) -> None:
     serializer.partial = True
     if isinstance(serializer, ListSerializer):
         make_partial(serializer.child)
-
-
-def described(inspection: Inspection, serializer: Any) -> Body:
-    """Return the body that a serializer reads."""
-    if isinstance(serializer, ListSerializer):
-        schema = inspection.shaped({"type": "array", **input_schema(serializer)})
-        return Body("list", schema=schema, handling=handled(inspection, serializer))
-    if not isinstance(serializer, Serializer):
-        inspection.find("The serializer declares no fields", "Derive it from Serializer.")
-        return OPEN
-    name = type(serializer).__name__
-    if is_stock(type(serializer), "to_internal_value", "run_validation"):
-        return Body("object", fields=members(inspection, serializer))
-    if keeps_names(type(serializer)):
-        return Body("object", fields=names(inspection, serializer))
-    inspection.find(f"{name} reads its input itself", "Call super() in to_internal_value().")
-    return OPEN
-
-
-def keeps_names(serializer_class: type) -> bool:
-    """Return True if a serializer with its own way to read input still reads its fields."""
-    for method in ("to_internal_value", "run_validation"):
-        if not is_stock(serializer_class, method):
-            reading = read(serializer_class, method)
-            if reading is None or method not in reading.calls:
-                return False
-    return True
-
-
-def names(inspection: Inspection, serializer: Any) -> Parameters:
-    """Return the fields of a serializer by name alone: it may take more than they say."""
-    return tuple(
-        Parameter(name, {}, handling=handled(inspection, field))
-        for name, field in writable(serializer).items()
-    )
-
-
-def members(inspection: Inspection, serializer: Any) -> Parameters:
-    """Return the fields of a serializer, described once for all endpoints if that is sound."""
-    if inspection.annotations is not None:
-        return own_members(inspection, serializer)
-    manner = ("input", serializer.partial, inspection.portable, reads_json(inspection))
-    return shared(
-        serializer, manner, lambda: own_members(inspection, serializer), inspection.findings
-    )
-
-
-def own_members(inspection: Inspection, serializer: Any) -> Parameters:
-    """Return the fields of a serializer, each described on its own guard."""
-    remarks: dict[str, str] = {}
-    remarks = inspection.attempt(lambda: together(serializer), GUARD, remarks)
-    return tuple(
-        Parameter(
-            name,
-            member(inspection, field, remarks.get(name, "")),
-            is_required(field),
-            handling=handled(inspection, field),
-        )
-        for name, field in writable(serializer).items()
-    )
-
-
-def member(inspection: Inspection, field: AnyField, remark: str) -> Schema:
-    """Return the schema of one field of the body, open if the field cannot be described."""
-    remedy = f"Let the field {field.field_name!r} be built without a caller. {GUARD}"
-    return inspection.attempt(
-        lambda: inspection.shaped(explain(input_schema(field), remark)), remedy, {}
-    )
-
-
-def handled(inspection: Inspection, field: AnyField) -> Handling:
-    """Return what has to be known of a field's values beside their schema."""
-    takes_json = reads_json(inspection)
-    return inspection.attempt(lambda: handling_of(field, takes_json=takes_json), GUARD, PLAIN)
-
-
-def reads_json(inspection: Inspection) -> bool:
-    """Return True if the view reads JSON bodies."""
-    return takes(getattr(inspection.view, "parser_classes", ()), JSONParser)

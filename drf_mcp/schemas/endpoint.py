@@ -6,10 +6,10 @@ from django.conf import settings
 from django.utils import translation
 from rest_framework.views import APIView
 
-from drf_mcp.schemas.bodies import OPEN
 from drf_mcp.schemas.callers import body_for_anybody
 from drf_mcp.schemas.declared import CURRENT
 from drf_mcp.schemas.inspection import GUARD, Inspection
+from drf_mcp.schemas.members import OPEN
 from drf_mcp.schemas.outputs import response_schema
 from drf_mcp.schemas.parameters import paging_parameters, query_parameters
 from drf_mcp.schemas.paths import path_parameters

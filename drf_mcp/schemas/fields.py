@@ -6,9 +6,24 @@ Importing this module fills the table; `input_schema` and `output_schema` read i
 from __future__ import annotations
 
 from drf_mcp.schemas import choices, composites, relations, scalars, serializers
-from drf_mcp.schemas.table import accepts, input_schema, output_schema, represented, represents
+from drf_mcp.schemas.table import (
+    accepts,
+    input_schema,
+    intended_schema,
+    output_schema,
+    represented,
+    represents,
+)
 
 RULES = (scalars, choices, composites, relations, serializers)
 """The modules whose import registers the stock fields."""
 
-__all__ = ["RULES", "accepts", "input_schema", "output_schema", "represented", "represents"]
+__all__ = [
+    "RULES",
+    "accepts",
+    "input_schema",
+    "intended_schema",
+    "output_schema",
+    "represented",
+    "represents",
+]

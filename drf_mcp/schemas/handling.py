@@ -12,9 +12,9 @@ from typing import Any
 from django.core.validators import FileExtensionValidator
 from rest_framework import fields, relations, serializers
 
+from drf_mcp.schemas.conversions import reads_as_stock
 from drf_mcp.schemas.relations import related_model
 from drf_mcp.schemas.serializers import is_recursive, writable
-from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import (
     ANY,
     PLAIN,
@@ -52,9 +52,7 @@ def handling_of(field: AnyField, *, takes_json: bool) -> Handling:
             forms[place] = "parts"
         elif isinstance(part, fields.JSONField):
             forms[place] = "json"
-        elif isinstance(part, fields.FileField) and (
-            not takes_json or is_stock(type(part), "to_internal_value", "run_validation")
-        ):
+        elif isinstance(part, fields.FileField) and (not takes_json or reads_as_stock(part)):
             uploads[place] = upload(part)
         if part.allow_null and place not in forms:
             forms[place] = "null"

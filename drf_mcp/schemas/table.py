@@ -1,8 +1,9 @@
 """The table of serializer fields: what each class takes, and what it gives.
 
 Every entry describes the class as REST framework wrote it. A project's subclass is
-described by the nearest entry of its MRO as long as it converts values the stock way;
-one that converts them itself may take and give anything, so it is left open.
+described by the nearest entry of its MRO as long as it converts values the stock way.
+One that converts them itself may take and give anything, so it is left open; what its
+nearest entry takes is told in words.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from typing import Any, TypeVar
 
 from rest_framework.fields import empty
 
+from drf_mcp.schemas.accepted import in_words, named_kind
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.constraints import constrain
+from drf_mcp.schemas.conversions import reads_as_stock
 from drf_mcp.schemas.declared import declared_input
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.values import AnyField, Schema
-from drf_mcp.schemas.words import says_more, sentences, text
+from drf_mcp.schemas.words import explain, listing, says_more, sentences, text
 
 Rule = Callable[[Any], Schema]
 RuleType = TypeVar("RuleType", bound=Rule)
@@ -79,14 +83,44 @@ def input_schema(field: AnyField) -> Schema:
     return with_default(field, introduced(field, nullable(schema) if field.allow_null else schema))
 
 
+def intended_schema(field: AnyField) -> Schema:
+    """Return the schema of a field whose values something else may convert before it."""
+    schema = accepted(field)
+    words = intended(schema, field) if "type" in schema else schema
+    return with_default(field, introduced(field, words))
+
+
 def accepted(field: AnyField) -> Schema:
     """Return what a field takes by its class and validators alone, or by what was declared."""
     declared = declared_input(field)
     if declared is not None:
         return declared
-    if not is_stock(type(field), "to_internal_value", "run_validation"):
-        return {}
+    if reads_as_stock(field):
+        return stock(field)
+    # What cannot be described without a caller is no loss here, where it would be a hint.
+    return attempt("", lambda: intended(stock(field), field), "", [], {})
+
+
+def stock(field: AnyField) -> Schema:
+    """Return what REST framework's own code for a field takes."""
     return constrain(rule_for(INPUT, field)(field), field)
+
+
+def intended(schema: Schema, field: AnyField) -> Schema:
+    """Return an open schema that says in words what a schema takes."""
+    kind = kind_of(schema)
+    if not kind:
+        return {}
+    told = "" if named_kind(schema) else schema.get("description", "")
+    return explain({}, f"Meant to be {kind}", told, "May be null" if field.allow_null else "")
+
+
+def kind_of(schema: Schema) -> str:
+    """Return what a schema takes in words, the members of an object by name; "" for anything."""
+    if schema.get("type") == "array" and "properties" in schema.get("items", {}):
+        return f"an array, each item {kind_of(schema['items'])}"
+    names = listing(schema.get("properties", ()))
+    return f"an object with {names}" if names else in_words(schema) or ""
 
 
 def output_schema(field: AnyField) -> Schema:

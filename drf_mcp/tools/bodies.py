@@ -14,8 +14,8 @@ from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.views import APIView
 
 from drf_mcp.outcomes import MISSING
-from drf_mcp.schemas.bodies import reads_whole_file
 from drf_mcp.schemas.endpoint import Body
+from drf_mcp.schemas.parsers import reads_whole_file
 from drf_mcp.schemas.values import Place
 from drf_mcp.tools.forms import Forms, form_pairs, multipart
 from drf_mcp.tools.uploads import holds_upload
