@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.client_limits import limits_passed
@@ -14,11 +17,22 @@ from drf_mcp.visibility import is_open
 
 FEWER = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
 DESCRIBE = "Write a docstring on it, or @mcp_tool(description=...)."
+DESCRIBE_VIEW = "Write docstrings on its methods, or one on the class."
+EXPLAIN = "Give the field a help_text, in the serializer, the filter or the model."
+UNLESS_OPEN = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
+# An argument of more tools than this is told of once.
+MANY = 5
+# Where packages are installed.
+INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
 
 def findings_of(tools: Mapping[str, Tool]) -> list[Finding]:
-    """Return every finding: about the tools one by one, then about all of them together."""
-    found = [finding for tool in tools.values() for finding in tool_findings(tool)]
+    """Return every finding: about the tools one by one, then about several of them together."""
+    alone = [rule for rule in RULES if rule not in (undescribed, unexplained)]
+    found = [finding for tool in tools.values() for finding in tool.findings]
+    found += [finding for tool in tools.values() for finding in told_of(tool, alone)]
+    found += undescribed_views(tools.values())
+    found += unexplained_arguments(tools.values())
     found += [
         Finding("DRF_MCP", f"{limit.client} {words}.", FEWER)
         for limit, words in limits_passed(tools)
@@ -29,13 +43,19 @@ def findings_of(tools: Mapping[str, Tool]) -> list[Finding]:
 def tool_findings(tool: Tool) -> Iterator[Finding]:
     """Yield the findings about one tool: what could not be described, then what was not said."""
     yield from tool.findings
-    for rule in RULES:
-        told = rule(tool)
-        if told is not None:
-            yield Finding(tool.endpoint.place, *told)
+    yield from told_of(tool, RULES)
 
 
 Told = tuple[str, str] | None
+Rule = Callable[[Tool], Told]
+
+
+def told_of(tool: Tool, rules: Iterable[Rule]) -> Iterator[Finding]:
+    """Yield what rules tell of one tool."""
+    for rule in rules:
+        told = rule(tool)
+        if told is not None:
+            yield Finding(tool.endpoint.place, *told)
 
 
 def undescribed(tool: Tool) -> Told:
@@ -45,6 +65,20 @@ def undescribed(tool: Tool) -> Told:
     if own_docstring(tool.endpoint.handler) or own_docstring(tool.endpoint.view_class):
         return None
     return f"Nobody wrote what {tool.name} does; the model reads {tool.title!r} alone.", DESCRIBE
+
+
+def undescribed_views(tools: Iterable[Tool]) -> Iterator[Finding]:
+    """Yield the tools of which nobody wrote what they do, those of one view together."""
+    silent: dict[type, list[Tool]] = {}
+    for tool in filter(undescribed, tools):
+        silent.setdefault(tool.endpoint.view_class, []).append(tool)
+    for view_class, several in silent.items():
+        if len(several) == 1:
+            yield from told_of(several[0], [undescribed])
+            continue
+        names = ", ".join(tool.name for tool in several)
+        told = f"Nobody wrote what {names} do; the model reads their titles alone."
+        yield Finding(f"{view_class.__module__}.{view_class.__qualname__}", told, DESCRIBE_VIEW)
 
 
 def written(tool: Tool) -> Any:
@@ -102,21 +136,50 @@ def unguarded(tool: Tool) -> Told:
     """Tell of a tool that changes something for whoever reaches the endpoint."""
     if tool.annotations["readOnlyHint"] or not is_open(tool):
         return None
+    view_class = tool.endpoint.view_class
     return (
         f"{tool.name} changes data, and its view asks nobody for a permission.",
-        f"Set permission_classes on {tool.endpoint.view_class.__name__}.",
+        UNLESS_OPEN
+        if is_installed(view_class)
+        else f"Set permission_classes on {view_class.__name__}.",
     )
+
+
+def is_installed(view_class: type) -> bool:
+    """Return whether a view came with a package, which the project does not edit."""
+    source = getattr(sys.modules.get(view_class.__module__), "__file__", None) or ""
+    return source.startswith(INSTALLED)
 
 
 def unexplained(tool: Tool) -> Told:
     """Tell of arguments that nobody described."""
-    names = [name for name, schema in tool.input_schema["properties"].items() if is_bare(schema)]
+    return without_a_word(tool, bare_names(tool))
+
+
+def without_a_word(tool: Tool, names: Sequence[str]) -> Told:
+    """Tell of these arguments of a tool that nobody described them."""
     if not names:
         return None
-    return (
-        f"{tool.name} takes {', '.join(names)} without a word about {one_or_many(names)}.",
-        "Give the field a help_text, in the serializer, the filter or the model.",
-    )
+    them = "it" if len(names) == 1 else "them"
+    return f"{tool.name} takes {', '.join(names)} without a word about {them}.", EXPLAIN
+
+
+def unexplained_arguments(tools: Iterable[Tool]) -> Iterator[Finding]:
+    """Yield the arguments that nobody described, one that many tools take only once."""
+    bare = [(tool, bare_names(tool)) for tool in tools]
+    counts = Counter(name for _, names in bare for name in names)
+    for name, count in counts.items():
+        if count > MANY:
+            yield Finding("DRF_MCP", f"{count} tools take {name} without a word about it.", EXPLAIN)
+    for tool, names in bare:
+        told = without_a_word(tool, [name for name in names if counts[name] <= MANY])
+        if told is not None:
+            yield Finding(tool.endpoint.place, *told)
+
+
+def bare_names(tool: Tool) -> list[str]:
+    """Return the arguments of a tool that nobody described."""
+    return [name for name, schema in tool.input_schema["properties"].items() if is_bare(schema)]
 
 
 def is_bare(schema: Any) -> bool:
@@ -127,12 +190,7 @@ def is_bare(schema: Any) -> bool:
     return schema.get("type") != "boolean"
 
 
-def one_or_many(names: list[str]) -> str:
-    """Return the pronoun for so many names."""
-    return "it" if len(names) == 1 else "them"
-
-
-RULES: tuple[Callable[[Tool], Told], ...] = (
+RULES: tuple[Rule, ...] = (
     undescribed,
     inherited,
     unbounded,

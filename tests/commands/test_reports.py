@@ -13,6 +13,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
+from rest_framework.authtoken.views import ObtainAuthToken
 from rest_framework.generics import ListAPIView
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -144,6 +145,30 @@ def test_a_list_without_pages_is_found(findings):
 
 def test_an_unguarded_write_is_found(findings):
     assert "asks nobody for a permission. Set permission_classes on Open." in findings(Open)
+
+
+def test_a_write_of_a_package_that_nobody_guards_is_to_be_left_out(findings):
+    text = findings(ObtainAuthToken)
+    assert "asks nobody for a permission. Leave it out with EXCLUDE" in text
+    assert "Set permission_classes" not in text
+
+
+def test_the_actions_of_one_view_of_which_nobody_wrote_anything_are_found_together(findings):
+    class Both(Open):
+        def put(self, request) -> Response:
+            return Response()
+
+    told = "Nobody wrote what thing_post, thing_put do; the model reads their titles alone."
+    text = findings(Both)
+    assert text.count("Nobody wrote") == 1
+    assert told in text
+
+
+def test_an_argument_without_a_word_that_many_tools_take_is_found_once(printed, expose):
+    expose(*(path(f"thing{number}/", Guarded.as_view()) for number in range(6)))
+    text = " ".join(printed("--warnings").split())
+    assert text.count("without a word") == 1
+    assert "6 tools take colour without a word about it." in text
 
 
 def test_arguments_without_a_word_are_found_but_not_choices_and_flags(findings):
