@@ -8,10 +8,13 @@ from typing import Any
 from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.schemas.inspection import GUARD, Inspection
-from drf_mcp.schemas.openapi import declared_parameters
-from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.openapi import declared_parameters, own_parameters
+from drf_mcp.schemas.stock import is_stock, package_of
 from drf_mcp.schemas.values import Parameter, Parameters, Schema
 from drf_mcp.schemas.words import explain, listing
+
+FILTER_PACKAGES = ("", "django_filters", "rest_framework")
+"""Where nothing is declared of a backend for filter sets but by its filter set."""
 
 
 def filter_parameters(inspection: Inspection) -> Parameters:
@@ -27,11 +30,13 @@ def filter_parameters(inspection: Inspection) -> Parameters:
 def backend_parameters(inspection: Inspection, backend_class: Any) -> Parameters:
     """Return the query parameters of one backend.
 
-    A search or ordering backend that declares its own parameters is believed, as is
-    every backend of an unknown kind.
+    A backend that declares its own parameters is believed, as is every backend of an
+    unknown kind.
     """
     backend = backend_class()
     if hasattr(backend, "get_filterset_class"):
+        if package_of(backend_class, "get_schema_operation_parameters") not in FILTER_PACKAGES:
+            return own_parameters(backend, inspection.view)
         from drf_mcp.schemas.filtersets import filterset_parameters
 
         return filterset_parameters(inspection, backend)

@@ -10,14 +10,17 @@ from functools import partial
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext
 from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.choices import enumeration, labels
 from drf_mcp.schemas.handlers import read
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.model_fields import model_field, value_schema
+from drf_mcp.schemas.requests import unsent_request
 from drf_mcp.schemas.stock import package_of
 from drf_mcp.schemas.values import (
     ANY,
@@ -76,11 +79,35 @@ def filterset_parameters(inspection: Inspection, backend: Any) -> Parameters:
 
 def bound_filters(backend: Any, filterset_class: Any, inspection: Inspection) -> dict[str, Any]:
     """Return the filters of a filter set made as for a request, by their query keys."""
-    view = inspection.view
-    arguments = backend.get_filterset_kwargs(view.request, inspection.queryset, view)
-    filterset = filterset_class(**arguments)
+    view, queryset = inspection.view, inspection.queryset
+    if package_of(type(backend), "get_filterset") in OWN_PACKAGES:
+        filterset = filterset_class(**backend.get_filterset_kwargs(view.request, queryset, view))
+    else:
+        filterset = backend.get_filterset(view.request, queryset, view)
     prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""
-    return {f"{prefix}{name}": item for name, item in filterset.filters.items()}
+    return {
+        query_key(backend, inspection, f"{prefix}{name}"): item
+        for name, item in filterset.filters.items()
+    }
+
+
+def query_key(backend: Any, inspection: Inspection, name: str) -> str:
+    """Return the key that a backend reads the value of a filter from, found by asking.
+
+    JSON:API puts its filters under one name: ``filter[name]``.
+    """
+    if package_of(type(backend), "get_filterset_kwargs") in OWN_PACKAGES:
+        return name
+    for key in (f"filter[{name.replace('__', '.')}]", f"filter[{name}]"):
+        request: Any = unsent_request(inspection.method, inspection.view.request.path)
+        request._request.GET = QueryDict(mutable=True)
+        request._request.GET[key] = "1"
+        step = partial(backend.get_filterset_kwargs, request, inspection.queryset, inspection.view)
+        unread: dict[str, Any] = {}
+        read_as = attempt(inspection.place, step, "", [], unread).get("data")
+        if read_as is not None and name in read_as:
+            return key
+    return name
 
 
 def parameters(name: str, item: filters.Filter) -> Parameters:

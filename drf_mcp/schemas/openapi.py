@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drf_mcp.schemas.declared import CURRENT
@@ -20,12 +20,18 @@ def declared_parameters(source: Any, view: Any) -> Parameters:
     """
     annotations = CURRENT.get()
     extended = annotations.filter_parameters(source) if annotations is not None else None
+    return own_parameters(source, view) if extended is None else in_query(extended)
+
+
+def own_parameters(source: Any, view: Any) -> Parameters:
+    """Return what a filter backend or paginator itself declares."""
     declare = getattr(source, "get_schema_operation_parameters", None)
-    if extended is None:
-        extended = [] if declare is None else declare(view)
-    return tuple(
-        parameter(declared) for declared in extended if declared.get("in", "query") == "query"
-    )
+    return () if declare is None else in_query(declare(view))
+
+
+def in_query(declared: Iterable[Mapping[str, Any]]) -> Parameters:
+    """Return those of some OpenAPI parameters that stand in the query."""
+    return tuple(parameter(each) for each in declared if each.get("in", "query") == "query")
 
 
 def parameter(declared: Mapping[str, Any]) -> Parameter:
