@@ -40,6 +40,7 @@ SENTENCE_NAMES = {
 SENTENCE = re.compile(rf"(?:^|[.!?] )({'|'.join(map(re.escape, SENTENCE_NAMES))})(?=[. ])")
 OWN_FORMAT = re.compile(r"(?:^|[.!?] )Format: (.+?)\.(?: |$)")
 DIGITS = re.compile(r"Decimal number\.((?: (?:At (?:least|most)|\d+ decimal) .+?\.(?= |$))+)")
+FINDER = re.compile(r"(?:^|[.!?] )Find it with (\w+)\.")
 
 
 def in_words(schema: Mapping[str, Any]) -> str | None:
@@ -65,6 +66,8 @@ def in_words(schema: Mapping[str, Any]) -> str | None:
     phrases += span(shortest, schema.get("maxLength"), " characters")
     if "pattern" in schema:
         phrases.append(f"matching {schema['pattern']}")
+    if finder := FINDER.search(schema.get("description", "")):
+        phrases.append(f"that {finder[1]} gives")
     return " ".join(phrases)
 
 

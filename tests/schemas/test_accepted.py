@@ -56,3 +56,10 @@ from drf_mcp.schemas.portable import portable
 @pytest.mark.parametrize("narrow", [portable, dict])
 def test_a_kind_is_named(field, words, narrow):
     assert in_words(narrow(input_schema(field))) == words
+
+
+def test_what_identifies_an_object_names_the_tool_that_lists_it():
+    schema = {"type": "integer", "description": "Whose order. Find it with customers_list."}
+    assert in_words(schema) == "an integer that customers_list gives"
+    many = {"type": "array", "items": schema}
+    assert in_words(many) == "an array, each item an integer that customers_list gives"
