@@ -19,6 +19,9 @@ MESSAGE_KEYS = ("detail", "message", "error", "title", "description", "errors")
 # Names that custom error bodies put around the view's own.
 WRAPPERS = frozenset({*MESSAGE_KEYS, "error_description", "messages", "fields", "data", "details"})
 
+# Names under which an error body classifies or identifies itself, be they arguments as well.
+FACTS = frozenset({"type", "code", "status", "status_code", "error_code", "instance", "request_id"})
+
 
 def leaves(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Yield each text of an error body with the path of names that leads to it."""
@@ -59,6 +62,11 @@ def unwrapped(path: Path) -> Path:
 def is_detail(text: str) -> bool:
     """Return whether a text is an ErrorDetail, with a code."""
     return isinstance(text, ErrorDetail)
+
+
+def is_fact(path: Path, text: str) -> bool:
+    """Return whether a text is a code or an address of the error's own, and no sentence."""
+    return bool(path) and path[-1] in FACTS and not is_detail(text) and len(text.split()) == 1
 
 
 def detail_code(text: str) -> str:

@@ -17,7 +17,7 @@ from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import ErrorDetail
 
-from drf_mcp.error_bodies import detail_code, is_detail, leaves, sentence, unwrapped
+from drf_mcp.error_bodies import detail_code, is_detail, is_fact, leaves, sentence, unwrapped
 from drf_mcp.error_objects import Path
 from drf_mcp.exceptions import SoftDetail, SoftFailure
 from drf_mcp.outcomes import MISSING, Category, Failure, Problem
@@ -207,7 +207,8 @@ def problems_of(
 def complains(status: int, path: Path, text: str) -> bool:
     """Return whether a text of an error body says what is wrong with the arguments."""
     if status in VALIDATING:
-        return bool(path) or (is_detail(text) and detail_code(text) not in CAUSES)
+        about_an_argument = bool(path) and not is_fact(path, text)
+        return about_an_argument or (is_detail(text) and detail_code(text) not in CAUSES)
     return status < 500 and bool(path) and is_detail(text)
 
 

@@ -343,6 +343,16 @@ def test_an_error_object_points_at_the_place_it_names(serve, place, pointer):
     assert [(p["pointer"], p["code"]) for p in result.problems] == [(pointer, "min_value")]
 
 
+@pytest.mark.parametrize(
+    "fact", [{"type": "validation_error"}, {"code": "E17"}, {"instance": "/things/1"}], ids=str
+)
+def test_what_an_error_body_says_of_itself_is_about_no_argument(serve, fact):
+    body = {**fact, "errors": [{"code": "required", "detail": "Missing.", "attr": "size"}]}
+    view = answering(lambda request: Response(body, status=400), "POST")
+    result = serve(view).call(body={"type": "box", "code": 1})
+    assert [p["pointer"] for p in result.problems] == ["/body/size"]
+
+
 def test_error_objects_of_missing_fields_are_missing_fields(serve):
     said = {"code": "required", "detail": "This field is required.", "attr": "size"}
     result = refused(serve, said)
