@@ -172,7 +172,11 @@ def assert_tool_parity(
     chosen = registry.tool(tool)
     if arguments is None:
         arguments = sample_arguments(chosen, user)
-    request = equivalent_request(chosen, arguments)
+    try:
+        request = equivalent_request(chosen, arguments)
+    except ArgumentsRefused as exc:
+        told = "; ".join(f"{problem.path}: {problem.message}" for problem in exc.problems)
+        raise AssertionError(f"{tool}: no request stands for {arguments!r}. {told}") from exc
     if request is None:
         raise AssertionError(f"{tool}: no path can be written for {arguments!r}.")
     send = sender(

@@ -10,9 +10,16 @@ from drf_mcp.dispatch import contain
 from drf_mcp.examples import example
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.local import local_caller
-from drf_mcp.schemas.values import ANY, Place, Relation
+from drf_mcp.schemas.values import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.calls import PATH, Argument
+
+# The word "text", and an image of one pixel.
+TEXT = "dGV4dA=="
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
+    "rkJggg=="
+)
 
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
@@ -53,7 +60,17 @@ def value_of(argument: Argument, tool: Tool, row: Any) -> Any:
         key = contain(lambda r=relation: first_key(r), lambda exc: None)  # type: ignore[misc]
         if key is not None:
             value = with_value_at(value, place, key)
+    for place, upload in parameter.handling.uploads.items():
+        value = with_value_at(value, place, sample_file(upload))
     return value
+
+
+def sample_file(upload: Upload) -> str:
+    """Return a small file of a type that is taken, as a data URI."""
+    if upload.image:
+        return f"data:image/png;name=sample.png;base64,{PNG}"
+    extension = next(iter(upload.extensions), "txt")
+    return f"data:;name=sample.{extension};base64,{TEXT}"
 
 
 def first_key(relation: Relation) -> Any:

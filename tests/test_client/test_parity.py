@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core.validators import FileExtensionValidator
 from django.http import HttpResponse
 from django.urls import path
 from django.utils import timezone
@@ -245,6 +246,43 @@ def test_samples_name_parents_and_related_rows():
     lines = sample_arguments(registry.tool("orders_create"))["lines"]
     assert isinstance(lines[0]["product"], str)
     assert lines[0]["product"] != "text"
+
+
+class Files(serializers.Serializer):
+    image = serializers.ImageField()
+    sheet = serializers.FileField(validators=[FileExtensionValidator(["xml", "csv"])])
+    notes = serializers.ListField(child=serializers.FileField())
+
+
+class Upload(Open):
+    """Take files."""
+
+    serializer_class = Files
+
+    def get_serializer(self, **kwargs) -> Files:
+        return Files(**kwargs)
+
+    def post(self, request) -> Response:
+        """Take files."""
+        files = self.get_serializer(data=request.data)
+        files.is_valid(raise_exception=True)
+        taken = [files.validated_data[name].name for name in ("image", "sheet")]
+        return Response([*taken, *(note.name for note in files.validated_data["notes"])])
+
+
+def test_samples_of_files_are_of_a_type_that_is_taken(thing):
+    thing(Upload)
+    client = MCPClient()
+    arguments = sample_arguments(registry.tool("thing"))
+    names = client.call_tool("thing", arguments).data["results"]
+    assert names == ["sample.png", "sample.xml", "sample.txt"]
+    assert_tool_parity(client, "thing")
+
+
+def test_arguments_for_which_no_request_stands_are_no_parity(thing):
+    thing(Upload)
+    with pytest.raises(AssertionError, match=r"no request stands for .* image: The file is not"):
+        assert_tool_parity(MCPClient(), "thing", {"image": 1, "sheet": "", "notes": []})
 
 
 def test_what_differs_between_two_runs_is_not_compared():
