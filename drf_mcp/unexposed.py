@@ -28,6 +28,7 @@ from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Endpoint, Route, endpoints, routes
 
 CHOOSE = "not chosen: decorate it with @mcp_tool, or register its view"
+SLASH = "trailing slash: another route differs in it alone, and that one counts"
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def reason(endpoint: Endpoint, registry: Registry) -> str:
         return "no path can be written for its pattern"
     chosen = choice(endpoint, registry.registrations)
     if chosen is not None:
-        pattern = next(p for p in mcp_settings.EXCLUDE if matches([p], chosen))
-        return f"excluded: EXCLUDE has {pattern!r}"
+        pattern = next((p for p in mcp_settings.EXCLUDE if matches([p], chosen)), None)
+        return SLASH if pattern is None else f"excluded: EXCLUDE has {pattern!r}"
     if is_switched_off(endpoint):
         return "switched off: the condition= of its decorator does not hold"
     if said_otherwise(endpoint, registry):

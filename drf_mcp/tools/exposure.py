@@ -85,10 +85,23 @@ def selects(options: ViewOptions, endpoint: Endpoint) -> bool:
 
 
 def chosen(found: Iterable[Endpoint], registrations: Collection[Registration]) -> list[Choice]:
-    """Return the endpoints that are tools, in the order found, this package's own last."""
+    """Return the endpoints that are tools, in the order found, this package's own last.
+
+    Of routes that differ in the trailing slash alone, the first counts.
+    """
     choices = (choice(endpoint, registrations) for endpoint in found)
-    tools = [c for c in choices if c is not None and not is_excluded(c)]
-    return sorted(tools, key=lambda c: c.endpoint.view_class.__module__.startswith("drf_mcp."))
+    tools: dict[Any, Choice] = {}
+    for tool in choices:
+        if tool is not None and not is_excluded(tool):
+            tools.setdefault(twins_of(tool.endpoint), tool)
+    return sorted(
+        tools.values(), key=lambda c: c.endpoint.view_class.__module__.startswith("drf_mcp.")
+    )
+
+
+def twins_of(endpoint: Endpoint) -> tuple[Any, ...]:
+    """Return what an endpoint shares with one whose path differs in the trailing slash alone."""
+    return endpoint.method, endpoint.route.path.rstrip("/"), endpoint.route.callback
 
 
 def choice(endpoint: Endpoint, registrations: Collection[Registration]) -> Choice | None:

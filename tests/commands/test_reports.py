@@ -232,6 +232,12 @@ def test_what_the_urlconf_mode_leaves_out_is_told(printed, expose, view, told):
     assert told in printed("--unexposed")
 
 
+def test_a_route_that_differs_in_the_trailing_slash_alone_is_told(printed, expose):
+    view = Guarded.as_view()
+    expose(path("thing/", view), path("thing", view))
+    assert "trailing slash: another route differs in it alone" in printed("--unexposed")
+
+
 def test_with_everything_exposed_that_is_said(printed, expose):
     expose(path("thing/", Guarded.as_view()))
     assert printed("--unexposed") == "Every REST framework endpoint is a tool.\n"

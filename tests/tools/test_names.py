@@ -214,7 +214,7 @@ def test_a_name_that_tells_two_apart_takes_no_other_tools_name(tools_of):
 
 
 def test_what_nothing_tells_apart_is_numbered(tools_of):
-    tools = tools_of(path("ping/", ping), path("ping", ping), path("/ping/", ping))
+    tools = tools_of(path("ping/", ping), path("//ping/", ping), path("/ping/", ping))
     assert len(tools) == 3
     assert all(PORTABLE.match(name) for name in tools)
 

@@ -171,6 +171,16 @@ def test_a_routers_root_is_no_tool(tools_of):
     assert not [tool for tool in tools_of(*router.urls) if "boxes" not in tool]
 
 
+def test_of_routes_that_differ_in_the_trailing_slash_the_first_counts(tools_of):
+    tools = tools_of(path("silent/<int:pk>", silent), path("silent/<int:pk>/", silent))
+    assert [tool.endpoint.route.path for tool in tools.values()] == ["/silent/{pk}"]
+
+
+def test_other_views_at_a_path_without_the_slash_are_tools(tools_of):
+    boxes = Boxes.as_view({"get": "list"})
+    assert len(tools_of(path("silent", silent), path("silent/", boxes))) == 2
+
+
 def test_another_mode_is_refused(tools_of):
     with pytest.raises(ImproperlyConfigured, match="EXPOSE"):
         tools_of(path("silent/", silent), EXPOSE="everything")
