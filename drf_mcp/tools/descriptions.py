@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from drf_mcp.schemas import annotations_of, attempt, model_of
 from drf_mcp.schemas.words import text
 from drf_mcp.tools.names import standard_action
-from drf_mcp.tools.routes import Endpoint
+from drf_mcp.tools.routes import UNSERVED_METHODS, Endpoint
 
 MAX_LENGTH = 1024
 VERBS = {
@@ -39,25 +39,48 @@ def title_of(endpoint: Endpoint, view: APIView, name: str) -> str:
         article = "an" if single[:1].lower() in "aeio" else "a"
         plural = model._meta.verbose_name_plural
         return VERBS[action].format(article=article, single=single, plural=plural)
-    words = action.replace("_", " ").capitalize()
     many = getattr(view, "detail", True) is False
-    return f"{words} {model._meta.verbose_name_plural if many else single}"
+    words = f"{action.replace('_', ' ')} {model._meta.verbose_name_plural if many else single}"
+    method = f"{endpoint.method.lower()}: " if serves_others(endpoint) else ""
+    return sentence(f"{method}{words}")
 
 
 def description_of(endpoint: Endpoint, view: APIView, title: str) -> str:
     """Return what people wrote, nearest first: the schema, the action, the view, the model.
 
-    The docstring of a view with several standard actions stands behind the title, since
-    it is the same for all of them.
+    The docstring of a view with several methods stands behind the title, and that of an
+    action with several behind the method, since it is the same for all of them.
     """
     annotations = written_about(endpoint, view)
     written = getattr(annotations, "description", "") or own_docstring(endpoint.handler)
     about = own_docstring(endpoint.view_class)
+    if written and written == own_docstring(endpoint.handler) and serves_others(endpoint):
+        written = f"{endpoint.method.capitalize()}: {written}"
     if not written:
-        alone = about and standard_action(endpoint) not in VERBS
+        alone = about and standard_action(endpoint) not in VERBS and not has_others(endpoint)
         written = about if alone else f"{title}. {about}"
     deprecated = getattr(annotations, "is_deprecated", False)
     return cut(f"Deprecated. {written}" if deprecated else written)
+
+
+def sentence(words: str) -> str:
+    """Return words with a capital at their beginning, the others as they were written."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def serves_others(endpoint: Endpoint) -> bool:
+    """Return whether the action that answers does so for other methods as well."""
+    actions: dict[str, str] = getattr(endpoint.route.callback, "actions", None) or {}
+    served = [m for m in actions if actions[m] == endpoint.action and m not in UNSERVED_METHODS]
+    return len(served) > 1
+
+
+def has_others(endpoint: Endpoint) -> bool:
+    """Return whether the docstring of the view is about other methods or actions as well."""
+    if endpoint.action is not None:
+        return serves_others(endpoint)
+    methods = {*endpoint.view_class.http_method_names} - UNSERVED_METHODS
+    return len([m for m in methods if hasattr(endpoint.view_class, m)]) > 1
 
 
 def written_about(endpoint: Endpoint, view: APIView) -> Any:

@@ -151,7 +151,45 @@ def test_an_indented_docstring_is_told_without_its_margin(tools_of):
         "View", (Wordless,), {"__doc__": "First.\n\n    Then.\n    ", "__module__": __name__}
     )
     tools = tools_of(path("x/", view.as_view()))
-    assert tools["x_get"].description == "First.\n\nThen."
+    assert tools["x_get"].description == "X get. First.\n\nThen."
+
+
+class Shared(Bare):
+    @action(detail=False, methods=["get", "delete"])
+    def me(self, request): ...
+
+    @action(detail=True, methods=["get", "post"])
+    def notes(self, request, pk=None):
+        """Notes on it."""
+
+    @action(detail=True)
+    def lid(self, request, pk=None):
+        """Look at it."""
+
+    @lid.mapping.delete
+    def remove_lid(self, request, pk=None): ...
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "description"),
+    [
+        ("items_me_get", "Get: me items", "Get: me items."),
+        ("items_me_delete", "Delete: me items", "Delete: me items."),
+        ("items_notes_get", "Get: notes item of a kind", "Get: Notes on it."),
+        ("items_notes_post", "Post: notes item of a kind", "Post: Notes on it."),
+        ("items_lid", "Lid item of a kind", "Look at it."),
+    ],
+)
+def test_methods_of_one_action_are_told_apart(items_of, name, title, description):
+    tool = items_of(Shared)[name]
+    assert (tool.title, tool.description) == (title, description)
+
+
+def test_methods_of_one_view_are_told_apart(tools_of):
+    view = type("View", (Wordless,), {"__doc__": "Things.", "__module__": __name__})
+    tools = tools_of(path("x/", view.as_view()))
+    assert tools["x_get"].description == "X get. Things."
+    assert tools["x_post"].description == "X post. Things."
 
 
 def test_a_description_that_cannot_be_made_falls_back_to_the_name(tools_of):
