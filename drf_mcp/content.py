@@ -19,6 +19,8 @@ from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
 BODILESS = frozenset({204, 205, 304})
+# Longer texts are no messages.
+MAX_SENTENCE = 500
 TEXT_TYPES = frozenset(
     {"application/xml", "application/yaml", "application/javascript", "application/x-ndjson"}
 )
@@ -73,9 +75,17 @@ def error_content(response: HttpResponseBase) -> Content:
             return Content(json.loads(body.content or b"null"))
         except ValueError:
             return Content()
-    if body.is_whole and is_text(media_type) and media_type != "text/html":
-        return Content(text_of(response, body))
-    return Content()
+    if not body.is_whole or not is_text(media_type):
+        return Content()
+    text = text_of(response, body)
+    if media_type == "text/html" and (response.status_code >= 500 or not is_sentence(text)):
+        return Content()
+    return Content(text)
+
+
+def is_sentence(text: str) -> bool:
+    """Return whether what Django calls HTML by default is a plain sentence, and no page."""
+    return "<" not in text and len(text) <= MAX_SENTENCE
 
 
 def success_content(response: HttpResponseBase, uri: str) -> Content:

@@ -199,7 +199,23 @@ OWN = {
     "409 detail": (lambda r: Response({"detail": "x"}, status=409), "CONFLICT", "x"),
     "400 list": (lambda r: Response(["x", "y"], status=400), "VALIDATION_ERROR", "x"),
     "403 empty": (lambda r: Response(status=403), "FORBIDDEN", "Forbidden"),
-    "404 text": (lambda r: HttpResponse("No hat.", status=404), "NOT_FOUND", "Not Found"),
+    "404 text": (lambda r: HttpResponse("No hat.", status=404), "NOT_FOUND", "No hat."),
+    "400 text": (
+        lambda r: HttpResponseBadRequest("At least 3."),
+        "VALIDATION_ERROR",
+        "At least 3.",
+    ),
+    "403 text": (lambda r: HttpResponseForbidden("Not you."), "FORBIDDEN", "Not you."),
+    "500 text": (
+        lambda r: HttpResponseServerError("KeyError: secret"),
+        "INTERNAL_ERROR",
+        "Internal Server Error",
+    ),
+    "400 long": (
+        lambda r: HttpResponseBadRequest("too long " * 100),
+        "VALIDATION_ERROR",
+        "Bad Request",
+    ),
     "404 plain text": (
         lambda r: HttpResponse("No hat.", status=404, content_type="text/plain"),
         "NOT_FOUND",
