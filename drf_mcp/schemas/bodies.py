@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 from rest_framework.fields import FileField
@@ -16,6 +17,8 @@ from drf_mcp.schemas.handling import handling_of
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.schemas.members import OPEN, described
 from drf_mcp.schemas.parsers import reads_whole_file, takes
+from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.unions import either_body, with_members_of_rows
 from drf_mcp.schemas.values import UNSAID, Body, Finding, Parameter
 from drf_mcp.schemas.written import written_body
 
@@ -66,13 +69,72 @@ def whole_file() -> Body:
 
 def read_body(inspection: Inspection) -> Body:
     """Return the body that the handler is seen to read."""
-    serializer = input_serializer(inspection)
-    return OPEN if serializer is None else serializer_body(inspection, serializer)
+    call = constructed(inspection)
+    serializer = input_serializer(inspection, call)
+    if serializer is None:
+        reading = inspection.reading
+        return NONE if reading is not None and reading.ignores_body else OPEN
+    partial = call is None or call.partial or call.serializer_class is None
+    rows = serializer_of_rows(inspection, call, serializer)
+    if rows is None:
+        body = serializer_body(inspection, serializer, partial=partial)
+        return with_rest_of_rows(inspection, call, body)
+    several = serializer_body(inspection, rows, partial=partial)
+    return either_body(serializer_body(inspection, serializer, partial=partial), several)
 
 
-def serializer_body(inspection: Inspection, serializer: Any) -> Body:
-    """Return the body that a serializer reads in the method at hand."""
-    if inspection.method == "PATCH":
+def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, serializer: Any) -> Any:
+    """Return what reads a list where the handler also takes one, None where it does not.
+
+    It does where it says ``many`` of some bodies only, and where a view that makes its
+    serializers in a way of its own gives one of many rows for a list.
+    """
+    if isinstance(serializer, ListSerializer) or inspection.method != "POST":
+        return None
+    view = inspection.view
+    if call is not None and call.many is None:
+        return inspection.attempt(lambda: of_rows(view, call), GUARD, None)
+    own = getattr(view, "get_serializer", None)
+    if own is None or is_stock(type(view), "get_serializer"):
+        return None
+    if call is not None and (call.serializer_class is not None or call.many):
+        return None
+    rows = attempt(inspection.place, lambda: own(data=[]), GUARD, [], None)
+    return rows if isinstance(rows, ListSerializer) else None
+
+
+def of_rows(view: Any, call: SerializerCall) -> Any:
+    """Return the serializer that a handler constructs for a list."""
+    if call.serializer_class is None:
+        return view.get_serializer(many=True)
+    return instantiated(view, replace(call, many=True))
+
+
+def with_rest_of_rows(inspection: Inspection, call: SerializerCall | None, body: Body) -> Body:
+    """Return a list whose rows have the fields of the view's serializer beside their own.
+
+    Where a handler reads rows with a serializer of its own, such as one of their keys, and
+    gives parts of them to the view's, the rows may have the fields of both.
+    """
+    narrow = body.kind == "list" and call is not None and call.serializer_class is not None
+    if not narrow or inspection.reading is None or not inspection.reading.reads_parts:
+        return body
+    own = inspection.attempt(lambda: inspection.view.get_serializer(many=True), GUARD, None)
+    if own is None:
+        return body
+    others = serializer_body(inspection, own, partial=True)
+    return with_members_of_rows(body, others)
+
+
+def serializer_body(inspection: Inspection, serializer: Any, *, partial: bool = True) -> Body:
+    """Return the body that a serializer reads in the method at hand.
+
+    Args:
+        inspection: of the endpoint.
+        serializer: the serializer.
+        partial: it requires nothing of a PATCH.
+    """
+    if inspection.method == "PATCH" and partial:
         make_partial(serializer)
     inspection.serializer = serializer
     return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)
@@ -114,9 +176,8 @@ def takes_nothing(inspection: Inspection) -> bool:
     return inspection.is_extra_action and reading is not None and reading.ignores_body
 
 
-def input_serializer(inspection: Inspection) -> Any:
+def input_serializer(inspection: Inspection, call: SerializerCall | None) -> Any:
     """Return the serializer that reads the body, None (and a finding) if none is known."""
-    call = constructed(inspection)
     if call is not None and call.serializer_class is not None:
         return inspection.attempt(lambda: instantiated(inspection.view, call), GUARD, None)
     if call is not None and call.many:
@@ -129,9 +190,15 @@ def input_serializer(inspection: Inspection) -> Any:
 
 
 def constructed(inspection: Inspection) -> SerializerCall | None:
-    """Return the one serializer the handler constructs from ``request.data``."""
-    calls = inspection.reading.serializer_calls if inspection.reading is not None else ()
-    return next(iter(calls)) if len(calls) == 1 else None
+    """Return the one serializer the handler constructs from ``request.data``.
+
+    Constructed of one object here and of a list there, it may read either.
+    """
+    calls = list(inspection.reading.serializer_calls if inspection.reading is not None else ())
+    if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
+        return None
+    partial, many = any(call.partial for call in calls), {call.many for call in calls}
+    return replace(calls[0], partial=partial, many=many.pop() if len(many) == 1 else None)
 
 
 def inherits_serializer(inspection: Inspection) -> bool:
@@ -151,7 +218,8 @@ def inherits_serializer(inspection: Inspection) -> bool:
 def instantiated(view: Any, call: SerializerCall) -> Any:
     """Return the serializer a handler constructs, in the view's own context."""
     options = {"many": True} if call.many else {}
-    serializer_class: Any = call.serializer_class
+    own = getattr(view, call.attribute) if call.attribute else call.serializer_class
+    serializer_class: Any = own
     return serializer_class(context=context_of(view), **options)
 
 

@@ -38,11 +38,15 @@ class SerializerCall:
 
     Attributes:
         serializer_class: the class called, None for the view's own `get_serializer`.
-        many: True if it is given ``many=True``.
+        many: True if it is given ``many=True``, None if that depends on what was sent.
+        attribute: the view's attribute that holds the class, "" if it is named itself.
+        partial: True if it may be told to require nothing.
     """
 
     serializer_class: type[BaseSerializer[Any]] | None
-    many: bool = False
+    many: bool | None = False
+    attribute: str = ""
+    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,14 @@ class Reading:
         reads_body: True if it reads ``request.data`` or the like.
         hands_on: True if the request goes where reading could not follow.
         serializer_calls: the serializers it makes of ``request.data``.
+        reads_parts: True if it gives the view's own serializer something else to read.
     """
 
     calls: frozenset[str]
     reads_body: bool
     hands_on: bool
     serializer_calls: frozenset[SerializerCall]
+    reads_parts: bool = False
 
     @property
     def ignores_body(self) -> bool:
@@ -68,6 +74,7 @@ class Reading:
         return not self.reads_body and not self.hands_on
 
 
+@functools.lru_cache(maxsize=4096)
 def read(view_class: type, name: str, method: str | None = None) -> Reading | None:
     """Read a handler; None if it does not exist or has no source.
 
@@ -86,6 +93,7 @@ def read(view_class: type, name: str, method: str | None = None) -> Reading | No
         reads_body=reader.reads_body,
         hands_on=reader.hands_on,
         serializer_calls=frozenset(reader.serializer_calls),
+        reads_parts=reader.reads_parts,
     )
 
 
@@ -133,6 +141,7 @@ class Reader:
         self.reads_body = False
         self.hands_on = False
         self.serializer_calls: set[SerializerCall] = set()
+        self.reads_parts = False
         self.seen: set[CodeType] = set()
 
     def follow(self, function: Any, owner: type | None) -> None:
@@ -187,10 +196,12 @@ class Reader:
         self.calls.add(plain)
         if name == "get_serializer":
             self.note_serializer(node, None)
-        if plain in HOOKS:
-            return
         method, owner = resolve(self.view_class, name, after)
-        if inspect.isfunction(method):
+        if inspect.isclass(method) and issubclass(method, BaseSerializer):
+            self.note_serializer(node, method, name)
+        elif plain in HOOKS:
+            return
+        elif inspect.isfunction(method):
             self.follow(method, owner)
         elif passes_request(node):
             self.hands_on = True
@@ -206,14 +217,21 @@ class Reader:
             self.hands_on = True
 
     def note_serializer(
-        self, node: ast.Call, serializer_class: type[BaseSerializer[Any]] | None
+        self,
+        node: ast.Call,
+        serializer_class: type[BaseSerializer[Any]] | None,
+        attribute: str = "",
     ) -> None:
-        """Note a serializer that is given exactly ``request.data``."""
+        """Note a serializer that is given exactly ``request.data``, or a part to read."""
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         if is_body(keywords.get("data")):
             many = keywords.get("many")
-            is_many = isinstance(many, ast.Constant) and many.value is True
-            self.serializer_calls.add(SerializerCall(serializer_class, is_many))
+            is_many = bool(many.value) if isinstance(many, ast.Constant) else None
+            partial = "partial" in keywords or None in keywords
+            call = SerializerCall(serializer_class, is_many if many else False, attribute, partial)
+            self.serializer_calls.add(call)
+        elif "data" in keywords and serializer_class is None:
+            self.reads_parts = True
 
 
 def is_own_method(node: ast.AST) -> TypeGuard[ast.Attribute]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
+
 from drf_mcp.schemas.values import Body, Handling, Parameter, Schema
+from drf_mcp.schemas.words import explain
 
 
 def either(first: Schema, second: Schema) -> Schema:
@@ -39,14 +43,45 @@ def either_body(first: Body, second: Body) -> Body:
     """Return a body that takes whatever one of two takes."""
     if first == second:
         return first
-    if first.kind != second.kind:
-        return Body("open", schema={})
     keys = {**second.keys, **first.keys}
+    if first.kind != second.kind or first.kind == "either":
+        if not {first.kind, second.kind} <= {"object", "list", "either"}:
+            return Body("open", schema={})
+        return replace(one_or_many(first, second), keys=keys)
     if first.kind == "object":
         return Body("object", fields=either_fields(first.fields, second.fields), keys=keys)
     schema = either(first.schema or {}, second.schema or {})
     handling = both_handled(first.handling, second.handling)
     return Body(first.kind, schema=schema, handling=handling, keys=keys)
+
+
+def one_or_many(first: Body, second: Body) -> Body:
+    """Return a body that is one object or a list of them, as two bodies say."""
+    bodies = (first, second)
+    schemas = [body.schema for body in bodies if body.schema is not None]
+    fields = reduce(either_fields, (body.fields for body in bodies if body.kind != "list"))
+    return Body(
+        "either",
+        fields=tuple(optional(parameter) for parameter in fields),
+        schema=reduce(either, schemas),
+        handling=both_handled(first.handling, second.handling),
+    )
+
+
+def with_members_of_rows(body: Body, other: Body) -> Body:
+    """Return a list body whose rows may have the members of another's, none of them required."""
+    rows, others = ((part.schema or {}).get("items", {}) for part in (body, other))
+    if "properties" not in rows or "properties" not in others:
+        return replace(body, schema={**(body.schema or {}), "items": {}})
+    properties = {**others["properties"], **rows["properties"]}
+    schema = {**(body.schema or {}), "items": {**rows, "properties": properties}}
+    return replace(body, schema=schema, handling=both_handled(body.handling, other.handling))
+
+
+def optional(parameter: Parameter) -> Parameter:
+    """Return a member that may be left out where a list is sent instead of its object."""
+    words = "Required for one object" if parameter.required else ""
+    return replace(parameter, schema=explain(parameter.schema, words), required=False)
 
 
 def either_fields(

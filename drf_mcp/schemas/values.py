@@ -103,7 +103,8 @@ class Body:
     """What the view takes as its request body.
 
     Attributes:
-        kind: ``none``, ``object``, ``list`` or ``open`` (any JSON).
+        kind: ``none``, ``object``, ``list``, ``either`` (one object, or a list of them) or
+            ``open`` (any JSON).
         fields: the members, for an object.
         schema: the schema of the whole array for a list, ``{}`` for open.
         handling: what has to be known of a list's values beside their schema.

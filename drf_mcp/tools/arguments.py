@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
 from drf_mcp.schemas.names import portable_name
+from drf_mcp.schemas.words import explain
 from drf_mcp.tools.bodies import BodyEncoder
 from drf_mcp.tools.calls import ANSWER, BODY, PATH, QUERY, Argument, Call, make_call
 from drf_mcp.tools.fields_argument import fields_argument
@@ -22,6 +23,7 @@ from drf_mcp.tools.refusals import ArgumentsRefused, escape, missing_argument, u
 Parts: TypeAlias = dict[str, list[tuple[Argument, Any]]]
 """The values of arguments by location."""
 
+INSTEAD = "Several at once, instead of the fields of one"
 EXTRA_QUERY = Parameter(
     "query", {"type": "object", "description": "Further query parameters, as name: value."}
 )
@@ -91,11 +93,16 @@ class FlatArguments:
 
     def refusals(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Return a problem for each unknown and each missing argument."""
-        return unknown_arguments(arguments, "", self.named) + [
+        return unknown_arguments(arguments, "", self.named, self.holder()) + [
             missing_argument(argument.name, "")
             for argument in self.arguments
             if argument.required and lacks(arguments, argument)
         ]
+
+    def holder(self) -> str:
+        """Return the name of the argument that takes any members of the body, "" if none does."""
+        body = (a for a in self.arguments if a.location == BODY and a.whole)
+        return next((argument.name for argument in body if not argument.json_type), "")
 
     def pointer(self, argument: Argument) -> str:
         """Return the JSON pointer of an argument."""
@@ -121,13 +128,21 @@ class FlatArguments:
         return {argument.name: value for argument, value in values}
 
     def whole_body_pointer(self) -> str:
-        """Return the JSON pointer of the argument that is the whole body, "" if none is."""
-        whole = next((a for a in self.arguments if a.location == BODY and a.whole), None)
-        return self.pointer(whole) if whole else ""
+        """Return the JSON pointer of the argument that is always the body, "" if none is."""
+        body = [argument for argument in self.arguments if argument.location == BODY]
+        return self.pointer(body[0]) if len(body) == 1 and body[0].whole else ""
 
-    def body_pointer(self) -> str:
-        """Return the JSON pointer that pointers into the body start with."""
-        return self.whole_body_pointer()
+    def body_pointer(self, first: str | int = 0) -> str:
+        """Return the JSON pointer that pointers into the body start with.
+
+        Args:
+            first: what a path into the body starts with, the index of a list's item if it
+                is a number.
+        """
+        whole = next((a for a in self.arguments if a.location == BODY and a.whole), None)
+        if whole is None or not isinstance(first, int):
+            return self.whole_body_pointer()
+        return self.pointer(whole)
 
 
 def lacks(given: Mapping[str, Any], argument: Argument) -> bool:
@@ -139,8 +154,8 @@ def lacks(given: Mapping[str, Any], argument: Argument) -> bool:
 def flat_arguments(endpoint: EndpointSchema, extra_query: bool) -> Iterator[Argument]:
     """Yield the arguments of an endpoint under names that are portable and differ."""
     whole = whole_body(endpoint)
-    body = [Argument(whole.name, BODY, whole, whole=True)] if whole else []
-    body += [Argument(p.name, BODY, p) for p in endpoint.body.fields]
+    body = [Argument(p.name, BODY, p) for p in endpoint.body.fields]
+    body += [Argument(whole.name, BODY, whole, whole=True)] if whole else []
     path = [Argument(p.name, PATH, p) for p in endpoint.path]
     query = [Argument(p.name, QUERY, p) for p in endpoint.query]
     if extra_query:
@@ -166,10 +181,12 @@ def free_name(argument: Argument, taken: set[str]) -> str:
 
 
 def whole_body(endpoint: EndpointSchema) -> Parameter | None:
-    """Return the one argument that is the whole body, for list and open bodies."""
+    """Return the argument that is the whole body, for bodies that are or may be no object."""
     schema = endpoint.body.schema or {}
     if endpoint.body.kind == "list":
         return Parameter("items", schema, required=True, handling=endpoint.body.handling)
+    if endpoint.body.kind == "either":
+        return Parameter("items", explain(schema, INSTEAD), handling=endpoint.body.handling)
     if endpoint.body.kind == "open":
         return Parameter("body", {"description": "The request body, any JSON value.", **schema})
     return None

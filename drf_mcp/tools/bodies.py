@@ -112,7 +112,7 @@ def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     """
     if reads_whole_file(view):
         return FileBody()
-    expected = body.kind == "object"
+    expected = body.kind in ("object", "either")
     parsers, forms = view.parser_classes, forms_of(body)
     multipart = any(issubclass(parser, MultiPartParser) for parser in parsers)
     files = MultiPartBody(expected, forms) if multipart else None
@@ -129,9 +129,8 @@ def body_encoder(view: APIView, body: Body) -> BodyEncoder:
 
 def forms_of(body: Body) -> Mapping[Place, str]:
     """Return how forms write the values of a body, by place in the body as a whole."""
-    if body.kind == "list":
-        return {(): "parts", **body.handling.forms}
-    return {
+    rows = {(): "parts", **body.handling.forms} if body.kind in ("list", "either") else {}
+    return rows | {
         (parameter.name, *place): written
         for parameter in body.fields
         for place, written in parameter.handling.forms.items()

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.schemas.endpoint import Parameter
 from drf_mcp.tools.bodies import BodyEncoder
-from drf_mcp.tools.refusals import ArgumentsRefused, cannot_encode
+from drf_mcp.tools.refusals import ArgumentsRefused, beside_whole, cannot_encode
 from drf_mcp.tools.uploads import with_uploads
 
 PATH, QUERY, BODY = "path", "query", "body"
@@ -47,6 +47,11 @@ class Argument:
         types = self.schema.get("type", "")
         others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
         return others[0] if len(others) == 1 else ""
+
+    @property
+    def is_list(self) -> bool:
+        """True if the value can only be an array."""
+        return self.json_type == "array"
 
     @property
     def required(self) -> bool:
@@ -114,8 +119,11 @@ def make_call(
     kwargs = {argument.parameter.name: value for argument, value in parts[PATH]}
     body = received(parts[BODY], pointer)
     value: Any = MISSING
-    if body and body[0][0].whole:
-        value = body[0][1]
+    whole = [(argument, value) for argument, value in body if argument.whole]
+    if whole and len(body) > 1:
+        raise ArgumentsRefused([beside_whole(whole[0][0].name, pointer(whole[0][0]))])
+    if whole:
+        value = whole[0][1]
     elif body or bodies.expected:
         value = {argument.parameter.name: value for argument, value in body}
     try:

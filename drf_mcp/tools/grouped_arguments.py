@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from drf_mcp.outcomes import Problem
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
+from drf_mcp.schemas.words import listing
 from drf_mcp.tools.arguments import FlatArguments, Parts, lacks, object_schema, whole_body
 from drf_mcp.tools.bodies import BodyEncoder
 from drf_mcp.tools.calls import ANSWER, BODY, PATH, QUERY, Argument, Call, parsed
@@ -20,6 +22,22 @@ from drf_mcp.tools.refusals import (
 )
 
 GROUPS = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query"}
+
+
+def one_or_many(endpoint: EndpointSchema) -> Parameter | None:
+    """Return the body of an endpoint that takes one object or a list of them; None of others."""
+    body = endpoint.body
+    if body.kind != "either":
+        return None
+    names = listing(parameter.name for parameter in body.fields)
+    words = f"One object with {names}, or an array of such objects."
+    uploads = {
+        (parameter.name, *place): upload
+        for parameter in body.fields
+        for place, upload in parameter.handling.uploads.items()
+    }
+    handling = replace(body.handling, uploads={**body.handling.uploads, **uploads})
+    return Parameter("body", {"description": words}, handling=handling)
 
 
 class GroupedArguments(FlatArguments):
@@ -42,9 +60,13 @@ class GroupedArguments(FlatArguments):
         self.groups: dict[str, dict[str, Argument]] = {
             PATH: {p.name: Argument(p.name, PATH, p) for p in endpoint.path},
             QUERY: {p.name: Argument(p.name, QUERY, p) for p in endpoint.query},
-            BODY: {p.name: Argument(p.name, BODY, p) for p in endpoint.body.fields},
+            BODY: {
+                p.name: Argument(p.name, BODY, p)
+                for p in endpoint.body.fields
+                if endpoint.body.kind == "object"
+            },
         }
-        whole = whole_body(endpoint)
+        whole = one_or_many(endpoint) or whole_body(endpoint)
         self.whole = Argument("body", BODY, whole, whole=True) if whole else None
         self.arguments = tuple(a for group in self.groups.values() for a in group.values())
         self.fields = fields_argument(endpoint) if selects else None
@@ -154,6 +176,6 @@ class GroupedArguments(FlatArguments):
         """Return the JSON pointer of a body that is no object of fields, "" if it is one."""
         return "/body" if self.whole else ""
 
-    def body_pointer(self) -> str:
+    def body_pointer(self, first: str | int = 0) -> str:
         """Return the JSON pointer that pointers into the body start with, "" without a body."""
         return "/body" if BODY in self.present else ""

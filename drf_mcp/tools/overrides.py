@@ -48,7 +48,8 @@ def with_names(described: EndpointSchema, written: Mapping[str, Any]) -> Body:
         for name, schema in (grouped or members).items()
         if name not in known
     )
-    return replace(body, kind="object", fields=(*body.fields, *further)) if further else body
+    kind = "either" if body.kind == "either" else "object"
+    return replace(body, kind=kind, fields=(*body.fields, *further)) if further else body
 
 
 def known_names(described: EndpointSchema) -> Iterator[str]:

@@ -66,7 +66,7 @@ class ArgumentPointers:
             for argument in arguments.arguments:
                 if argument.location == location and argument.parameter.name == path[0]:
                     return arguments.pointer(argument) + tokens(path[1:])
-        body = arguments.body_pointer()
+        body = arguments.body_pointer(path[0])
         return body + tokens(path) if body else ""
 
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:

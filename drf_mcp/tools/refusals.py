@@ -12,6 +12,7 @@ from drf_mcp.tools.masking import masked, masked_member
 
 # How many unknown arguments are told of; a body has room for a hundred thousand.
 MAX_UNKNOWN = 20
+MAX_NAMES = 40
 
 
 class ArgumentsRefused(Exception):
@@ -32,7 +33,7 @@ def escape(name: str) -> str:
 
 
 def unknown_arguments(
-    given: Mapping[str, Any], prefix: str, known: Collection[str]
+    given: Mapping[str, Any], prefix: str, known: Collection[str], holder: str = ""
 ) -> list[Problem]:
     """Return a problem for each argument that does not exist, up to `MAX_UNKNOWN`.
 
@@ -40,23 +41,28 @@ def unknown_arguments(
         given: the arguments, or those of one group.
         prefix: the JSON pointer of the group; "" for all arguments.
         known: the names that exist.
+        holder: the argument that any member of the body goes into; "" without one.
     """
     unknown = islice((name for name in given if name not in known), MAX_UNKNOWN)
-    return [unknown_argument(name, given[name], prefix, known) for name in unknown]
+    return [unknown_argument(name, given[name], prefix, known, holder) for name in unknown]
 
 
-def unknown_argument(name: str, value: Any, prefix: str, known: Collection[str]) -> Problem:
+def unknown_argument(
+    name: str, value: Any, prefix: str, known: Collection[str], holder: str = ""
+) -> Problem:
     """Return the problem of an argument that does not exist."""
     nearest = difflib.get_close_matches(name, known, n=1)
-    names = ", ".join(known) or "none"
+    further = f" and {len(known) - MAX_NAMES} more" if len(known) > MAX_NAMES else ""
+    names = (", ".join(islice(known, MAX_NAMES)) or "none") + further
     hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted arguments: {names}."
+    mended = f"Put '{name}' into '{holder}'" if holder else f"Leave '{name}' out"
     return Problem(
         code="unknown",
         message=f"Unknown argument '{name}'.",
         pointer=f"{prefix}/{escape(name)}",
         received=masked_member(name, value),
         accepted=nearest[0] if nearest else names,
-        remediation=f"{hint} Leave '{name}' out or correct its name, then call again.",
+        remediation=f"{hint} {mended} or correct its name, then call again.",
     )
 
 
@@ -67,6 +73,16 @@ def missing_argument(name: str, prefix: str) -> Problem:
         message=f"Argument '{name}' is required.",
         pointer=f"{prefix}/{escape(name)}",
         remediation=f"Provide '{name}' and call again.",
+    )
+
+
+def beside_whole(name: str, pointer: str) -> Problem:
+    """Return the problem of a whole body that came together with the fields of another."""
+    return Problem(
+        code="invalid",
+        message=f"'{name}' is the whole body, so no other field of it can be sent.",
+        pointer=pointer,
+        remediation=f"Send either '{name}' or the fields of one object, then call again.",
     )
 
 

@@ -44,7 +44,8 @@ def sent_value(argument: Argument, view: Any, body: Any) -> Any:
         return view.kwargs.get(name, MISSING)
     if argument.location == BODY:
         if argument.whole:
-            return body
+            one = isinstance(body, Mapping) and not argument.required and argument.is_list
+            return MISSING if one else body
         return body.get(name, MISSING) if isinstance(body, Mapping) else MISSING
     texts = [] if argument.whole else view.request.query_params.getlist(name)
     if not texts:

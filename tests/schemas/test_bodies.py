@@ -292,13 +292,23 @@ class Plain(views.APIView):
     def delete(self, request):
         return Response()
 
+    def patch(self, request):
+        return Response()
+
     def get(self, request):
         return Response()
 
 
 @pytest.mark.parametrize(
     ("method", "kind"),
-    [("GET", "none"), ("POST", "open"), ("PUT", "object"), ("DELETE", "none"), ("HEAD", "none")],
+    [
+        ("GET", "none"),
+        ("PATCH", "none"),
+        ("POST", "open"),
+        ("PUT", "object"),
+        ("DELETE", "none"),
+        ("HEAD", "none"),
+    ],
 )
 def test_plain_view(method, kind):
     assert described(Plain, method).body.kind == kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import generics, serializers
 
 from drf_mcp.schemas.unions import either
-from drf_mcp.schemas.values import Body
+from drf_mcp.schemas.values import Body, Parameter
 from tests.schemas.inspected import by_name, described, schemas
 
 
@@ -119,7 +119,21 @@ def test_plain_serializers_are_described_once(monkeypatch):
 def test_bodies_of_two_kinds_are_open():
     from drf_mcp.schemas.unions import either_body
 
-    assert either_body(Body("object"), Body("list", schema={})).kind == "open"
+    assert either_body(Body("object"), Body("none")).kind == "open"
+    assert either_body(Body("open", schema={}), Body("list", schema={})).kind == "open"
+
+
+def test_one_body_or_a_list_of_them_is_either():
+    from drf_mcp.schemas.unions import either_body
+
+    one = Body("object", fields=(Parameter("text", {"type": "string"}, required=True),))
+    rows = Body("list", schema={"type": "array", "items": {}})
+    made = either_body(one, rows)
+    assert (made.kind, made.schema) == ("either", rows.schema)
+    (text,) = made.fields
+    assert text.schema == {"type": "string", "description": "Required for one object."}
+    assert not text.required
+    assert either_body(made, one).kind == either_body(rows, made).kind == "either"
 
 
 def test_either_of_two_schemas_keeps_what_both_say():

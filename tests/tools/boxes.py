@@ -58,7 +58,8 @@ class ManyBoxes(Boxes):
 
 
 class Anything(APIView):
-    def post(self, request): ...
+    def post(self, request):
+        return request.data
 
     def get(self, request): ...
 

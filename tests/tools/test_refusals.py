@@ -39,7 +39,17 @@ class ManyBoxes(Boxes):
 
 
 class Anything(APIView):
-    def post(self, request): ...
+    def post(self, request):
+        return request.data
+
+
+class Numbered(serializers.Serializer):
+    def get_fields(self):
+        return {f"f{number}": serializers.CharField() for number in range(50)}
+
+
+class Numbers(generics.CreateAPIView):
+    serializer_class = Numbered
 
 
 @pytest.fixture
@@ -82,6 +92,21 @@ def test_an_unknown_argument_like_no_other_is_told_all_there_are(problem_of):
     problem = problem_of({"pk": 1, "name": "a", "zzzzzz": None})
     assert problem.accepted == "pk, name, colour, password, code, lines, owner, a_b_c"
     assert problem.received is None
+
+
+def test_an_unknown_argument_beside_an_open_body_belongs_into_it(tool_of):
+    with pytest.raises(ArgumentsRefused) as refused:
+        tool_of(Anything).bind({"pk": 1, "name": "x"})
+    (problem,) = refused.value.problems
+    assert problem.remediation.endswith(
+        "Put 'name' into 'body' or correct its name, then call again."
+    )
+
+
+def test_of_very_many_arguments_some_are_told(tool_of):
+    with pytest.raises(ArgumentsRefused) as refused:
+        tool_of(Numbers).bind({"pk": 1, "other": "x"})
+    assert refused.value.problems[0].accepted.endswith("f38 and 11 more")
 
 
 @pytest.mark.parametrize(
