@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
+from drf_mcp.schemas.stock import package_of
 from drf_mcp.schemas.values import Schema
 
 TABLE: dict[type, Schema] = {
@@ -26,6 +27,10 @@ TABLE: dict[type, Schema] = {
     models.TimeField: {"type": "string", "format": "time"},
     models.DurationField: {"type": "string", "format": "duration"},
 }
+
+
+CONVERSIONS = ("to_python", "get_prep_value")
+"""What a model field that stores values under another form overrides."""
 
 
 def model_field(model: Any, path: str) -> Any:
@@ -60,7 +65,11 @@ def key_field(field: Any) -> Any:
 def value_schema(field: Any) -> Schema:
     """Return the schema of a model field's value as input; ``{}`` when it is not known."""
     field = key_field(field)
-    return next((dict(TABLE[base]) for base in type(field).__mro__ if base in TABLE), {})
+    schema = next((dict(TABLE[base]) for base in type(field).__mro__ if base in TABLE), {})
+    if all(package_of(type(field), name) == "django" for name in CONVERSIONS):
+        return schema
+    # What it makes of a text is its own affair; no other form can be relied on.
+    return {"type": "string"} if schema.get("type") == "string" else {}
 
 
 def stored_schema(field: Any) -> Schema:

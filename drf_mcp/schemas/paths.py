@@ -47,6 +47,9 @@ CONVERTERS: dict[type, Schema] = {
 def path_parameters(inspection: Inspection, kwargs: PathKwargs) -> Parameters:
     """Return a required parameter for each path kwarg."""
     written = declared_in(inspection, "path")
+    if "pk" in kwargs and "id" not in kwargs and "id" in written:
+        # By this name drf-spectacular shows it.
+        written.setdefault("pk", written["id"])
     return tuple(
         Parameter(
             kwarg.name,

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import models
 from django.urls import converters
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, serializers, versioning, views, viewsets
 from rest_framework.decorators import action
 from rest_framework.generics import get_object_or_404
@@ -192,3 +193,44 @@ def test_every_kwarg_is_required_and_keeps_its_place():
         ("version", True),
         ("pk", True),
     ]
+
+
+class Hashed(models.AutoField):
+    """A key stored as a number and written as a text."""
+
+    def to_python(self, value):
+        return value
+
+    def get_prep_value(self, value):
+        return int(value.removeprefix("h")) if isinstance(value, str) else value
+
+
+class Shortened(models.UUIDField):
+    """A UUID in a notation of its own."""
+
+    def to_python(self, value):
+        return value
+
+
+@pytest.mark.parametrize("key", [Hashed, Shortened])
+def test_a_key_that_is_written_in_a_way_of_its_own_is_text(key):
+    options = {"app_label": "tests", "managed": False}
+    members = {"id": key(primary_key=True), "Meta": type("Meta", (), options)}
+    model = type(f"By{key.__name__}", (models.Model,), {**members, "__module__": __name__})
+
+    class Things(Users):
+        queryset = model.objects.all()
+
+    assert bare(kwarg(Things, "pk")) == TEXT
+
+
+def test_a_key_that_was_described_under_the_name_of_openapi_is_explained():
+    """drf-spectacular shows ``{pk}`` as ``{id}``."""
+
+    class Tasks(views.APIView):
+        @extend_schema(parameters=[OpenApiParameter("id", int, "path", description="Which one.")])
+        def get(self, request, pk):
+            return Response()
+
+    assert kwarg(Tasks, "pk") == {**KEY, "description": "Which one."}
+    assert kwarg(Tasks, "other") == TEXT
