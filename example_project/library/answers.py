@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from example_project.library.answer_model import AnswerModel
 from example_project.library.indexes import Index, current_index
 from example_project.library.passages import Sentence
+from example_project.library.questions import terms_of
 from example_project.library.retrievers import Context, Retriever
 from example_project.library.stored_answers import Answer, stored_answers
-from example_project.library.words import words
 
 SHORTEST, ENOUGH, LONGEST = 1000, 1600, 2500
+# A sentence that says less of the question than this part of the best one's is left out.
+SPEAKS = 0.35
 NOTHING = "The library has nothing about this. Ask with other words, or about Python."
 
 
@@ -29,12 +31,9 @@ def answer(retriever: Retriever, question: str) -> Answer:
 def written(index: Index, retriever: Retriever, question: str, model: AnswerModel | None) -> Answer:
     """A new answer."""
     contexts = retriever.retrieve(index, question)
-    if not contexts:
-        text = NOTHING
-    elif model is not None:
-        text = model.answer(question, contexts)
-    else:
-        text = Extract(index, contexts, words(question)).text()
+    if contexts and model is None:
+        return Extract(index, contexts, terms_of(index, question)).answer()
+    text = model.answer(question, contexts) if contexts and model else NOTHING
     return {"answer": text, "context_document_count": len(contexts)}
 
 
@@ -51,26 +50,33 @@ class Extract:
         self.index = index
         self.contexts = contexts
         self.terms = terms
-        self.room = LONGEST - len(self.sources()) - 8 * len(contexts)
+        self.room = LONGEST - len(sources(contexts)) - 8 * len(contexts)
         self.chosen: list[list[Sentence]] = [[] for _ in contexts]
         self.said: set[str] = set()
 
-    def text(self) -> str:
-        """The answer: a paragraph per document, then the list of documents."""
+    def answer(self) -> Answer:
+        """A paragraph per document, then the list of the documents."""
+        self.choose_all()
+        quoted = [pair for pair in zip(self.contexts, self.chosen, strict=True) if pair[1]]
+        paragraphs = [f"{in_order(*pair)} [{number}]" for number, pair in enumerate(quoted, 1)]
+        listed = sources([context for context, _ in quoted])
+        return {
+            "answer": "\n\n".join([*paragraphs, listed]),
+            "context_document_count": len(quoted),
+        }
+
+    def choose_all(self) -> None:
+        """Choose the best sentences, then others if the answer is short or a document silent."""
         for number, sentence in self.candidates():
             if self.length >= (ENOUGH if self.everybody_speaks else self.room):
                 break
             self.choose(number, sentence)
         for number, sentence in self.reserves():
-            if self.length + len(self.sources()) >= SHORTEST:
+            short = self.length + len(sources(self.contexts)) < SHORTEST
+            if self.everybody_speaks and not short:
                 break
-            self.choose(number, sentence)
-        paragraphs = [
-            f"{' '.join(sentence.text for sentence in self.in_order(number))} [{number + 1}]"
-            for number in range(len(self.contexts))
-            if self.chosen[number]
-        ]
-        return "\n\n".join([*paragraphs, self.sources()])
+            if short or not self.chosen[number]:
+                self.choose(number, sentence)
 
     @property
     def length(self) -> int:
@@ -83,22 +89,27 @@ class Extract:
         return all(self.chosen)
 
     def candidates(self) -> Iterator[tuple[int, Sentence]]:
-        """What was found: the best of each document, then the second best, and so on."""
+        """What speaks of the question: the best of each document, the second best, and so on."""
         ranked = [self.ranked(context.sentences) for context in self.contexts]
+        enough = SPEAKS * max(self.weight(sentences[0]) for sentences in ranked)
         for rank in range(max(map(len, ranked))):
             for number, sentences in enumerate(ranked):
-                if rank < len(sentences):
+                if rank < len(sentences) and (rank == 0 or self.weight(sentences[rank]) > enough):
                     yield number, sentences[rank]
 
     def reserves(self) -> Iterator[tuple[int, Sentence]]:
         """What else the documents say, the best document first."""
         for number, context in enumerate(self.contexts):
-            for sentence in self.ranked(context.reserve):
+            for sentence in self.ranked((*context.sentences, *context.reserve)):
                 yield number, sentence
 
     def ranked(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Sentences that speak of the question most, equal ones in their order."""
-        return sorted(sentences, key=lambda s: -self.index.overlap(s, self.terms))
+        return sorted(sentences, key=self.weight, reverse=True)
+
+    def weight(self, sentence: Sentence) -> float:
+        """How much a sentence speaks of the question."""
+        return self.index.overlap(sentence, self.terms)
 
     def choose(self, number: int, sentence: Sentence) -> None:
         """Take a sentence if nobody said it before and there is room."""
@@ -107,14 +118,15 @@ class Extract:
             self.said.add(sentence.text)
             self.chosen[number].append(sentence)
 
-    def in_order(self, number: int) -> list[Sentence]:
-        """The sentences chosen of a document as they follow each other there."""
-        context = self.contexts[number]
-        order = {s.text: place for place, s in enumerate((*context.sentences, *context.reserve))}
-        return sorted(self.chosen[number], key=lambda sentence: order[sentence.text])
 
-    def sources(self) -> str:
-        """The list of documents."""
-        documents = enumerate((context.document for context in self.contexts), start=1)
-        lines = [f"[{number}] {document.title} ({document.name})" for number, document in documents]
-        return "\n".join(["Sources:", *lines])
+def in_order(context: Context, chosen: Sequence[Sentence]) -> str:
+    """The sentences chosen of a document as they follow each other there."""
+    order = {s.text: place for place, s in enumerate((*context.sentences, *context.reserve))}
+    return " ".join(sorted((sentence.text for sentence in chosen), key=order.__getitem__))
+
+
+def sources(contexts: Sequence[Context]) -> str:
+    """The list of documents."""
+    documents = enumerate((context.document for context in contexts), start=1)
+    lines = [f"[{number}] {document.title} ({document.name})" for number, document in documents]
+    return "\n".join(["Sources:", *lines])

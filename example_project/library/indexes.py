@@ -5,6 +5,9 @@ scikit-learn and bm25s are imported here alone, and not before something is sear
 
 from __future__ import annotations
 
+import keyword
+import math
+import re
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -58,6 +61,18 @@ class Index:
             places.setdefault(passage.document, []).append(place)
         return places
 
+    @cached_property
+    def names(self) -> list[str]:
+        """The words that the documents and their sections are titled with, and the keywords."""
+        titles = [f"{self.documents[p.document].title} {p.heading}" for p in self.passages]
+        found = set(re.findall(r"[a-z_]{3,}", " ".join(titles).lower()))
+        return sorted(found.union(keyword.kwlist))
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The same as questions have them."""
+        return frozenset(words(" ".join(self.names)))
+
     def sentences(self, places: Iterable[int]) -> tuple[Sentence, ...]:
         """The sentences of some passages."""
         return tuple(s for place in places for s in self.passages[place].sentences)
@@ -81,6 +96,19 @@ class Index:
         """How much a word tells passages apart; nothing if no passage has it."""
         place = self.vectorizer.vocabulary_.get(term)
         return 0.0 if place is None else float(self.vectorizer.idf_[place])
+
+    def share(self, terms: Sequence[str]) -> float:
+        """The largest share of some words that a passage has, from 0 to 1.
+
+        Rare words count more, those that no passage has count most.
+        """
+        rarest = math.log(len(self.passages) + 1) + 1
+        weights = {term: self.weight(term) or rarest for term in dict.fromkeys(terms)}
+        known = [term for term in weights if self.weight(term)]
+        if not known:
+            return 0.0
+        columns = self.vectors[:, [self.vectorizer.vocabulary_[term] for term in known]] > 0
+        return float((columns @ [weights[term] for term in known]).max()) / sum(weights.values())
 
     def overlap(self, sentence: Sentence, terms: Iterable[str]) -> float:
         """How much of what is asked for a sentence speaks of.

@@ -3,32 +3,53 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from example_project.library.models import Document
+from example_project.library.plain_text import plain
 from example_project.library.words import words
 
 PASSAGE_LENGTH = 900
-SENTENCE_LENGTHS = range(30, 480)
+SENTENCE_LENGTHS = range(30, 560)
 
 UNDERLINE = re.compile(r"([*=\-~^#])\1{2,}")
-SENTENCE_END = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<=[.!?])\s+(?=[A-Z\"“*(])")
+SENTENCE_END = re.compile(
+    r"(?:(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<=[.!?])|(?<=[.!?][)”]))\s+(?=[A-Z\"“(])"
+)
+SENTENCE_START = re.compile(r"[A-Z\"“(]|\S.{0,160}?: [A-Z\"“]")
 # What is said of the documentation, not of the language.
-ASIDE = re.compile(r"(?:New|Changed) in version|Deprecated since|\*\*PEP|\(?See |Note[: ]")
-LIST_MARK = re.compile(r"^(?:[*•-]|\d+\.)\s+")
-# What grammar and programs have and prose has not.
-NOT_PROSE = re.compile(r"::=|>>>|\.\.\. |^\s*(?:def|class|import|from|@|#)\s?", re.MULTILINE)
+ASIDE = re.compile(r"\(?See |Note[: ]|\(?For (?:more|full|details)")
+# What points to something that an answer has not, or is noted for few.
+POINTER = re.compile(
+    r", (?:please )?see |\b(?:above|below|as follows|here are|tables?|box|section)\b"
+    r"|\bfollowing\b.*\.$|[Rr]aises an auditing event"
+)
+# What says little without the sentence before it.
+LEANING = re.compile(
+    r"\(|(?:This|That|These|Those|It|They|Its|Their|Such|Then|Thus|Therefore|Hence|However|So|But"
+    r"|And|First|Second|Next|Finally|Else|Otherwise|Instead|Also|Similarly|Likewise|Conversely"
+    r"|Again|Accordingly|Nevertheless|Previously|Both|Neither|Either|Can|May|Must|Should"
+    r"|(?:In|For|By|At|With|On|To) (?:this|that|these|those|such|either|both|particular|other)"
+    r"|If (?:so|not|it|this|these|they|none)|As (?:this|such|a)|The (?:former|latter|same|result)"
+    r"|In (?:addition|contrast|fact|the (?:former|latter))|For (?:example|instance)|A similar"
+    r"|There (?:is|are) .{,40}\bthis)\b"
+)
+# What grammar, programs, tables and the history of the language have and prose has not.
+NOT_PROSE = re.compile(
+    r"::=|>>>|\.\.\. |^\s*(?:(?:def|class|import|from) |[@#|+])"
+    r"|\A\s*(?:New|Changed|Deprecated|Removed) (?:in|since) version",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of prose.
+    """A sentence of prose, with those after it that say nothing without it.
 
     Attributes:
-        text: the sentence.
+        text: as it stands in the document's plain text.
         opens: whether it is the first of its passage.
     """
 
@@ -48,7 +69,7 @@ class Passage:
     Attributes:
         document: the document's place in the library.
         heading: the title of its section.
-        text: the text as it stands in the document.
+        text: as it stands in the document's plain text.
         sentences: the sentences among its text.
     """
 
@@ -66,7 +87,7 @@ def passages_of(documents: Iterable[Document]) -> list[Passage]:
     """
     passages, seen = [], set()
     for number, document in sorted(enumerate(documents), key=lambda pair: len(pair[1].text)):
-        for heading, paragraphs in sections(document.text):
+        for heading, paragraphs in sections(plain(document.text)):
             for text in packed(paragraphs):
                 sentences = sentences_of(text)
                 if sentences and text not in seen:
@@ -104,29 +125,41 @@ def packed(paragraphs: Iterable[str]) -> Iterator[str]:
 
 def sentences_of(text: str) -> tuple[Sentence, ...]:
     """The sentences of a passage, its programs and its grammar left out."""
-    found: dict[str, None] = {}
-    for paragraph in text.split("\n\n"):
-        if not is_prose(paragraph):
-            continue
-        flowing = " ".join(LIST_MARK.sub("", without_term(paragraph).strip()).split())
-        for sentence in SENTENCE_END.split(flowing):
-            whole = sentence[:1].isupper() or sentence[:1] in '"“*('
-            ends = sentence.endswith((".", "!", "?"))
-            fits = len(sentence) in SENTENCE_LENGTHS and not ASIDE.match(sentence)
-            if whole and ends and fits:
-                found[sentence] = None
-    return tuple(Sentence(sentence, place == 0) for place, sentence in enumerate(found))
+    found = (
+        said
+        for paragraph in filter(is_prose, text.split("\n\n"))
+        for said in together(SENTENCE_END.split(" ".join(paragraph.split())))
+        if len(said) in SENTENCE_LENGTHS
+    )
+    return tuple(Sentence(said, place == 0) for place, said in enumerate(dict.fromkeys(found)))
 
 
-def without_term(paragraph: str) -> str:
-    """A paragraph without the term that the lines indented below it explain."""
-    first, _, rest = textwrap.dedent(paragraph).partition("\n")
-    explains = rest.startswith(" ") and not LIST_MARK.match(first)
-    return rest if explains else paragraph
+def together(sentences: Iterable[str]) -> list[str]:
+    """The sentences of a paragraph that can be quoted, each with those that lean on it."""
+    found: list[str] = []
+    broken = True
+    for sentence in sentences:
+        leans = LEANING.match(sentence)
+        if not is_whole(sentence) or (leans and broken):
+            broken = True
+        elif leans:
+            found[-1] = f"{found[-1]} {sentence}"
+        else:
+            found.append(sentence)
+            broken = False
+    return found
+
+
+def is_whole(sentence: str) -> bool:
+    """Whether something is a sentence, and about the language."""
+    return bool(
+        SENTENCE_START.match(sentence)
+        and sentence.endswith((".", "!", "?", ".)", ".”"))
+        and not ASIDE.match(sentence)
+        and not POINTER.search(sentence)
+    )
 
 
 def is_prose(paragraph: str) -> bool:
     """Whether a paragraph is written for people only."""
-    return paragraph.rstrip().endswith((".", ":", "!", "?", ")", "]")) and not NOT_PROSE.search(
-        paragraph
-    )
+    return not NOT_PROSE.search(paragraph)

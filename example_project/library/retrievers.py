@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from example_project.library.indexes import Index
 from example_project.library.models import Document
 from example_project.library.passages import Sentence
+from example_project.library.questions import is_spoken_of, terms_of
 from example_project.library.words import words
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ class Retriever:
 
     def retrieve(self, index: Index, question: str) -> list[Context]:
         """The documents that answer a question best, best first."""
-        terms = words(question)
+        terms = terms_of(index, question)
+        if not is_spoken_of(index, terms):
+            return []
         found: dict[int, list[int]] = {}
-        for place in self.rank(index, terms) if terms else ():
+        for place in self.rank(index, terms):
             found.setdefault(index.passages[place].document, []).append(place)
-        for place in best(index.by_meaning(terms)) if found else ():
+        for place in best(index.by_meaning(terms)):
             if len(found) < FEWEST_DOCUMENTS:
                 found.setdefault(index.passages[place].document, [place])
         contexts = [context(index, *pair) for pair in islice(found.items(), self.most_documents)]
@@ -93,7 +96,7 @@ class ContextualCompressionRetriever(Retriever):
 
     def retrieve(self, index: Index, question: str) -> list[Context]:
         """The documents that answer a question best, cut to what answers it."""
-        terms = words(question)
+        terms = terms_of(index, question)
         return [compressed(index, full, terms) for full in super().retrieve(index, question)]
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
@@ -164,16 +167,14 @@ def context(index: Index, document: int, places: Sequence[int]) -> Context:
 def relevant(index: Index, contexts: Sequence[Context], terms: Sequence[str]) -> list[Context]:
     """The contexts without those that hardly speak of the question, but a few in any case."""
     said = [max((index.overlap(s, terms) for s in c.sentences), default=0) for c in contexts]
-    enough = RELEVANT * max(said, default=0)
-    return [
-        context
-        for rank, context in enumerate(contexts)
-        if rank < FEWEST_DOCUMENTS or said[rank] >= enough
-    ]
+    most = sorted(range(len(said)), key=lambda rank: -said[rank])
+    kept = {rank for rank in most if said[rank] >= RELEVANT * said[most[0]]}
+    kept.update(most[:FEWEST_DOCUMENTS], [0] if said[0] else [])
+    return [contexts[rank] for rank in sorted(kept)]
 
 
 def compressed(index: Index, full: Context, terms: Sequence[str]) -> Context:
-    """A context in which only what has words of the question counts as found."""
+    """A context in which only what has words of the question counts as found, or one sentence."""
     everything = (*full.sentences, *full.reserve)
-    speaking = tuple(s for s in everything if index.overlap(s, terms) > 0)
+    speaking = tuple(s for s in everything if index.overlap(s, terms) > 0) or full.sentences[:1]
     return Context(full.document, speaking, tuple(s for s in everything if s not in speaking))

@@ -5,25 +5,26 @@ from __future__ import annotations
 import keyword
 import re
 
-WORD = re.compile(r"[a-z_][a-z0-9_]+")
+WORD = re.compile(r"[^\W\d]\w+")
 # A keyword that is spoken of: "with", or the word before "statement".
 MENTION = re.compile(
     r"[\"'`“](\w+)[\"'`”]|\b(\w+)(?=\s+(?:statement|clause|loop|expression|block|keyword)s?\b)"
 )
 KEYWORDS = frozenset(keyword.kwlist)
 COMMON_WORDS = """
-about an and any are as at be been but by can could did do does explain for from had has
-have how if in into is it its may me mean means my of on one or our out python should so
-some such tell than that the their them then there these they this those to us use used
-using was we were what when where which while who why will with work works would you your
+about an and any are as at be been between but by can could did difference do does explain for
+from good had happen happens has have how if in into is it its may me mean means my of on one or
+our out python should so some such tell than that the their them then there these they this those
+to us use used using versus vs was we were what when where which while who why will with work works
+would you your
 """
 STOP_WORDS = frozenset(COMMON_WORDS.split())
-# The longest that fits is cut: define, defined and definition are one word.
-ENDINGS = (
-    *("itions", "ations", "ators", "ition", "ation", "ator", "ions", "ings", "ion", "ing"),
-    *("ers", "er", "ed", "es", "e", "s"),
+# What is cut from the fourth letter on: define, defined and definition are one word.
+ENDING = re.compile(
+    r"(?<=\w{3})(?:itions?|at(?:ions?|ors?|ing|ed|es?)|ions?|ings?|ers?|ed|es?|(?<!s)s)$"
 )
-STEM_LENGTH = 3
+# The last letter of "runn" is one too many, that of "fill" is not.
+DOUBLED = re.compile(r"(?<=\w\w)(?:([^\Wls_])\1|(?<=\w{3})([ls])\2)$")
 
 
 def words(text: str) -> list[str]:
@@ -39,8 +40,4 @@ def words(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """A word without its ending; names such as ``__init__`` have none."""
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= STEM_LENGTH:
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if len(word) > STEM_LENGTH and word[-1] == word[-2] != "_" else word
+    return DOUBLED.sub(r"\1\2", ENDING.sub("", word))

@@ -1,0 +1,86 @@
+"""Documents as plain text, and the sentences that can be quoted from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from example_project.library.passages import sentences_of
+from example_project.library.plain_text import plain
+
+
+def flat(text: str) -> str:
+    """A document's plain text in one line."""
+    return " ".join(plain(text).split())
+
+
+def quotable(text: str) -> list[str]:
+    """The sentences that an answer may quote of a document."""
+    return [sentence.text for sentence in sentences_of(plain(text))]
+
+
+@pytest.mark.parametrize(
+    ("marked", "text"),
+    [
+        ("A *context manager* is an object.", "A context manager is an object."),
+        ("**Programmer's note:** Be *very* kind.", "Programmer's note: Be very kind."),
+        ('Sets *the "with" statement* up.', 'Sets the "with" statement up.'),
+        ('The form "*args" or "**kwargs" is *not*.', 'The form "*args" or "**kwargs" is not.'),
+        ("It is run. [1] It ends [2], always.", "It is run. It ends, always."),
+        ("A scheme of reference-\n   counting.", "A scheme of reference-counting."),
+        (
+            'The “"def"” form and the ""__code__"" attribute.',
+            'The "def" form and the "__code__" attribute.',
+        ),
+        ("Types are callable (see section Calls).", "Types are callable."),
+        ("It was restrictive; see **PEP 614** for details.", "It was restrictive."),
+        ("* An item of a list.", "An item of a list."),
+        ("[3] The note of a foot\n    goes on.", "The note of a foot goes on."),
+    ],
+)
+def test_marks_are_no_part_of_the_text(marked, text):
+    assert flat(marked) == text
+
+
+@pytest.mark.parametrize(
+    ("explained", "text"),
+    [
+        ("Tuples\n   The items are objects.", "Tuples: The items are objects."),
+        ("object.f(self)\n\n   Called by nobody.", "object.f(self): Called by nobody."),
+        ("None\n====\n\nThis type has a value.", "None ==== None: This type has a value."),
+        ("a class:\n   The class is called.", "a class: The class is called."),
+    ],
+)
+def test_a_term_stands_before_what_explains_it(explained, text):
+    assert flat(explained) == text
+
+
+def test_a_list_of_further_reading_is_left_out():
+    text = "Before.\n\nSee also:\n\n  **PEP 3129** - Class Decorators\n     The proposal.\n\nAfter."
+    assert flat(text) == "Before. After."
+
+
+def test_a_sentence_that_leans_on_another_is_quoted_with_it():
+    bound = "A name is bound in a block of code. It is a local name of that block."
+    words = "Names are words that a program gives to objects."
+    assert quotable(f"{bound} {words}") == [bound, words]
+
+
+def test_a_sentence_that_leans_on_nothing_is_not_quoted():
+    text = "It has been bound before it was used. Names are bound by assignment."
+    assert quotable(text) == ["Names are bound by assignment."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "and goes on from the paragraph before this one.",
+        "See the documentation of the module for all of it.",
+        "Changed in version 3.9: Functions may be decorated. Previously, they were not decorated.",
+        "The rules that hold for names are given in section Names.",
+        "The semantics of such a slicing are as follows.",
+        "The names of the operators are these:",
+        "while running:\n    # Stops as soon as it can.\n    step()",
+    ],
+)
+def test_what_says_nothing_on_its_own_is_not_quoted(text):
+    assert quotable(text) == []
