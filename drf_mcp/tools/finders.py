@@ -27,14 +27,32 @@ class Finders:
 
     @functools.cached_property
     def by_model(self) -> dict[Any, str]:
-        """The first list tool of each model that needs no path argument."""
+        """The list tool of each model that needs no path argument.
+
+        The first of those where one object can be got beside the list: others may list some
+        of them alone, such as what was thrown away.
+        """
+        lists = [
+            (name, endpoint)
+            for name, endpoint in self.endpoints.items()
+            if standard_action(endpoint) == "list" and not endpoint.route.kwargs
+        ]
+        lists.sort(key=lambda named: named[1].route.path.rstrip("/") not in self.collections)
         names: dict[Any, str] = {}
-        for name, endpoint in self.endpoints.items():
-            if standard_action(endpoint) == "list" and not endpoint.route.kwargs:
-                model = listed_model(endpoint)
-                if model is not None:
-                    names.setdefault(model._meta.concrete_model, name)
+        for name, endpoint in lists:
+            model = listed_model(endpoint)
+            if model is not None:
+                names.setdefault(model._meta.concrete_model, name)
         return names
+
+    @functools.cached_property
+    def collections(self) -> frozenset[str]:
+        """The paths below which single objects are got, without the slash at their end."""
+        return frozenset(
+            endpoint.route.path[: endpoint.route.path.rindex("{")].rstrip("/")
+            for endpoint in self.endpoints.values()
+            if standard_action(endpoint) == "retrieve" and "{" in endpoint.route.path
+        )
 
     @functools.cached_property
     def by_path(self) -> dict[str, str]:
