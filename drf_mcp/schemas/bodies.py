@@ -16,7 +16,14 @@ from drf_mcp.schemas.handlers import SerializerCall
 from drf_mcp.schemas.handling import handling_of
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.schemas.members import OPEN, described
-from drf_mcp.schemas.parsers import reads_whole_file, takes
+from drf_mcp.schemas.parsers import (
+    document,
+    json_parser,
+    reads_whole_file,
+    refuses_members,
+    takes,
+    text_parser,
+)
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.unions import either_body, with_members_of_rows
 from drf_mcp.schemas.values import UNSAID, Body, Finding, Parameter
@@ -24,6 +31,10 @@ from drf_mcp.schemas.written import written_body
 
 NONE = Body("none")
 MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
+PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
+DOCUMENT = (
+    "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
+)
 DECLARE = (
     "Give the view a serializer_class, or construct a serializer with data=request.data in"
     " the handler itself."
@@ -42,7 +53,24 @@ def request_body(inspection: Inspection) -> Body:
     else:
         body = NONE if written is None else written_body(inspection, written)
     require_multipart(inspection, body)
-    return body
+    return in_document(inspection, body)
+
+
+def in_document(inspection: Inspection, body: Body) -> Body:
+    """Return the body as the document that the view's parsers read, if they read no other."""
+    text = text_parser(inspection.view)
+    if text is not None and body.kind != "none":
+        media_type = str(text.media_type)
+        inspection.find(f"The view reads no JSON, but {media_type}", PARSE_JSON)
+        return document(body, media_type, as_text=True)
+    # One that cannot be asked is found again when it is asked what it renames.
+    view, found = inspection.view, list[Finding]()
+    refusal = attempt(inspection.place, lambda: refuses_members(view, body), "", found, "")
+    if not refusal:
+        return body
+    inspection.find(f"The view's parser reads documents of its own: {refusal}", DOCUMENT)
+    media_type = str(json_parser(inspection.view).media_type)
+    return document(body, media_type, as_text=False)
 
 
 def written_request(inspection: Inspection) -> Any:

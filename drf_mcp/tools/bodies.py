@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import quote
 
 from django.utils.http import urlencode
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.views import APIView
 
 from drf_mcp.outcomes import MISSING
 from drf_mcp.schemas.endpoint import Body
-from drf_mcp.schemas.parsers import reads_whole_file
+from drf_mcp.schemas.parsers import is_for_json, reads_whole_file, text_parser
 from drf_mcp.schemas.values import Place
 from drf_mcp.tools.forms import Forms, form_pairs, multipart
 from drf_mcp.tools.uploads import holds_upload
@@ -104,11 +104,19 @@ class FileBody(BodyEncoder):
         return b"" if file is None else bytes(file.read())
 
 
+class TextBody(BodyEncoder):
+    """Encodes a text as it is, for parsers of neither JSON nor forms."""
+
+    def encode(self, value: Any) -> bytes:
+        """Return the bytes of a text; of anything else those of its JSON."""
+        return value.encode() if isinstance(value, str) else super().encode(value)
+
+
 def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     """Return the encoder for the first of the view's parsers that we can write for.
 
     JSON wins wherever the view takes it and no file is among the values; a view that takes
-    neither JSON nor a form gets JSON and answers as it would over HTTP.
+    neither JSON nor a form gets the text that the caller wrote, as its first parser's type.
     """
     if reads_whole_file(view):
         return FileBody()
@@ -117,14 +125,15 @@ def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     multipart = any(issubclass(parser, MultiPartParser) for parser in parsers)
     files = MultiPartBody(expected, forms) if multipart else None
     for parser in parsers:
-        if issubclass(parser, JSONParser) or parser.media_type == "application/json":
+        if is_for_json(parser):
             return BodyEncoder(parser.media_type, expected, files)
     for parser in parsers:
         if files is not None and issubclass(parser, MultiPartParser):
             return files
         if issubclass(parser, FormParser):
             return FormBody(parser.media_type, expected, files, forms=forms)
-    return BodyEncoder(expected=expected)
+    text = text_parser(view)
+    return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)
 
 
 def forms_of(body: Body) -> Mapping[Place, str]:
