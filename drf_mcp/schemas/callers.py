@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -11,8 +12,8 @@ from rest_framework.serializers import BaseSerializer
 from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.bodies import request_body
 from drf_mcp.schemas.handling import inside
+from drf_mcp.schemas.independence import is_same_for_everybody
 from drf_mcp.schemas.inspection import GUARD, Inspection
-from drf_mcp.schemas.outputs import chooses_for_everyone
 from drf_mcp.schemas.renaming import Renaming
 from drf_mcp.schemas.requests import negotiate, unsent_request
 from drf_mcp.schemas.shared import is_known
@@ -21,6 +22,8 @@ from drf_mcp.schemas.unions import either_body
 from drf_mcp.schemas.values import Body, Finding
 
 RENAMED = "Let the view's parser and renderer work without a request that was sent."
+MAKERS = ("get_serializer_class", "get_serializer")
+"""What a view overrides to give different callers different serializers."""
 FIELD_MAKERS = ("__init__", "get_fields", "fields", "_writable_fields")
 """What a serializer overrides to give different callers different fields."""
 
@@ -57,14 +60,17 @@ def depends_on_caller(inspection: Inspection) -> bool:
     view, serializer = inspection.view, inspection.serializer
     if serializer is None:
         return False
-    if hasattr(view, "get_serializer_class") and not (
-        chooses_for_everyone(view) and is_stock(type(view), "get_serializer")
-    ):
+    if hasattr(view, "get_serializer_class") and not makes_for_everybody(type(view), MAKERS):
         return True
     return not is_known(serializer) and any(
-        isinstance(field, BaseSerializer) and not is_stock(type(field), *FIELD_MAKERS)
+        isinstance(field, BaseSerializer) and not makes_for_everybody(type(field), FIELD_MAKERS)
         for _, field in inside(serializer)
     )
+
+
+def makes_for_everybody(owner: type, names: Iterable[str]) -> bool:
+    """Return True if none of some members of a class asks who is calling."""
+    return all(is_stock(owner, name) or is_same_for_everybody(owner, name) for name in names)
 
 
 def body_for_superuser(inspection: Inspection) -> Body | None:

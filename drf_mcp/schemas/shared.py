@@ -1,8 +1,9 @@
 """Descriptions of serializers that are made once, however many endpoints use them.
 
 What a serializer says may depend on the view, the action and the caller. It cannot where
-its class, and that of every field inside, leaves the making of fields to REST framework:
-then all instances are alike, and what was described of one holds for the others.
+its class, and that of every field inside, leaves the making of fields to REST framework,
+or makes them without a look at any request: then all instances are alike that were made
+with the same arguments, and what was described of one holds for the others.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from django.core.signals import setting_changed
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer
 
+from drf_mcp.schemas.independence import is_same_for_every_request
 from drf_mcp.schemas.serializers import is_recursive
 
 Described = TypeVar("Described")
@@ -25,18 +27,26 @@ HARMLESS = frozenset(
         "create",
         "data",
         "default_error_messages",
+        "get_attribute",
+        "get_object",
+        "get_url",
         "initial",
         "is_valid",
+        "many_init",
         "run_validation",
         "save",
         "to_internal_value",
         "to_representation",
         "update",
+        "use_pk_only_optimization",
         "validate",
         "_declared_fields",
     }
 )
 """What a class may override without giving its instances different fields."""
+
+OF_THE_CALL = frozenset({"instance", "data", "context", "partial", "many"})
+"""What serializers are made with that does not change their fields, or counts as manner."""
 
 KNOWN: WeakKeyDictionary[type, dict[Hashable, Any]] = WeakKeyDictionary()
 """What was described, by serializer class and manner."""
@@ -57,6 +67,7 @@ def shared(
         findings: where the step puts what it could not describe; such an answer is not kept.
     """
     known: dict[Hashable, Any] = KNOWN.get(type(serializer), {})
+    manner = (manner, given(serializer))
     if manner not in known:
         found = len(findings)
         description = describe()
@@ -65,6 +76,12 @@ def shared(
         KNOWN.setdefault(type(serializer), known)[manner] = description
     kept: Described = known[manner]
     return kept
+
+
+def given(serializer: BaseSerializer[Any]) -> Hashable:
+    """Return what a serializer was made with, as far as it may decide which fields it has."""
+    kwargs = getattr(serializer, "_kwargs", {})
+    return repr(sorted((name, kwargs[name]) for name in kwargs.keys() - OF_THE_CALL))
 
 
 def is_known(serializer: BaseSerializer[Any]) -> bool:
@@ -90,16 +107,15 @@ def everything_in(field: Any) -> Iterator[Any]:
 
 
 def leaves_fields_alone(field_class: type) -> bool:
-    """Return True if a class overrides nothing of REST framework's that may depend on a caller.
+    """Return True if nothing that a class overrides of REST framework's depends on a call.
 
     A field, unlike a serializer, is made once for all by what it was declared with.
     """
     harmless = HARMLESS if issubclass(field_class, BaseSerializer) else {*HARMLESS, "__init__"}
     own = [base for base in field_class.__mro__ if not is_rest_framework(base)]
     stock = [base for base in field_class.__mro__ if is_rest_framework(base)]
-    return not any(
-        name not in harmless and is_member(name, stock) for base in own for name in vars(base)
-    )
+    overridden = {name for base in own for name in vars(base) if is_member(name, stock)}
+    return all(is_same_for_every_request(field_class, name) for name in overridden - harmless)
 
 
 def is_member(name: str, classes: Sequence[type]) -> bool:

@@ -25,7 +25,16 @@ class Users(viewsets.ModelViewSet):
 
 class Choosy(Counted):
     def get_fields(self):
-        return dict(list(super().get_fields().items())[:2])
+        return dict(list(super().get_fields().items())[: 2 if self.context else 3])
+
+
+class First(Counted):
+    def __init__(self, *args, most=2, **kwargs):
+        self.most = most
+        super().__init__(*args, **kwargs)
+
+    def get_fields(self):
+        return dict(list(super().get_fields().items())[: self.most])
 
 
 class Own(CharField):
@@ -39,7 +48,7 @@ class Own(CharField):
 class ByCaller(serializers.ChoiceField):
     @property
     def choices(self):
-        return {"a": "A"}
+        return {"a": "A"} if self.context else {}
 
     @choices.setter
     def choices(self, choices):
@@ -48,7 +57,7 @@ class ByCaller(serializers.ChoiceField):
 
 class Visible(serializers.PrimaryKeyRelatedField):
     def get_queryset(self) -> QuerySet:
-        return Group.objects.all()
+        return self.context["request"].user.groups.all()
 
 
 @pytest.fixture
@@ -117,11 +126,28 @@ def test_changed_settings_are_followed(settings):
     assert output() != before
 
 
-def test_a_serializer_that_makes_its_fields_itself_is_asked_every_time():
+def test_a_serializer_that_makes_its_fields_for_a_call_is_asked_every_time():
     described(
         generics.ListCreateAPIView, "POST", queryset=User.objects.all(), serializer_class=Choosy
     )
     assert not is_known(Choosy())
+
+
+def test_what_a_serializer_is_made_with_tells_its_instances_apart(settings):
+    """Where they are made by a view, each in its own way."""
+
+    class Views(generics.CreateAPIView):
+        queryset = User.objects.all()
+        most = 2
+
+        def get_serializer(self, *args, **kwargs):
+            return First(*args, most=self.most, **kwargs)
+
+    names = [
+        [field.name for field in described(Views, "POST", most=most).body.fields]
+        for most in (2, 3, 2)
+    ]
+    assert names == [["username"], ["username", "groups"], ["username"]]
 
 
 @pytest.mark.parametrize(
@@ -135,13 +161,14 @@ def test_a_serializer_that_makes_its_fields_itself_is_asked_every_time():
         (serializers.ListField(child=ByCaller(choices=["a"])), False),
         (Visible(), False),
         (Visible(many=True), False),
+        (First(), True),
         (Choosy(), False),
         (Choosy(many=True), False),
         (Choosy(read_only=True, default=empty), False),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, bool) else str(value),
 )
-def test_instances_are_alike_as_far_as_every_field_inside_is_stock(field, alike):
+def test_instances_are_alike_as_far_as_every_field_inside_asks_nobody(field, alike):
     class Outer(serializers.Serializer):
         inner = field
 
