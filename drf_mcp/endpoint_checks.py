@@ -132,7 +132,8 @@ def check_middleware(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
         Warning(
             f"{name} looks like it redirects requests to a page for people. An MCP client "
             f"that sends a token would not get past it.",
-            hint=f"Exempt {paths} in that middleware, then silence this warning.",
+            hint=f"Exempt {paths} in that middleware, or include drf_mcp.urls below a path that it "
+            "lets through; then silence this warning.",
             id="drf_mcp.W002",
         )
         for name in settings.MIDDLEWARE
