@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.db.models.query import QuerySet
 from rest_framework import generics, serializers, viewsets
 from rest_framework.fields import CharField, empty
