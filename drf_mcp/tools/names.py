@@ -68,7 +68,8 @@ def default_name(endpoint: Endpoint, noun: str | None = None, *, versioned: bool
     action = standard_action(endpoint)
     words = strip_action(segments, endpoint) if endpoint.action else segments
     base = noun if noun is not None else "_".join(map(snake, words))
-    return shorten(complete(base, action, endpoint))
+    name = complete(base, action, endpoint)
+    return shorten(name, ending=name.removeprefix(f"{base}_") if base else "")
 
 
 def strip_action(segments: list[str], endpoint: Endpoint) -> list[str]:
@@ -97,12 +98,20 @@ def complete(base: str, action: str | None, endpoint: Endpoint) -> str:
     return name if NAME.match(name) else f"tool_{name}"
 
 
-def shorten(name: str, limit: int = DEFAULT_MAX_LENGTH) -> str:
-    """Cut a name to the limit, ending in a hash of the whole so that it stays its own."""
+def shorten(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -> str:
+    """Cut a name to the limit, with a hash of the whole in it so that it stays its own.
+
+    Args:
+        name: the name.
+        limit: how long it may be.
+        ending: the words at its end to keep, such as the action, unless they are its most.
+    """
     if len(name) <= limit:
         return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:6]
-    return f"{name[: limit - 7].rstrip('_')}_{digest}"
+    tail = f"_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    if ending != name and 0 < len(ending) <= limit // 2:
+        tail = f"{tail}_{ending}"
+    return f"{name[: limit - len(tail)].rstrip('_')}{tail}"
 
 
 def default_names(pairs: list[tuple[Endpoint, str | None]], taken: set[str]) -> list[str]:

@@ -277,3 +277,24 @@ def test_snake_gives_an_identifier_or_nothing(text):
 @given(st.from_regex(r"[a-z][a-z0-9_]{0,120}", fullmatch=True))
 def test_a_shortened_name_is_portable(name):
     assert PORTABLE.match(shorten(name))
+
+
+@given(st.from_regex(r"[a-z][a-z0-9_]{0,120}", fullmatch=True), st.sampled_from(["list", "x" * 90]))
+def test_a_shortened_name_is_portable_whatever_its_action(base, action):
+    assert PORTABLE.match(shorten(f"{base}_{action}", ending=action))
+
+
+def test_a_shortened_name_keeps_its_action(tools_of):
+    """Several tools of one long path are told apart by what they do."""
+
+    class Positions(viewsets.ModelViewSet):
+        def bulk_partial_update(self, request): ...
+
+    actions = {"get": "list", "post": "create", "patch": "bulk_partial_update"}
+    long = "organizers/events/checkinlists/positions/of/every/kind/"
+    tools = tools_of(path(long, Positions.as_view(actions)))
+    assert [re.sub("_[0-9a-f]{6}_", "_HASH_", name) for name in tools] == [
+        "organizers_events_checkinlists_posit_HASH_list",
+        "organizers_events_checkinlists_pos_HASH_create",
+        "organizers_events_che_HASH_bulk_partial_update",
+    ]
