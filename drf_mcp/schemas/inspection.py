@@ -95,9 +95,11 @@ class Inspection:
 
     @cached_property
     def model(self) -> Any:
-        """The model of the view's queryset, None if there is none."""
+        """The model of the view's queryset, or else of its serializer; None if there is none."""
         declared = getattr(self.view, "queryset", None)
-        return getattr(self.queryset if declared is None else declared, "model", None)
+        model = getattr(self.queryset if declared is None else declared, "model", None)
+        serializer_class = getattr(self.view, "serializer_class", None)
+        return model or getattr(getattr(serializer_class, "Meta", None), "model", None)
 
     def attempt(self, step: Callable[[], Value], remedy: str, default: Value) -> Value:
         """Run one guarded step of the inspection."""
@@ -110,6 +112,4 @@ class Inspection:
 
 def model_of(view: Any) -> Any:
     """Return the model that a view is about: its queryset's or its serializer's."""
-    model = Inspection(view, str(view.request.method)).model
-    serializer_class = getattr(view, "serializer_class", None)
-    return model or getattr(getattr(serializer_class, "Meta", None), "model", None)
+    return Inspection(view, str(view.request.method)).model

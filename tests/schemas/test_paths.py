@@ -234,3 +234,18 @@ def test_a_key_that_was_described_under_the_name_of_openapi_is_explained():
 
     assert kwarg(Tasks, "pk") == {**KEY, "description": "Which one."}
     assert kwarg(Tasks, "other") == TEXT
+
+
+def test_a_queryset_that_needs_the_path_leaves_the_serializer_to_tell_the_model():
+    class UserSerializer(serializers.ModelSerializer):
+        class Meta:
+            model = User
+            fields = ["username"]
+
+    class OfGroup(viewsets.ModelViewSet):
+        serializer_class = UserSerializer
+
+        def get_queryset(self):
+            return User.objects.filter(groups=self.kwargs["group_pk"])
+
+    assert bare(kwarg(OfGroup, "pk")) == KEY
