@@ -27,7 +27,7 @@ from drf_mcp.schemas.values import (
     Schema,
 )
 from drf_mcp.schemas.versions import version_schema
-from drf_mcp.schemas.words import explain, text
+from drf_mcp.schemas.words import explain, model_name, text
 
 __all__ = ["PathKwarg", "path_parameters"]
 
@@ -158,5 +158,5 @@ def explained(model: Any, field: Any) -> Schema:
         return {}
     relation = getattr(field, "remote_field", None) is not None
     name = "Primary key" if relation or field.primary_key else text(field.verbose_name)
-    words = f"{name[:1].upper()}{name[1:]} of the {text(model._meta.verbose_name)}"
+    words = f"{name[:1].upper()}{name[1:]} of the {model_name(model)}"
     return explain(value_schema(field) or STRING, text(getattr(field, "help_text", "")) or words)

@@ -16,7 +16,7 @@ from drf_mcp.schemas.table import (
     represents,
 )
 from drf_mcp.schemas.values import Schema
-from drf_mcp.schemas.words import explain, text
+from drf_mcp.schemas.words import explain, model_name
 
 
 def source_field(field: relations.RelatedField[Any, Any, Any]) -> Any:
@@ -46,7 +46,7 @@ def identified(schema: Schema, field: relations.RelatedField[Any, Any, Any], key
     if field.help_text:
         return schema
     model = related_model(field)
-    name = text(model._meta.verbose_name) if model is not None else "object"
+    name = model_name(model) if model is not None else "object"
     return explain(schema, f"{key} of the {name}")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.utils.encoding import force_str
+from django.utils.text import camel_case_to_spaces
 
 from drf_mcp.schemas.values import Schema
 
@@ -36,6 +37,23 @@ def explain(schema: Schema, *parts: str) -> Schema:
 def listing(values: Iterable[Any]) -> str:
     """Return values as a comma-separated list."""
     return ", ".join(str(value) for value in values)
+
+
+def model_name(model: Any) -> str:
+    """Return the name of a model in words.
+
+    Django takes a class name apart at its capitals alone where nobody wrote a name.
+    """
+    options = model._meta
+    if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
+        return text(options.verbose_name)
+    return " ".join(camel_case_to_spaces(part) for part in model.__name__.split("_") if part)
+
+
+def model_names(model: Any) -> str:
+    """Return the name of many objects of a model in words."""
+    plural, unwritten = model._meta.verbose_name_plural, f"{model._meta.verbose_name}s"
+    return f"{model_name(model)}s" if str(plural) == unwritten else text(plural)
 
 
 def says_more(label: str, name: str) -> bool:

@@ -6,11 +6,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from django.utils.encoding import force_str
 from rest_framework.views import APIView
 
 from drf_mcp.schemas import annotations_of, attempt, model_of
-from drf_mcp.schemas.words import text
+from drf_mcp.schemas.words import model_name, model_names, text
 from drf_mcp.tools.names import standard_action
 from drf_mcp.tools.routes import UNSERVED_METHODS, Endpoint
 
@@ -34,13 +33,12 @@ def title_of(endpoint: Endpoint, view: APIView, name: str) -> str:
     model = model_of(view)
     if model is None or action is None:
         return name.replace("_", " ").capitalize()
-    single = force_str(model._meta.verbose_name)
+    single = model_name(model)
     if action in VERBS:
         article = "an" if single[:1].lower() in "aeio" else "a"
-        plural = model._meta.verbose_name_plural
-        return VERBS[action].format(article=article, single=single, plural=plural)
+        return VERBS[action].format(article=article, single=single, plural=model_names(model))
     many = getattr(view, "detail", True) is False
-    words = f"{action.replace('_', ' ')} {model._meta.verbose_name_plural if many else single}"
+    words = f"{action.replace('_', ' ')} {model_names(model) if many else single}"
     method = f"{endpoint.method.lower()}: " if serves_others(endpoint) else ""
     return sentence(f"{method}{words}")
 

@@ -244,3 +244,21 @@ def test_what_was_said_of_a_hint_wins(tools_of, option, hint, value):
 def test_the_title_stands_among_the_annotations_as_well(items_of):
     tool = items_of(Said)["items_list"]
     assert tool.annotations["title"] == tool.definition(None)["title"] == "Look around"
+
+
+class Product_API_Scan(models.Model):  # noqa: DJ008 - never stored
+    class Meta:
+        app_label = "tests"
+        managed = False
+
+
+def test_a_class_name_with_underscores_is_taken_apart_there(items_of):
+    """Django makes "product_ap i_ scan" of it."""
+    meta = type("Meta", (), {"model": Product_API_Scan, "fields": ["id"]})
+    serializer = type("Scans", (serializers.ModelSerializer,), {"Meta": meta})
+    members = {"queryset": Product_API_Scan.objects.none(), "serializer_class": serializer}
+    tools = items_of(type("Scanning", (viewsets.ModelViewSet,), members))
+    assert tools["items_retrieve"].title == "Get one product api scan"
+    assert tools["items_list"].title == "List product api scans"
+    key = tools["items_retrieve"].input_schema["properties"]["pk"]
+    assert key["description"] == "Primary key of the product api scan."
