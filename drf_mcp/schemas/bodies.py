@@ -27,6 +27,7 @@ from drf_mcp.schemas.parsers import (
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.unions import either_body, with_members_of_rows
 from drf_mcp.schemas.values import UNSAID, Body, Finding, Parameter
+from drf_mcp.schemas.words import listing
 from drf_mcp.schemas.written import written_body
 
 NONE = Body("none")
@@ -100,8 +101,7 @@ def read_body(inspection: Inspection) -> Body:
     call = constructed(inspection)
     serializer = input_serializer(inspection, call)
     if serializer is None:
-        reading = inspection.reading
-        return NONE if reading is not None and reading.ignores_body else OPEN
+        return unread_body(inspection)
     partial = call is None or call.partial or call.serializer_class is None
     rows = serializer_of_rows(inspection, call, serializer)
     if rows is None:
@@ -109,6 +109,17 @@ def read_body(inspection: Inspection) -> Body:
         return with_rest_of_rows(inspection, call, body)
     several = serializer_body(inspection, rows, partial=partial)
     return either_body(serializer_body(inspection, serializer, partial=partial), several)
+
+
+def unread_body(inspection: Inspection) -> Body:
+    """Return the body that no serializer reads: none, or any, with the keys that are read of it."""
+    reading = inspection.reading
+    if reading is None or not (reading.ignores_body or reading.keys):
+        return OPEN
+    if reading.ignores_body:
+        return NONE
+    words = f"The request body, any JSON value. The handler reads {listing(reading.keys)}."
+    return Body("open", schema={"description": words})
 
 
 def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, serializer: Any) -> Any:

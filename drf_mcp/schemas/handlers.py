@@ -21,6 +21,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.schemas.branches import running
+from drf_mcp.schemas.reads import keys_read
 from drf_mcp.schemas.twins import plain_name
 
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
@@ -60,6 +61,7 @@ class Reading:
         hands_on: True if the request goes where reading could not follow.
         serializer_calls: the serializers it makes of ``request.data``.
         reads_parts: True if it gives the view's own serializer something else to read.
+        keys: the keys that it reads of ``request.data`` itself.
     """
 
     calls: frozenset[str]
@@ -67,6 +69,7 @@ class Reading:
     hands_on: bool
     serializer_calls: frozenset[SerializerCall]
     reads_parts: bool = False
+    keys: tuple[str, ...] = ()
 
     @property
     def ignores_body(self) -> bool:
@@ -74,7 +77,6 @@ class Reading:
         return not self.reads_body and not self.hands_on
 
 
-@functools.lru_cache(maxsize=4096)
 def read(view_class: type, name: str, method: str | None = None) -> Reading | None:
     """Read a handler; None if it does not exist or has no source.
 
@@ -94,6 +96,7 @@ def read(view_class: type, name: str, method: str | None = None) -> Reading | No
         hands_on=reader.hands_on,
         serializer_calls=frozenset(reader.serializer_calls),
         reads_parts=reader.reads_parts,
+        keys=tuple(reader.keys),
     )
 
 
@@ -142,6 +145,7 @@ class Reader:
         self.hands_on = False
         self.serializer_calls: set[SerializerCall] = set()
         self.reads_parts = False
+        self.keys: dict[str, None] = {}
         self.seen: set[CodeType] = set()
 
     def follow(self, function: Any, owner: type | None) -> None:
@@ -171,6 +175,7 @@ class Reader:
     def walk(self, tree: ast.AST, function: Any, owner: type | None, is_wrapper: bool) -> None:
         """Read one function's body."""
         for statement in getattr(tree, "body", ()):
+            self.keys.update(dict.fromkeys(keys_read(statement, is_data)))
             for node in ast.walk(statement):
                 if is_body(node):
                     self.reads_body = True
@@ -254,6 +259,11 @@ def is_request(node: ast.AST) -> bool:
 def is_body(node: ast.AST | None) -> bool:
     """Return True for ``request.data`` and its kin."""
     return isinstance(node, ast.Attribute) and node.attr in BODY and is_request(node.value)
+
+
+def is_data(node: ast.AST) -> bool:
+    """Return True for ``request.data`` and ``request.POST``."""
+    return is_body(node) and getattr(node, "attr", "") in ("data", "POST")
 
 
 def passes_request(node: ast.Call) -> bool:

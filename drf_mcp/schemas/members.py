@@ -11,6 +11,7 @@ from drf_mcp.schemas.fields import input_schema, intended_schema
 from drf_mcp.schemas.handlers import read
 from drf_mcp.schemas.handling import handling_of
 from drf_mcp.schemas.inspection import GUARD, Inspection
+from drf_mcp.schemas.keys import keys_beside
 from drf_mcp.schemas.parsers import reads_json
 from drf_mcp.schemas.serializers import is_required, together, writable
 from drf_mcp.schemas.shared import shared
@@ -19,6 +20,7 @@ from drf_mcp.schemas.values import PLAIN, AnyField, Body, Handling, Parameter, P
 from drf_mcp.schemas.words import explain
 
 OPEN = Body("open", schema={})
+BESIDE = "Read beside the fields of the serializer."
 HAND_OVER = (
     "Begin to_internal_value() and run_validation() with super() and what they are given,"
     " unchanged."
@@ -35,11 +37,25 @@ def described(inspection: Inspection, serializer: Any) -> Body:
         return OPEN
     name = type(serializer).__name__
     if reads_as_stock(serializer):
-        return Body("object", fields=members(inspection, serializer))
+        fields = members(inspection, serializer)
+        return Body("object", fields=with_further(inspection, serializer, fields))
     inspection.find(f"{name} reads its input itself", HAND_OVER)
     if keeps_names(type(serializer)):
-        return Body("object", fields=names(inspection, serializer))
+        fields = names(inspection, serializer)
+        return Body("object", fields=with_further(inspection, serializer, fields))
     return OPEN
+
+
+def with_further(inspection: Inspection, serializer: Any, fields: Parameters) -> Parameters:
+    """Return the fields of a serializer and what is read of a body beside them, of any type."""
+    found: list[str] = []
+    found = inspection.attempt(
+        lambda: shared(serializer, "keys", lambda: keys_beside(serializer)), GUARD, found
+    )
+    read_by_handler = inspection.reading.keys if inspection.reading is not None else ()
+    known = {field.name for field in fields}
+    further = (key for key in dict.fromkeys((*found, *read_by_handler)) if key not in known)
+    return (*fields, *(Parameter(key, {"description": BESIDE}) for key in further))
 
 
 def keeps_names(serializer_class: type) -> bool:

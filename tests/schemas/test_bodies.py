@@ -183,7 +183,7 @@ def test_body_is_what_the_handler_reads(method, name, kind):
 
 def test_open_body_is_a_finding_with_a_remedy():
     schema = described(Things, "POST", "raw")
-    assert schema.body == Body("open", schema={})
+    assert (schema.body.kind, "type" in schema.body.schema) == ("open", False)
     (finding,) = schema.findings
     assert finding.place == "tests.schemas.test_bodies.Things.raw"
     assert "serializer_class" in finding.remedy
