@@ -24,7 +24,7 @@ ASIDE = re.compile(r"\(?See |Note[: ]|\(?For (?:more|full|details)")
 # What points to something that an answer has not, or is noted for few.
 POINTER = re.compile(
     r", (?:please )?see |\b(?:above|below|as follows|here are|tables?|box|section)\b"
-    r"|\bfollowing\b.*\.$|[Rr]aises an auditing event"
+    r"|\b(?:next item|first example)\b|\bfollowing\b.*\.$|[Rr]aises an auditing event"
 )
 # What says little without the sentence before it.
 LEANING = re.compile(
@@ -34,11 +34,12 @@ LEANING = re.compile(
     r"|(?:In|For|By|At|With|On|To) (?:this|that|these|those|such|either|both|particular|other)"
     r"|If (?:so|not|it|this|these|they|none)|As (?:this|such|a)|The (?:former|latter|same|result)"
     r"|In (?:addition|contrast|fact|the (?:former|latter))|For (?:example|instance)|A similar"
-    r"|There (?:is|are) .{,40}\bthis)\b"
+    r"|There (?:is|are) .*\bthis|(?:When|Where) this|An equivalent|Rather than"
+    r"|.*\b(?:do|support|all of) (?:this|these))\b"
 )
 # What grammar, programs, tables and the history of the language have and prose has not.
 NOT_PROSE = re.compile(
-    r"::=|>>>|\.\.\. |^\s*(?:(?:def|class|import|from) |[@#|+])"
+    r"::=|>>>|\.\.\. |\s#\s|^\s*(?:(?:def|class|import|from) |[@#|+])"
     r"|\A\s*(?:New|Changed|Deprecated|Removed) (?:in|since) version",
     re.MULTILINE,
 )
@@ -142,11 +143,13 @@ def together(sentences: Iterable[str]) -> list[str]:
         leans = LEANING.match(sentence)
         if not is_whole(sentence) or (leans and broken):
             broken = True
-        elif leans:
-            found[-1] = f"{found[-1]} {sentence}"
-        else:
+        elif not leans:
             found.append(sentence)
             broken = False
+        elif len(found[-1]) + len(sentence) + 1 in SENTENCE_LENGTHS:
+            found[-1] = f"{found[-1]} {sentence}"
+        else:
+            broken = True
     return found
 
 

@@ -31,7 +31,7 @@ MARKS = [
     (re.compile(r"[“\"](\"[^\"\s][^\"]*\")[”\"]"), r"\1"),
     (EMPHASIS, lambda match: match[2] or match[0]),
     # The number of a footnote.
-    (re.compile(r"(?<=\S)\s+\[\d+\](?!\w)"), ""),
+    (re.compile(r"(?<=\.)\s+\[\d+\]\.|(?<=\S)\s+\[\d+\](?!\w)"), ""),
     # What to see elsewhere.
     (re.compile(r"\s*\((?:for details )?see\s[^()]*(?:\(\)[^()]*)*\)"), ""),
     (re.compile(rf'\s*[;\u2013\u2014] (?:please )?see\s(?:{LITERAL}|[^".;()])*(?=\.)'), ""),

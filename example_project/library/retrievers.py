@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # How far down a ranking anybody looks.
 DEPTH = 60
-PASSAGES_PER_DOCUMENT = 3
+PASSAGES_PER_DOCUMENT = 4
 FEWEST_DOCUMENTS = 3
 # A document that says less of the question than this part of the best one's is left out.
 RELEVANT = 0.5

@@ -26,6 +26,7 @@ def quotable(text: str) -> list[str]:
         ('Sets *the "with" statement* up.', 'Sets the "with" statement up.'),
         ('The form "*args" or "**kwargs" is *not*.', 'The form "*args" or "**kwargs" is not.'),
         ("It is run. [1] It ends [2], always.", "It is run. It ends, always."),
+        ('It is "divmod(x, y)". [2].', 'It is "divmod(x, y)".'),
         ("A scheme of reference-\n   counting.", "A scheme of reference-counting."),
         (
             'The “"def"” form and the ""__code__"" attribute.',
@@ -79,6 +80,8 @@ def test_a_sentence_that_leans_on_nothing_is_not_quoted():
         "The rules that hold for names are given in section Names.",
         "The semantics of such a slicing are as follows.",
         "The names of the operators are these:",
+        '"Count to {0}, never to {1}"  # It ends here.',
+        "All of the built-in sequence types support this.",
         "while running:\n    # Stops as soon as it can.\n    step()",
     ],
 )
