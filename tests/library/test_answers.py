@@ -140,7 +140,7 @@ def test_one_unusual_word_does_not_keep_a_question_from_its_answer(retriever, qu
 @every_retriever
 def test_misspelt_names_of_topics_are_understood(retriever):
     assert found(retriever, "wiht statment") == found(retriever, "with statement")
-    assert found(retriever, "generater funtion") == found(retriever, "generator function")
+    assert found(retriever, "exeption handling") == found(retriever, "exception handling")
 
 
 @pytest.mark.parametrize(

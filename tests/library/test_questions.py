@@ -41,7 +41,7 @@ def test_a_name_is_its_own_stem(name):
     ("misspelt", "meant"),
     [
         ("statment", "statement"),
-        ("generater", "generator"),
+        ("expresions", "expressions"),
         ("funtion", "function"),
         ("EXEPTIONS", "exceptions"),
         ("the wiht statement", "the with statement"),
