@@ -29,6 +29,8 @@ class ToolOptions:
         extra_query: an open ``query`` argument for undeclared query parameters.
         query: JSON Schemas of query parameters that the view reads without declaring them,
             by name; ``"required": True`` beside the schema makes one required.
+        body: JSON Schemas of members of the body that the view reads undeclared, or of all of
+            them where the body could not be described; written as those of ``query``.
         input_schema: the ``inputSchema``, sent as it is; names in it that are no argument
             otherwise go into the body.
         output_schema: ``"envelope"``, ``"full"`` or None as for OUTPUT_SCHEMA, or the JSON
@@ -51,6 +53,7 @@ class ToolOptions:
     open_world: bool | None = None
     extra_query: bool | None = None
     query: Mapping[str, Mapping[str, Any]] | None = None
+    body: Mapping[str, Mapping[str, Any]] | None = None
     input_schema: Mapping[str, Any] | None = None
     output_schema: Any = MISSING
     portable: bool | None = None

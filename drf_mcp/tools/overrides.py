@@ -13,20 +13,23 @@ from drf_mcp.tools.options import ToolOptions
 
 
 def with_said(described: EndpointSchema, options: ToolOptions, *, portable: bool) -> EndpointSchema:
-    """Return a description with what ``query`` and ``input_schema`` add to it."""
+    """Return a description with what ``query``, ``body`` and ``input_schema`` add to it."""
     declared = {
-        name: query_parameter(name, schema, portable=portable)
+        name: declared_parameter(name, schema, portable=portable)
         for name, schema in (options.query or {}).items()
     }
     others = tuple(p for p in described.query if p.name not in declared)
     described = replace(described, query=(*others, *declared.values()))
+    if options.body is not None and described.body.kind != "list":
+        members = with_members(described.body, options.body, portable=portable)
+        described = replace(described, body=members)
     if options.input_schema is None:
         return described
     return replace(described, body=with_names(described, options.input_schema))
 
 
-def query_parameter(name: str, schema: Mapping[str, Any], *, portable: bool) -> Parameter:
-    """Return a query parameter that was declared; an array repeats its name."""
+def declared_parameter(name: str, schema: Mapping[str, Any], *, portable: bool) -> Parameter:
+    """Return a parameter that was declared; in a query an array repeats its name."""
     plain = {key: value for key, value in schema.items() if key != "required"}
     return Parameter(
         name,
@@ -34,6 +37,18 @@ def query_parameter(name: str, schema: Mapping[str, Any], *, portable: bool) -> 
         required=schema.get("required") is True,
         multiple="repeat" if schema.get("type") == "array" else None,
     )
+
+
+def with_members(body: Body, members: Mapping[str, Mapping[str, Any]], *, portable: bool) -> Body:
+    """Return a body with declared members, in the place of described ones of their names."""
+    fields = {parameter.name: parameter for parameter in body.fields}
+    for name, schema in members.items():
+        declared = declared_parameter(name, schema, portable=portable)
+        known = fields.get(name, declared)
+        fields[name] = replace(declared, multiple=None, handling=known.handling)
+    if body.kind == "either":
+        return replace(body, fields=tuple(fields.values()))
+    return replace(body, kind="object", fields=tuple(fields.values()), schema=None)
 
 
 def with_names(described: EndpointSchema, written: Mapping[str, Any]) -> Body:
