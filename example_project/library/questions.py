@@ -33,7 +33,7 @@ def spelled(index: Index, word: str) -> str:
     lower = word.lower()
     if len(word) not in MISSPELT_LENGTHS or lower in STOP_WORDS or knows(index, lower):
         return word
-    near = [n for n in index.names if n[0] == lower[0] and abs(len(n) - len(lower)) <= 1]
+    near = [n for n in index.names if n[0] == lower[0] and abs(len(n) - len(lower)) <= 2]
     swapped = [name for name in near if sorted(name) == sorted(lower)]
     return next(iter(swapped or get_close_matches(lower, near, 1, ALIKE)), word)
 
