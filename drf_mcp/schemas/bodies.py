@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
 from typing import Any
 
 from rest_framework.fields import FileField
@@ -24,21 +22,25 @@ from drf_mcp.schemas.parsers import (
     takes,
     text_parser,
 )
+from drf_mcp.schemas.readers import (
+    constructed,
+    in_context,
+    input_serializer,
+    meant_for,
+    of_rows,
+)
 from drf_mcp.schemas.stock import is_stock
 from drf_mcp.schemas.unions import either_body, with_members_of_rows
 from drf_mcp.schemas.values import UNSAID, Body, Finding, Parameter
-from drf_mcp.schemas.words import listing
+from drf_mcp.schemas.words import explain, listing
 from drf_mcp.schemas.written import written_body
 
 NONE = Body("none")
+ANYTHING = "The request body, any JSON value."
 MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
 DOCUMENT = (
     "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
-)
-DECLARE = (
-    "Give the view a serializer_class, or construct a serializer with data=request.data in"
-    " the handler itself."
 )
 
 
@@ -114,12 +116,15 @@ def read_body(inspection: Inspection) -> Body:
 def unread_body(inspection: Inspection) -> Body:
     """Return the body that no serializer reads: none, or any, with the keys that are read of it."""
     reading = inspection.reading
-    if reading is None or not (reading.ignores_body or reading.keys):
-        return OPEN
-    if reading.ignores_body:
+    if reading is not None and reading.ignores_body:
         return NONE
-    words = f"The request body, any JSON value. The handler reads {listing(reading.keys)}."
-    return Body("open", schema={"description": words})
+    keys = reading.keys if reading is not None else ()
+    told = (
+        f"The handler reads {listing(keys)}"
+        if keys
+        else inspection.attempt(lambda: meant_for(inspection), GUARD, "")
+    )
+    return Body("open", schema=explain({}, ANYTHING, told)) if told else OPEN
 
 
 def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, serializer: Any) -> Any:
@@ -140,13 +145,6 @@ def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, seri
         return None
     rows = attempt(inspection.place, lambda: own(data=[]), GUARD, [], None)
     return rows if isinstance(rows, ListSerializer) else None
-
-
-def of_rows(view: Any, call: SerializerCall) -> Any:
-    """Return the serializer that a handler constructs for a list."""
-    if call.serializer_class is None:
-        return view.get_serializer(many=True)
-    return instantiated(view, replace(call, many=True))
 
 
 def with_rest_of_rows(inspection: Inspection, call: SerializerCall | None, body: Body) -> Body:
@@ -179,20 +177,6 @@ def serializer_body(inspection: Inspection, serializer: Any, *, partial: bool = 
     return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)
 
 
-def in_context(serializer: Any, view: Any) -> Any:
-    """Return a copy of a serializer that people wrote down, in the view's context."""
-    own: Any = copy.deepcopy(serializer)
-    own._context = context_of(view)
-    return own
-
-
-def context_of(view: Any) -> dict[str, Any]:
-    """Return the context that a view gives its serializers."""
-    if hasattr(view, "get_serializer_context"):
-        return {"view": view, **view.get_serializer_context()}
-    return {"view": view, "request": getattr(view, "request", None)}
-
-
 def require_multipart(inspection: Inspection, body: Body) -> None:
     """Find fault with a view that takes files but cannot read them off a request."""
     handled = [body.handling, *(parameter.handling for parameter in body.fields)]
@@ -213,74 +197,6 @@ def takes_nothing(inspection: Inspection) -> bool:
     if inspection.method == "DELETE":
         return reading is None or not reading.reads_body
     return inspection.is_extra_action and reading is not None and reading.ignores_body
-
-
-def input_serializer(inspection: Inspection, call: SerializerCall | None) -> Any:
-    """Return the serializer that reads the body, None (and a finding) if none is known."""
-    if call is not None and call.serializer_class is not None:
-        return inspection.attempt(lambda: instantiated(inspection.view, call), GUARD, None)
-    if call is not None and call.many:
-        return inspection.attempt(lambda: inspection.view.get_serializer(many=True), GUARD, None)
-    if call is not None or inherits_serializer(inspection):
-        return view_serializer(inspection)
-    if inspection.reading is None or not inspection.reading.ignores_body:
-        inspection.find("The handler reads its body without a known serializer", DECLARE)
-    return None
-
-
-def constructed(inspection: Inspection) -> SerializerCall | None:
-    """Return the one serializer the handler constructs from ``request.data``.
-
-    Constructed of one object here and of a list there, it may read either.
-    """
-    calls = list(inspection.reading.serializer_calls if inspection.reading is not None else ())
-    if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
-        return None
-    partial, many = any(call.partial for call in calls), {call.many for call in calls}
-    return replace(calls[0], partial=partial, many=many.pop() if len(many) == 1 else None)
-
-
-def inherits_serializer(inspection: Inspection) -> bool:
-    """Return True if the view's serializer stands for the body without being seen to read it.
-
-    It does for the standard actions and methods of a view that has one, and for an extra
-    action that names one itself. Any other use of the body by an extra action, or by a
-    DELETE, has its own shape.
-    """
-    view = inspection.view
-    if inspection.is_extra_action:
-        return "serializer_class" in vars(view)
-    has_serializer = hasattr(view, "get_serializer") or hasattr(view, "serializer_class")
-    return inspection.method != "DELETE" and has_serializer
-
-
-def instantiated(view: Any, call: SerializerCall) -> Any:
-    """Return the serializer a handler constructs, in the view's own context."""
-    options = {"many": True} if call.many else {}
-    own = getattr(view, call.attribute) if call.attribute else call.serializer_class
-    serializer_class: Any = own
-    return serializer_class(context=context_of(view), **options)
-
-
-def view_serializer(inspection: Inspection) -> Any:
-    """Return the view's serializer by the first way that works.
-
-    The ways from best to worst: what the view makes itself, with its context; the class it
-    would choose; the class it declares. Failures are reported only if none works.
-    """
-    view = inspection.view
-    ways = (
-        lambda: view.get_serializer(),
-        lambda: view.get_serializer_class()(),
-        lambda: view.serializer_class(),
-    )
-    failures: list[Finding] = []
-    for way in ways:
-        serializer = attempt(inspection.place, way, f"{GUARD} Or: {DECLARE}", failures, None)
-        if serializer is not None:
-            return serializer
-    inspection.findings += failures[:1]
-    return None
 
 
 def make_partial(serializer: Any) -> None:

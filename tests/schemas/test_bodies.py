@@ -259,6 +259,33 @@ def test_class_is_used_where_the_view_cannot_make_its_serializer():
     assert [field.name for field in described(Own, "POST").body.fields] == ["name"]
 
 
+def test_fields_that_need_the_context_of_rest_framework_alone_have_it():
+    class Contextual(serializers.Serializer):
+        def get_fields(self):
+            return {self.context["view"].kind: serializers.CharField()}
+
+    class Own(Create):
+        serializer_class = Contextual
+        kind = "own"
+
+        def get_serializer_context(self):
+            return {**super().get_serializer_context(), "tenant": self.request.tenant}
+
+    assert [field.name for field in described(Own, "POST").body.fields] == ["own"]
+
+
+def test_serializer_that_cannot_be_made_without_a_caller_is_told_in_words():
+    class Choosy(NameSerializer):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.fields["name"].initial = self.context["tenant"].name
+
+    schema = described(type("Own", (Create,), {"serializer_class": Choosy}), "POST")
+    words = "The request body, any JSON value. Meant to be an object with name."
+    assert schema.body == Body("open", schema={"description": words})
+    assert "tenant" in schema.findings[0].message
+
+
 def test_declared_class_is_the_last_resort():
     class Own(Create):
         def get_serializer_class(self):
