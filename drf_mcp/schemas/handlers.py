@@ -21,7 +21,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.schemas.branches import running
-from drf_mcp.schemas.reads import keys_read
+from drf_mcp.schemas.reads import keys_read, stands_for
 from drf_mcp.schemas.twins import plain_name
 
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
@@ -229,7 +229,7 @@ class Reader:
     ) -> None:
         """Note a serializer that is given exactly ``request.data``, or a part to read."""
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-        if is_body(keywords.get("data")):
+        if stands_for(keywords.get("data"), is_body):
             many = keywords.get("many")
             is_many = bool(many.value) if isinstance(many, ast.Constant) else None
             partial = "partial" in keywords or None in keywords

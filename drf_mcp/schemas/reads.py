@@ -24,6 +24,17 @@ def keys_read(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
                 yield from loops.get(key.id, ())
 
 
+def stands_for(node: ast.AST | None, holds: Callable[[ast.AST], bool]) -> bool:
+    """Return True for the mapping, a copy of it, and a choice between it and something else."""
+    if isinstance(node, ast.BoolOp):
+        return any(stands_for(value, holds) for value in node.values)
+    if isinstance(node, ast.IfExp):
+        return stands_for(node.body, holds) or stands_for(node.orelse, holds)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "copy" and holds(node.func.value)
+    return node is not None and holds(node)
+
+
 def asked(node: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[ast.AST]:
     """Yield the keys that one expression asks of the mapping: get(), [] and ``in``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -132,6 +132,14 @@ class Things(viewsets.ModelViewSet):
         serializer.is_valid(raise_exception=True)
         return Response()
 
+    @action(detail=True, methods=["post"])
+    def given(self, request, pk, data=None):
+        return Response(ReasonSerializer(data=data or request.data).is_valid())
+
+    @action(detail=True, methods=["post"])
+    def copied(self, request, pk):
+        return Response(ReasonSerializer(data=request.data.copy()).is_valid())
+
     @action(detail=False, methods=["post"])
     def another(self, request):
         return self.create(request)
@@ -165,6 +173,8 @@ class Things(viewsets.ModelViewSet):
         ("POST", "served", "open"),
         ("POST", "dynamic", "open"),
         ("POST", "explain", ["reason"]),
+        ("POST", "given", ["reason"]),
+        ("POST", "copied", ["reason"]),
         ("POST", "bulk", "list"),
         ("POST", "bulk_own", "list"),
         ("POST", "another", ["name"]),
