@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rest_framework.fields import FileField
@@ -55,8 +56,17 @@ def request_body(inspection: Inspection) -> Body:
         body = serializer_body(inspection, in_context(written, inspection.view))
     else:
         body = NONE if written is None else written_body(inspection, written)
+    if written is not UNSAID and inspection.method == "DELETE" and serves_others(inspection):
+        fields = (replace(parameter, required=False) for parameter in body.fields)
+        body = replace(body, fields=tuple(fields))
     require_multipart(inspection, body)
     return in_document(inspection, body)
+
+
+def serves_others(inspection: Inspection) -> bool:
+    """Return True if the handler answers other methods too, of which what was written may be."""
+    action_map = getattr(inspection.view, "action_map", None) or {}
+    return list(action_map.values()).count(inspection.handler_name) > 1
 
 
 def in_document(inspection: Inspection, body: Body) -> Body:

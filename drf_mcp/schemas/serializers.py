@@ -127,6 +127,6 @@ def uniqueness(validator: Any) -> Iterator[tuple[str, str]]:
     if isinstance(validator, validators.UniqueTogetherValidator):
         for name in validator.fields:
             others = listing(other for other in validator.fields if other != name)
-            yield name, f"Must be unique together with {others}"
+            yield name, f"Must be unique together with {others}" if others else "Must be unique"
     elif isinstance(validator, BaseUniqueForValidator):
         yield validator.field, text(validator.message).format(date_field=validator.date_field)

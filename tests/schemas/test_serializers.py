@@ -338,3 +338,13 @@ def test_fields_built_for_the_caller_are_told_by_name_alone():
 def test_base_serializer_is_open():
     assert input_schema(serializers.BaseSerializer()) == {}
     assert output_schema(serializers.BaseSerializer()) == {}
+
+
+def test_one_field_that_must_be_unique_by_itself_is_told_so():
+    class Own(serializers.Serializer):
+        name = serializers.CharField()
+
+        class Meta:
+            validators = [UniqueTogetherValidator(Group.objects.all(), fields=["name"])]
+
+    assert input_schema(Own())["properties"]["name"]["description"] == "Must be unique."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group
+from drf_spectacular.utils import extend_schema
 from rest_framework import filters, pagination, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 
-from tests.schemas.inspected import described
+from drf_mcp.schemas import describe
+from tests.schemas.inspected import described, view_of
 
 
 class GroupSerializer(serializers.ModelSerializer):
@@ -88,3 +90,21 @@ def test_only_the_method_that_reads_a_body_takes_one(name):
 def test_another_condition_chooses_nothing():
     assert [p.name for p in described(Groups, "DELETE", "by_another_condition").query]
     assert described(Groups, "DELETE", "by_another_condition").body.kind == "object"
+
+
+def test_what_was_written_for_several_methods_is_required_of_no_delete():
+    class Noted(viewsets.GenericViewSet):
+        queryset = Group.objects.all()
+
+        @extend_schema(request=NoteSerializer)
+        def notes(self, request):
+            return Response()
+
+    for methods, required in (
+        ({"delete": "notes"}, True),
+        ({"post": "notes", "delete": "notes"}, False),
+    ):
+        view = view_of(Noted, "DELETE", "notes")
+        view.action_map = methods
+        (field,) = describe(view, "DELETE", {}).body.fields
+        assert field.required is required
