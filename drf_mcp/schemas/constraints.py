@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 from django.core import validators
 from rest_framework.fields import RegexField, SlugField
 from rest_framework.validators import UniqueValidator
 
 from drf_mcp.schemas.patterns import is_ecmascript
+from drf_mcp.schemas.stock import package_of
 from drf_mcp.schemas.values import AnyField, Schema
 from drf_mcp.schemas.words import explain, listing, text
 
@@ -30,10 +31,10 @@ def constrain(schema: Schema, field: AnyField) -> Schema:
     """Return the schema narrowed by the field's validators.
 
     Only Django's and REST framework's own validator classes are read: a subclass may
-    judge as it likes.
+    judge as it likes. One of file name extensions that only brings a list of them does not.
     """
     for validator in field.validators:
-        rule = RULES.get(type(validator))
+        rule = extended if is_of_extensions(validator) else RULES.get(type(validator))
         if rule is not None:
             schema = rule(schema, field, validator)
     return schema
@@ -134,6 +135,12 @@ def extended(
     return explain(schema, f"File types: {listing(extensions)}") if extensions else schema
 
 
+def is_of_extensions(validator: Any) -> TypeGuard[validators.FileExtensionValidator]:
+    """Return True for a validator that judges file name extensions as Django's own does."""
+    own = isinstance(validator, validators.FileExtensionValidator)
+    return own and package_of(type(validator), "__call__") == "django"
+
+
 RULES: dict[type, Callable[[Schema, AnyField, Any], Schema]] = {
     validators.MinValueValidator: at_least,
     validators.MaxValueValidator: at_most,
@@ -141,6 +148,5 @@ RULES: dict[type, Callable[[Schema, AnyField, Any], Schema]] = {
     validators.MaxLengthValidator: longest,
     validators.RegexValidator: matching,
     validators.StepValueValidator: stepped,
-    validators.FileExtensionValidator: extended,
     UniqueValidator: unique,
 }

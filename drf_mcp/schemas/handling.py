@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.core.validators import FileExtensionValidator
 from rest_framework import fields, relations, serializers
 
+from drf_mcp.schemas.constraints import is_of_extensions
 from drf_mcp.schemas.conversions import reads_as_stock
 from drf_mcp.schemas.relations import related_model
 from drf_mcp.schemas.serializers import is_recursive, writable
@@ -85,7 +85,7 @@ def upload(field: fields.FileField) -> Upload:
     """Return what a file has to be."""
     extensions: list[str] = []
     for validator in field.validators:
-        if isinstance(validator, FileExtensionValidator):
+        if is_of_extensions(validator):
             extensions += validator.allowed_extensions or ()
     return Upload(tuple(extensions), isinstance(field, fields.ImageField))
 

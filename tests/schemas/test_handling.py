@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.core.validators import FileExtensionValidator
 from rest_framework import generics, serializers
 
+from drf_mcp.schemas.fields import input_schema
 from drf_mcp.schemas.handling import handling_of, schema_handling
 from drf_mcp.schemas.values import PLAIN, Relation, Upload
 from tests.schemas.inspected import by_name, described
@@ -94,3 +95,29 @@ def test_a_schema_alone_tells_of_files_and_secrets():
     assert handling.uploads == {("scan",): Upload()}
     assert handling.secrets == {("codes", "*")}
     assert handling.forms == {(): "parts", ("codes",): "parts"}
+
+
+class Pictures(FileExtensionValidator):
+    """Brings its own list."""
+
+    def __init__(self):
+        super().__init__(["png"])
+
+
+class Lenient(Pictures):
+    """Judges in its own way."""
+
+    def __call__(self, value):
+        pass
+
+
+def test_extensions_of_a_validator_that_judges_as_djangos_are_told_and_kept():
+    field = serializers.FileField(validators=[Pictures()])
+    assert handling_of(field, takes_json=True).uploads[()].extensions == ("png",)
+    assert "File types: png." in input_schema(field)["description"]
+
+
+def test_extensions_of_a_validator_that_judges_otherwise_are_neither():
+    field = serializers.FileField(validators=[Lenient()])
+    assert handling_of(field, takes_json=True).uploads[()].extensions == ()
+    assert "png" not in input_schema(field)["description"]
