@@ -17,6 +17,7 @@ from drf_mcp.schemas.values import AnyField, Schema
 from drf_mcp.schemas.words import explain, listing, text
 
 SAFE_INTEGER = 2**53 - 1
+FILES = validators.FileExtensionValidator
 NUMBERS = ("integer", "number")
 LENGTHS = {"string": "Length", "array": "Items"}
 UNTOLD = (
@@ -34,7 +35,8 @@ def constrain(schema: Schema, field: AnyField) -> Schema:
     judge as it likes. One of file name extensions that only brings a list of them does not.
     """
     for validator in field.validators:
-        rule = extended if is_of_extensions(validator) else RULES.get(type(validator))
+        kind = FILES if is_of_extensions(validator) else type(validator)
+        rule = RULES.get(kind)
         if rule is not None:
             schema = rule(schema, field, validator)
     return schema
@@ -148,5 +150,6 @@ RULES: dict[type, Callable[[Schema, AnyField, Any], Schema]] = {
     validators.MaxLengthValidator: longest,
     validators.RegexValidator: matching,
     validators.StepValueValidator: stepped,
+    FILES: extended,
     UniqueValidator: unique,
 }
