@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.urls import path
 from rest_framework.authentication import BaseAuthentication, TokenAuthentication
 from rest_framework.exceptions import PermissionDenied
@@ -70,16 +70,16 @@ class OfTeam(APIView):
         return Response(ROWS)
 
 
-class LongUser(ModelSerializer):
-    """A user with many rows."""
+class LongGroup(ModelSerializer):
+    """A group with many rows."""
 
     rows = SerializerMethodField()
 
     class Meta:
-        model = User
+        model = Group
         fields = ["id", "rows"]
 
-    def get_rows(self, user) -> list:
+    def get_rows(self, group) -> list:
         return ROWS
 
 
@@ -87,8 +87,8 @@ class One(RetrieveAPIView):
     """One object, with permissions of its own."""
 
     permission_classes = [IsAuthenticated, OwnsIt]
-    queryset = User.objects.all()
-    serializer_class = LongUser
+    queryset = Group.objects.all()
+    serializer_class = LongGroup
 
 
 class Initially(APIView):
@@ -156,7 +156,7 @@ CALLS = {
 @pytest.mark.parametrize("tool", CALLS)
 def test_who_may_still_make_the_call_reads_on(archive_of, alice, tool):
     """No throttle counts it, however many slices there are."""
-    arguments = {"pk": User.objects.get(username="alice").pk} if "pk" in CALLS[tool] else None
+    arguments = {"pk": Group.objects.create(name="red").pk} if "pk" in CALLS[tool] else None
     archive_id = archive_of(tool, **(arguments or CALLS[tool]))
     for _ in range(3):
         assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
@@ -164,7 +164,7 @@ def test_who_may_still_make_the_call_reads_on(archive_of, alice, tool):
 
 @pytest.mark.parametrize("tool", CALLS)
 def test_who_may_not_make_the_call_any_longer_reads_nothing(archive_of, alice, tool):
-    arguments = {"pk": User.objects.get(username="alice").pk} if "pk" in CALLS[tool] else None
+    arguments = {"pk": Group.objects.create(name="red").pk} if "pk" in CALLS[tool] else None
     archive_id = archive_of(tool, **(arguments or CALLS[tool]))
     members.clear()
     members.add("bob")
@@ -172,9 +172,9 @@ def test_who_may_not_make_the_call_any_longer_reads_nothing(archive_of, alice, t
 
 
 def test_content_of_an_object_that_is_gone_is_gone(archive_of, alice):
-    other = User.objects.create(username="other")
-    archive_id = archive_of("one_retrieve", pk=other.pk)
-    other.delete()
+    red = Group.objects.create(name="red")
+    archive_id = archive_of("one_retrieve", pk=red.pk)
+    red.delete()
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
