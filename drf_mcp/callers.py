@@ -29,7 +29,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet, ViewSetMixin
 
-from drf_mcp.schemas.stock import classes_of
+from drf_mcp.schemas.source.stock import classes_of
 
 # Permissions that look at the user and the method only, so it does not matter to
 # them which of several authenticators succeeded.

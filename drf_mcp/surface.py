@@ -10,7 +10,7 @@ from typing import Any
 
 from drf_mcp.encoding import encode_data, to_bytes
 from drf_mcp.listing import output_schema
-from drf_mcp.schemas.stock import classes_of
+from drf_mcp.schemas.source.stock import classes_of
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
 

@@ -10,7 +10,7 @@ from django.urls import get_resolver
 from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
-from drf_mcp.schemas.stock import vars_through
+from drf_mcp.schemas.source.stock import vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
 from drf_mcp.tools.exposure import (

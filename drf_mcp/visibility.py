@@ -19,9 +19,9 @@ from rest_framework.views import APIView
 from drf_mcp.callers import USER_PERMISSIONS, Caller
 from drf_mcp.dispatch import contain
 from drf_mcp.inner_requests import InnerRequest
-from drf_mcp.schemas.handlers import read
 from drf_mcp.schemas.requests import negotiate
-from drf_mcp.schemas.stock import classes_of
+from drf_mcp.schemas.source.handlers import read
+from drf_mcp.schemas.source.stock import classes_of
 from drf_mcp.tools import Tool
 
 logger = logging.getLogger("drf_mcp")

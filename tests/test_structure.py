@@ -68,9 +68,6 @@ LEVELS = [
         "local",
         "admin",
         "checks",
-        "archive_checks",
-        "endpoint_checks",
-        "tool_checks",
         "apps",
         "explain",
         "management",
@@ -83,7 +80,7 @@ LEVELS = [
         "unexposed",
     },
 ]
-PACKAGES = {"protocol", "schemas", "fidelity", "tools", "envelopes", "management", "page"}
+PACKAGES = {"protocol", "schemas", "fidelity", "tools", "envelopes", "checks", "management", "page"}
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 
 SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}

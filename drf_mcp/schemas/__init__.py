@@ -7,7 +7,7 @@ schemas come out.
 from __future__ import annotations
 
 from drf_mcp.schemas.accepted import in_words
-from drf_mcp.schemas.annotations import annotations_of
+from drf_mcp.schemas.annotations.carried import annotations_of
 from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.endpoint import describe
 from drf_mcp.schemas.inspection import model_of

@@ -10,14 +10,14 @@ from django.contrib.auth import get_user_model
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.schemas.attempts import attempt
-from drf_mcp.schemas.bodies import request_body
-from drf_mcp.schemas.handling import inside
-from drf_mcp.schemas.independence import is_same_for_everybody
+from drf_mcp.schemas.bodies.handling import inside
+from drf_mcp.schemas.bodies.request_body import request_body
+from drf_mcp.schemas.fields.shared import is_known
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.renaming import Renaming
 from drf_mcp.schemas.requests import negotiate, unsent_request
-from drf_mcp.schemas.shared import is_known
-from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.source.independence import is_same_for_everybody
+from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.unions import either_body
 from drf_mcp.schemas.values import Body, Finding
 

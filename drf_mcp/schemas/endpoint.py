@@ -6,13 +6,13 @@ from django.conf import settings
 from django.utils import translation
 from rest_framework.views import APIView
 
+from drf_mcp.schemas.annotations.declared import CURRENT
+from drf_mcp.schemas.bodies.members import OPEN
 from drf_mcp.schemas.callers import body_for_anybody
-from drf_mcp.schemas.declared import CURRENT
 from drf_mcp.schemas.inspection import GUARD, Inspection
-from drf_mcp.schemas.members import OPEN
 from drf_mcp.schemas.outputs import response_schema
-from drf_mcp.schemas.parameters import paging_parameters, query_parameters
 from drf_mcp.schemas.paths import path_parameters
+from drf_mcp.schemas.query.parameters import paging_parameters, query_parameters
 from drf_mcp.schemas.values import (
     Body,
     EndpointSchema,

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from rest_framework.viewsets import ViewSetMixin
 
-from drf_mcp.schemas.annotations import annotations_of
+from drf_mcp.schemas.annotations.carried import annotations_of
 from drf_mcp.schemas.attempts import attempt
-from drf_mcp.schemas.handlers import Reading, read
 from drf_mcp.schemas.portable import portable
-from drf_mcp.schemas.stock import is_stock
-from drf_mcp.schemas.twins import plain_name
+from drf_mcp.schemas.source.handlers import Reading, read
+from drf_mcp.schemas.source.stock import is_stock
+from drf_mcp.schemas.source.twins import plain_name
 from drf_mcp.schemas.values import Finding, Schema
 
 Value = TypeVar("Value")

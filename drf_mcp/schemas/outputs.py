@@ -8,12 +8,12 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.schemas.fields import represented
-from drf_mcp.schemas.handlers import mentions, read
+from drf_mcp.schemas.fields.shared import shared
 from drf_mcp.schemas.inspection import GUARD, STANDARD, Inspection
-from drf_mcp.schemas.pagination import page_schema
+from drf_mcp.schemas.query.pagination import page_schema
 from drf_mcp.schemas.renaming import Renaming
-from drf_mcp.schemas.shared import shared
-from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.source.handlers import mentions, read
+from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.values import Schema
 
 CALLER = frozenset({"request", "user", "query_params", "context"})

@@ -9,13 +9,14 @@ from typing import Any
 from django.urls import converters
 from rest_framework.versioning import NamespaceVersioning, URLPathVersioning
 
-from drf_mcp.schemas.handlers import read
+from drf_mcp.schemas.annotations.openapi import parameter as openapi_parameter
+from drf_mcp.schemas.fields.model_fields import model_field, value_schema
 from drf_mcp.schemas.inspection import GUARD, Inspection
-from drf_mcp.schemas.model_fields import model_field, value_schema
-from drf_mcp.schemas.openapi import parameter as openapi_parameter
-from drf_mcp.schemas.parameters import declared_in
 from drf_mcp.schemas.patterns import is_ecmascript
-from drf_mcp.schemas.stock import is_stock
+from drf_mcp.schemas.query.parameters import declared_in
+from drf_mcp.schemas.query.versions import version_schema
+from drf_mcp.schemas.source.handlers import read
+from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.values import (
     PLAIN,
     Handling,
@@ -26,7 +27,6 @@ from drf_mcp.schemas.values import (
     Relation,
     Schema,
 )
-from drf_mcp.schemas.versions import version_schema
 from drf_mcp.schemas.words import explain, model_name, text
 
 __all__ = ["PathKwarg", "path_parameters"]

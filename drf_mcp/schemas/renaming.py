@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 
-from drf_mcp.schemas.stock import is_stock, package_of
+from drf_mcp.schemas.source.stock import is_stock, package_of
 from drf_mcp.schemas.values import ANY, Body, Handling, Parameter, Place, Schema
 
 Value = TypeVar("Value")

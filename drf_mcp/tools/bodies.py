@@ -14,8 +14,8 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.views import APIView
 
 from drf_mcp.outcomes import MISSING
+from drf_mcp.schemas.bodies.parsers import is_for_json, reads_whole_file, text_parser
 from drf_mcp.schemas.endpoint import Body
-from drf_mcp.schemas.parsers import is_for_json, reads_whole_file, text_parser
 from drf_mcp.schemas.values import Place
 from drf_mcp.tools.forms import Forms, form_pairs, multipart
 from drf_mcp.tools.uploads import holds_upload

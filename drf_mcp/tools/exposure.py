@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.schemas import annotations_of, attempt
 from drf_mcp.schemas.endpoint import Finding
-from drf_mcp.schemas.stock import classes_of, vars_through
+from drf_mcp.schemas.source.stock import classes_of, vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.names import default_name, standard_action
 from drf_mcp.tools.options import ToolOptions, ViewOptions

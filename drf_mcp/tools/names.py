@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from rest_framework import mixins
 
-from drf_mcp.schemas.twins import plain_name
+from drf_mcp.schemas.source.twins import plain_name
 from drf_mcp.tools.routes import Endpoint
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")

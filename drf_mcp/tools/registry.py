@@ -17,7 +17,7 @@ from django.core.signals import setting_changed
 from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.schemas import shared
+from drf_mcp.schemas.fields import shared
 from drf_mcp.tools.exposure import Choice, Registration, chosen, matches
 from drf_mcp.tools.finders import Finders
 from drf_mcp.tools.names import MAX_LENGTH, NAME, default_names, nearest_names

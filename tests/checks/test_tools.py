@@ -11,7 +11,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
-from drf_mcp import tool_checks
+from drf_mcp.checks import tools as tool_checks
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 from drf_mcp.views import MCPView
 

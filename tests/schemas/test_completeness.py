@@ -9,7 +9,7 @@ from rest_framework import fields, relations, serializers
 from rest_framework.fields import Field
 
 from drf_mcp.schemas.fields import RULES
-from drf_mcp.schemas.table import INPUT, OUTPUT, rule_for, unknown
+from drf_mcp.schemas.fields.table import INPUT, OUTPUT, rule_for, unknown
 
 MODULES = (fields, relations, serializers)
 CLASSES = {

@@ -9,9 +9,9 @@ from django.contrib.auth.models import Group
 from rest_framework import generics
 from rest_framework import serializers as s
 
-from drf_mcp.schemas.conversions import reads_as_stock
+from drf_mcp.schemas.bodies.handling import handling_of
 from drf_mcp.schemas.fields import input_schema
-from drf_mcp.schemas.handling import handling_of
+from drf_mcp.schemas.source.conversions import reads_as_stock
 from tests.schemas.inspected import by_name, described, schemas
 
 TEXT = {"type": "string", "minLength": 1}

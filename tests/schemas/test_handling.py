@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.core.validators import FileExtensionValidator
 from rest_framework import generics, serializers
 
+from drf_mcp.schemas.bodies.handling import handling_of, schema_handling
 from drf_mcp.schemas.fields import input_schema
-from drf_mcp.schemas.handling import handling_of, schema_handling
 from drf_mcp.schemas.values import PLAIN, Relation, Upload
 from tests.schemas.inspected import by_name, described
 

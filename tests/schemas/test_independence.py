@@ -6,7 +6,7 @@ import pytest
 from django.utils.functional import cached_property
 from rest_framework import serializers
 
-from drf_mcp.schemas.independence import is_same_for_every_request, is_same_for_everybody
+from drf_mcp.schemas.source.independence import is_same_for_every_request, is_same_for_everybody
 
 
 def current_user() -> object:

@@ -8,7 +8,7 @@ from django.db.models.query import QuerySet
 from rest_framework import generics, serializers, viewsets
 from rest_framework.fields import CharField, empty
 
-from drf_mcp.schemas.shared import is_alike, is_known
+from drf_mcp.schemas.fields.shared import is_alike, is_known
 from tests.schemas.inspected import described
 
 

@@ -1,0 +1,151 @@
+"""System checks of the tools: whether they are served, and whether clients take them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+from rest_framework.views import APIView
+
+from drf_mcp.checks.endpoints import mounted_endpoints
+from drf_mcp.checks.settings import can_read_tools
+from drf_mcp.tools import Registry, Tool, registry
+from drf_mcp.tools.exposure import Registration
+from drf_mcp.tools.names import DEFAULT_MAX_LENGTH
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.routes import Endpoint, endpoints
+
+# As many as the strictest of the widely used clients send to a model.
+MAX_TOOLS = 128
+
+
+def readable_tools(of: Registry = registry) -> Mapping[str, Tool]:
+    """Return the tools of a registry, none where another check says why they cannot be read."""
+    if not can_read_tools():
+        return {}
+    try:
+        return of.tools()
+    except ImproperlyConfigured:
+        return {}
+
+
+@register("drf_mcp")
+def check_endpoint_is_included(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Look for the URL that leads to the tools."""
+    count = len(readable_tools())
+    served = any(endpoint.given("registry") is registry for endpoint in mounted_endpoints())
+    if not count or served:
+        return []
+    return [
+        Warning(
+            f"The project has {count} tool{'s' if count > 1 else ''}, but no URL leads to an "
+            f"MCP endpoint.",
+            hint='Add path("", include("drf_mcp.urls")) to the URLconf. A project that only '
+            "uses mcp_stdio can silence this warning.",
+            id="drf_mcp.W001",
+        )
+    ]
+
+
+@register("drf_mcp")
+def check_routes(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Look for views that were decorated or registered and are no tool, for want of a route."""
+    if not can_read_tools():
+        return []
+    found = list(endpoints(settings.ROOT_URLCONF))
+    unrouted = (*unrouted_registrations(registry.registrations, found), *unrouted_views(found))
+    return [
+        Warning(
+            f"{what}, but no route of the URLconf leads there, so it is no tool.",
+            hint="Add it to a router or to the urlpatterns, or do not expose it.",
+            id="drf_mcp.W003",
+        )
+        for what in dict.fromkeys(unrouted)
+    ]
+
+
+def unrouted_registrations(
+    registrations: Iterable[Registration], found: Sequence[Endpoint]
+) -> Iterator[str]:
+    """Yield the registrations that no endpoint fits."""
+    for registration in registrations:
+        if any(map(registration.selects, found)):
+            continue
+        if registration.view_class is not None:
+            yield f"{place(registration.view_class)} is registered"
+        elif registration.router is not None:
+            prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
+            yield f"A router is registered ({prefixes or 'it has no viewsets'})"
+
+
+def unrouted_views(found: Sequence[Endpoint]) -> Iterator[str]:
+    """Yield what is decorated in a view class that no endpoint fits."""
+    for view_class in sorted(set(subclasses(APIView)), key=place):
+        if is_test(view_class):
+            continue
+        decorated = bool({"mcp_viewset", "mcp_tool"} & vars(view_class).keys())
+        if decorated and not any(endpoint.view_class is view_class for endpoint in found):
+            yield f"{place(view_class)} is decorated"
+        for name, member in vars(view_class).items():
+            decorated = isinstance(getattr(member, "mcp_tool", None), ToolOptions)
+            if decorated and not any(runs(endpoint, view_class, name) for endpoint in found):
+                yield f"{place(view_class)}.{name} is decorated"
+
+
+def runs(endpoint: Endpoint, view_class: type, name: str) -> bool:
+    """Return whether an endpoint runs a method of this class or of one that inherits it."""
+    own = endpoint.action or endpoint.method.lower()
+    return own == name and issubclass(endpoint.view_class, view_class)
+
+
+def subclasses(view_class: type[Any]) -> Iterator[type[Any]]:
+    """Yield the classes below one that have been imported so far."""
+    for subclass in view_class.__subclasses__():
+        yield subclass
+        yield from subclasses(subclass)
+
+
+def is_test(view_class: type) -> bool:
+    """Return whether a class stands in a test module, whose views need no routes."""
+    parts = view_class.__module__.split(".")
+    return any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts)
+
+
+def place(view_class: type) -> str:
+    """Return where a class stands."""
+    return f"{view_class.__module__}.{view_class.__qualname__}"
+
+
+@register("drf_mcp")
+def check_names(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Look for names that some clients cut or refuse once they put a server's name before."""
+    return [
+        Warning(
+            f"The name of the tool {name} has {len(name)} characters, more than "
+            f"{DEFAULT_MAX_LENGTH}. Some clients leave such a tool out.",
+            hint=f"Give {tool.endpoint.place} a shorter name with @mcp_tool(name=...).",
+            id="drf_mcp.W004",
+        )
+        for name, tool in readable_tools().items()
+        if len(name) > DEFAULT_MAX_LENGTH
+    ]
+
+
+@register("drf_mcp")
+def check_count(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Look for more tools than clients take."""
+    count = len(readable_tools())
+    if count <= MAX_TOOLS:
+        return []
+    return [
+        Warning(
+            f"The project has {count} tools. Several clients take no more than {MAX_TOOLS} of all "
+            f"servers together, and models choose better among few.",
+            hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], or serve several "
+            "endpoints with a registry each.",
+            id="drf_mcp.W005",
+        )
+    ]

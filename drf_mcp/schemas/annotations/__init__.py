@@ -1,0 +1,1 @@
+"""What people wrote about an endpoint, for drf-spectacular or by ``@mcp_tool``."""

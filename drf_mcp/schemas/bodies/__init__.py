@@ -1,0 +1,1 @@
+"""Request bodies: who reads them, and the members they take."""

@@ -1,0 +1,216 @@
+"""Request bodies: the serializer that takes them, and its fields."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rest_framework.fields import FileField
+from rest_framework.parsers import MultiPartParser
+from rest_framework.serializers import BaseSerializer, ListSerializer
+
+from drf_mcp.schemas.attempts import attempt
+from drf_mcp.schemas.bodies.handling import handling_of
+from drf_mcp.schemas.bodies.members import OPEN, described
+from drf_mcp.schemas.bodies.parsers import (
+    document,
+    json_parser,
+    reads_whole_file,
+    refuses_members,
+    takes,
+    text_parser,
+)
+from drf_mcp.schemas.bodies.readers import (
+    constructed,
+    in_context,
+    input_serializer,
+    meant_for,
+    of_rows,
+)
+from drf_mcp.schemas.bodies.written import written_body
+from drf_mcp.schemas.fields import input_schema
+from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.schemas.source.handlers import SerializerCall
+from drf_mcp.schemas.source.stock import is_stock
+from drf_mcp.schemas.unions import either_body, with_members_of_rows
+from drf_mcp.schemas.values import UNSAID, Body, Finding, Parameter
+from drf_mcp.schemas.words import explain, listing
+
+NONE = Body("none")
+ANYTHING = "The request body, any JSON value."
+MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
+PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
+DOCUMENT = (
+    "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
+)
+
+
+def request_body(inspection: Inspection) -> Body:
+    """Return the body that the handler takes: what people wrote of it, or what it reads."""
+    if inspection.method not in ("POST", "PUT", "PATCH", "DELETE"):
+        return NONE
+    written = written_request(inspection)
+    if written is UNSAID:
+        body = unwritten_body(inspection)
+    elif isinstance(written, BaseSerializer):
+        body = serializer_body(inspection, in_context(written, inspection.view))
+    else:
+        body = NONE if written is None else written_body(inspection, written)
+    if written is not UNSAID and inspection.method == "DELETE" and serves_others(inspection):
+        fields = (replace(parameter, required=False) for parameter in body.fields)
+        body = replace(body, fields=tuple(fields))
+    require_multipart(inspection, body)
+    return in_document(inspection, body)
+
+
+def serves_others(inspection: Inspection) -> bool:
+    """Return True if the handler answers other methods too, of which what was written may be."""
+    action_map = getattr(inspection.view, "action_map", None) or {}
+    return list(action_map.values()).count(inspection.handler_name) > 1
+
+
+def in_document(inspection: Inspection, body: Body) -> Body:
+    """Return the body as the document that the view's parsers read, if they read no other."""
+    text = text_parser(inspection.view)
+    if text is not None and body.kind != "none":
+        media_type = str(text.media_type)
+        inspection.find(f"The view reads no JSON, but {media_type}", PARSE_JSON)
+        return document(body, media_type, as_text=True)
+    # One that cannot be asked is found again when it is asked what it renames.
+    view, found = inspection.view, list[Finding]()
+    refusal = attempt(inspection.place, lambda: refuses_members(view, body), "", found, "")
+    if not refusal:
+        return body
+    inspection.find(f"The view's parser reads documents of its own: {refusal}", DOCUMENT)
+    media_type = str(json_parser(inspection.view).media_type)
+    return document(body, media_type, as_text=False)
+
+
+def written_request(inspection: Inspection) -> Any:
+    """Return what people wrote to be the request; `UNSAID` if they wrote nothing."""
+    if inspection.annotations is None:
+        return UNSAID
+    return inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
+
+
+def unwritten_body(inspection: Inspection) -> Body:
+    """Return the body that a view takes of which nothing was written down."""
+    if takes_nothing(inspection):
+        return NONE
+    return whole_file() if reads_whole_file(inspection.view) else read_body(inspection)
+
+
+def whole_file() -> Body:
+    """Return the body that is one file, under the name that REST framework's parser gives it."""
+    field: Any = FileField()
+    field.field_name = "file"
+    handling = handling_of(field, takes_json=False)
+    return Body("object", fields=(Parameter("file", input_schema(field), True, handling=handling),))
+
+
+def read_body(inspection: Inspection) -> Body:
+    """Return the body that the handler is seen to read."""
+    call = constructed(inspection)
+    serializer = input_serializer(inspection, call)
+    if serializer is None:
+        return unread_body(inspection)
+    partial = call is None or call.partial or call.serializer_class is None
+    rows = serializer_of_rows(inspection, call, serializer)
+    if rows is None:
+        body = serializer_body(inspection, serializer, partial=partial)
+        return with_rest_of_rows(inspection, call, body)
+    several = serializer_body(inspection, rows, partial=partial)
+    return either_body(serializer_body(inspection, serializer, partial=partial), several)
+
+
+def unread_body(inspection: Inspection) -> Body:
+    """Return the body that no serializer reads: none, or any, with the keys that are read of it."""
+    reading = inspection.reading
+    if reading is not None and reading.ignores_body:
+        return NONE
+    keys = reading.keys if reading is not None else ()
+    told = (
+        f"The handler reads {listing(keys)}"
+        if keys
+        else inspection.attempt(lambda: meant_for(inspection), GUARD, "")
+    )
+    return Body("open", schema=explain({}, ANYTHING, told)) if told else OPEN
+
+
+def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, serializer: Any) -> Any:
+    """Return what reads a list where the handler also takes one, None where it does not.
+
+    It does where it says ``many`` of some bodies only, and where a view that makes its
+    serializers in a way of its own gives one of many rows for a list.
+    """
+    if isinstance(serializer, ListSerializer) or inspection.method != "POST":
+        return None
+    view = inspection.view
+    if call is not None and call.many is None:
+        return inspection.attempt(lambda: of_rows(view, call), GUARD, None)
+    own = getattr(view, "get_serializer", None)
+    if own is None or is_stock(type(view), "get_serializer"):
+        return None
+    if call is not None and (call.serializer_class is not None or call.many):
+        return None
+    rows = attempt(inspection.place, lambda: own(data=[]), GUARD, [], None)
+    return rows if isinstance(rows, ListSerializer) else None
+
+
+def with_rest_of_rows(inspection: Inspection, call: SerializerCall | None, body: Body) -> Body:
+    """Return a list whose rows have the fields of the view's serializer beside their own.
+
+    Where a handler reads rows with a serializer of its own, such as one of their keys, and
+    gives parts of them to the view's, the rows may have the fields of both.
+    """
+    narrow = body.kind == "list" and call is not None and call.serializer_class is not None
+    if not narrow or inspection.reading is None or not inspection.reading.reads_parts:
+        return body
+    own = inspection.attempt(lambda: inspection.view.get_serializer(many=True), GUARD, None)
+    if own is None:
+        return body
+    others = serializer_body(inspection, own, partial=True)
+    return with_members_of_rows(body, others)
+
+
+def serializer_body(inspection: Inspection, serializer: Any, *, partial: bool = True) -> Body:
+    """Return the body that a serializer reads in the method at hand.
+
+    Args:
+        inspection: of the endpoint.
+        serializer: the serializer.
+        partial: it requires nothing of a PATCH.
+    """
+    if inspection.method == "PATCH" and partial:
+        make_partial(serializer)
+    inspection.serializer = serializer
+    return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)
+
+
+def require_multipart(inspection: Inspection, body: Body) -> None:
+    """Find fault with a view that takes files but cannot read them off a request."""
+    handled = [body.handling, *(parameter.handling for parameter in body.fields)]
+    parsers = getattr(inspection.view, "parser_classes", ())
+    readable = takes(parsers, MultiPartParser) or reads_whole_file(inspection.view)
+    if any(h.uploads for h in handled) and not readable:
+        inspection.find("The view takes files but has no parser for them", MULTIPART)
+
+
+def takes_nothing(inspection: Inspection) -> bool:
+    """Return True if the handler takes no body.
+
+    A DELETE takes one only if it is seen to read it. An extra action takes none if
+    nothing in its source can read it: it must not ask for the fields of a serializer
+    that it merely inherits, or uses only to answer.
+    """
+    reading = inspection.reading
+    if inspection.method == "DELETE":
+        return reading is None or not reading.reads_body
+    return inspection.is_extra_action and reading is not None and reading.ignores_body
+
+
+def make_partial(serializer: Any) -> None:
+    """Turn a serializer, and the one inside a list, into those of a partial update."""
+    serializer.partial = True
+    if isinstance(serializer, ListSerializer):
+        make_partial(serializer.child)

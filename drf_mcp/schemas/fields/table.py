@@ -1,0 +1,205 @@
+"""The table of serializer fields: what each class takes, and what it gives.
+
+Every entry describes the class as REST framework wrote it. A project's subclass is
+described by the nearest entry of its MRO as long as it converts values the stock way.
+One that converts them itself may take and give anything, so it is left open; what its
+nearest entry takes is told in words.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from enum import Enum
+from typing import Any, TypeVar
+
+from rest_framework.fields import empty
+
+from drf_mcp.schemas.accepted import in_words, named_kind
+from drf_mcp.schemas.annotations.declared import declared_input
+from drf_mcp.schemas.attempts import attempt
+from drf_mcp.schemas.fields.constraints import constrain
+from drf_mcp.schemas.source.conversions import reads_as_stock
+from drf_mcp.schemas.source.stock import is_stock
+from drf_mcp.schemas.values import AnyField, Schema
+from drf_mcp.schemas.words import explain, listing, says_more, sentences, text
+
+Rule = Callable[[Any], Schema]
+RuleType = TypeVar("RuleType", bound=Rule)
+
+INPUT: dict[type, Rule] = {}
+OUTPUT: dict[type, Rule] = {}
+
+JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def accepts(*field_classes: type) -> Callable[[RuleType], RuleType]:
+    """Register how field classes are described as input."""
+    return registering(INPUT, field_classes)
+
+
+def represents(*field_classes: type) -> Callable[[RuleType], RuleType]:
+    """Register how field classes are described as output, when the value is not null."""
+    return registering(OUTPUT, field_classes)
+
+
+def registering(
+    table: dict[type, Rule], field_classes: tuple[type, ...]
+) -> Callable[[RuleType], RuleType]:
+    """Return the decorator that enters a rule into a table."""
+
+    def register(rule: RuleType) -> RuleType:
+        table.update(dict.fromkeys(field_classes, rule))
+        return rule
+
+    return register
+
+
+def rule_for(table: dict[type, Rule], field: AnyField) -> Rule:
+    """Return the rule of the nearest class in the field's MRO."""
+    return next((table[base] for base in type(field).__mro__ if base in table), unknown)
+
+
+def unknown(field: Any) -> Schema:
+    """Describe a field of which nothing is known: any JSON."""
+    return {}
+
+
+def input_schema(field: AnyField) -> Schema:
+    """Return the schema of the values a field takes.
+
+    Null is part of it where the field takes it; the portable subset says so in words.
+    """
+    schema = accepted(field)
+    return with_default(field, introduced(field, nullable(schema) if field.allow_null else schema))
+
+
+def intended_schema(field: AnyField) -> Schema:
+    """Return the schema of a field whose values something else may convert before it."""
+    schema = accepted(field)
+    words = intended(schema, field) if "type" in schema else schema
+    return with_default(field, introduced(field, words))
+
+
+def accepted(field: AnyField) -> Schema:
+    """Return what a field takes by its class and validators alone, or by what was declared."""
+    declared = declared_input(field)
+    if declared is not None:
+        return declared
+    if reads_as_stock(field):
+        return stock(field)
+    # What cannot be described without a caller is no loss here, where it would be a hint.
+    return attempt("", lambda: intended(stock(field), field), "", [], {})
+
+
+def stock(field: AnyField) -> Schema:
+    """Return what REST framework's own code for a field takes."""
+    return constrain(rule_for(INPUT, field)(field), field)
+
+
+def intended(schema: Schema, field: AnyField) -> Schema:
+    """Return an open schema that says in words what a schema takes."""
+    kind = kind_of(schema)
+    if not kind:
+        return {}
+    told = "" if named_kind(schema) else schema.get("description", "")
+    return explain({}, f"Meant to be {kind}", told, "May be null" if field.allow_null else "")
+
+
+def kind_of(schema: Schema) -> str:
+    """Return what a schema takes in words, the members of an object by name; "" for anything."""
+    if schema.get("type") == "array" and "properties" in schema.get("items", {}):
+        return f"an array, each item {kind_of(schema['items'])}"
+    names = listing(schema.get("properties", ()))
+    return f"an object with {names}" if names else in_words(schema) or ""
+
+
+def output_schema(field: AnyField) -> Schema:
+    """Return the schema of what a field gives, null included.
+
+    A serializer writes null for every attribute that is None, whatever the field's
+    ``allow_null`` says, so null is always possible.
+    """
+    return introduced(field, given(field))
+
+
+def given(field: AnyField) -> Schema:
+    """Return what a field gives by its class alone, null included."""
+    return nullable(represented(field))
+
+
+def represented(field: AnyField) -> Schema:
+    """Return what a field makes of a value that is not None."""
+    return rule_for(OUTPUT, field)(field) if is_stock(type(field), "to_representation") else {}
+
+
+def introduced(field: AnyField, schema: Schema) -> Schema:
+    """Return the schema with the field's own purpose at the head of its description."""
+    description = sentences(purpose(field), schema.get("description", ""))
+    return {**schema, "description": description} if description else schema
+
+
+def purpose(field: AnyField) -> str:
+    """Return what a field is for: its help text, or a label that says more than its name."""
+    label = text(getattr(field, "label", None))
+    named = label if says_more(label, field.field_name or "") else ""
+    return text(getattr(field, "help_text", None)) or named
+
+
+def nullable(schema: Schema) -> Schema:
+    """Return a schema that takes null as well as what it took."""
+    widened = dict(schema)
+    if "type" in schema:
+        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        widened["type"] = list(dict.fromkeys([*types, "null"]))
+    if "enum" in schema and None not in schema["enum"]:
+        widened["enum"] = [*schema["enum"], None]
+    if "anyOf" in schema:
+        widened["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    return widened
+
+
+def with_default(field: AnyField, schema: Schema) -> Schema:
+    """Add the value used when the field is left out, if it is a plain JSON value."""
+    if is_partial(field) or field.default is empty or callable(field.default):
+        return schema
+    types = schema.get("type")
+    kind = types[0] if isinstance(types, list) else types
+    default = plain_default(field.default, kind)
+    return schema if default is None else {**schema, "default": default}
+
+
+def plain_default(value: Any, json_type: Any) -> Any:
+    """Return a default as a JSON value of the type; None if it is not one."""
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, Decimal):
+        value = str(value) if json_type == "string" else float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    expected = JSON_TYPES.get(json_type, (str, bool, int, float, list, dict))
+    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+        return None
+    return json_copy(value)
+
+
+def json_copy(value: Any) -> Any:
+    """Return a value as JSON carries it, None if JSON cannot."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        return None
+
+
+def is_partial(field: AnyField) -> bool:
+    """Return True if the field belongs to a partial update, where nothing is required."""
+    return bool(getattr(field.root, "partial", False))

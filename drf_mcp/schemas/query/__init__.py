@@ -1,0 +1,1 @@
+"""Query parameters: of filters, paginators and versioning classes."""

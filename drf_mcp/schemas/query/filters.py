@@ -1,0 +1,86 @@
+"""Filter backends: the query parameters that narrow and order a list."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from rest_framework.filters import OrderingFilter, SearchFilter
+
+from drf_mcp.schemas.annotations.openapi import declared_parameters, own_parameters
+from drf_mcp.schemas.inspection import GUARD, Inspection
+from drf_mcp.schemas.source.stock import is_stock, package_of
+from drf_mcp.schemas.values import Parameter, Parameters, Schema
+from drf_mcp.schemas.words import explain, listing
+
+FILTER_PACKAGES = ("", "django_filters", "rest_framework")
+"""Where nothing is declared of a backend for filter sets but by its filter set."""
+
+
+def filter_parameters(inspection: Inspection) -> Parameters:
+    """Return the query parameters of the view's filter backends, one guarded by one."""
+    found: list[Parameter] = []
+    none: Parameters = ()
+    for backend_class in getattr(inspection.view, "filter_backends", None) or ():
+        step = partial(backend_parameters, inspection, backend_class)
+        found += inspection.attempt(step, GUARD, none)
+    return tuple(found)
+
+
+def backend_parameters(inspection: Inspection, backend_class: Any) -> Parameters:
+    """Return the query parameters of one backend.
+
+    A backend that declares its own parameters is believed, as is every backend of an
+    unknown kind.
+    """
+    backend = backend_class()
+    if hasattr(backend, "get_filterset_class"):
+        if package_of(backend_class, "get_schema_operation_parameters") not in FILTER_PACKAGES:
+            return own_parameters(backend, inspection.view)
+        from drf_mcp.schemas.query.filtersets import filterset_parameters
+
+        return filterset_parameters(inspection, backend)
+    if is_stock(type(backend), "get_schema_operation_parameters"):
+        if isinstance(backend, SearchFilter):
+            return search_parameters(inspection, backend)
+        if isinstance(backend, OrderingFilter):
+            return ordering_parameters(inspection, backend)
+    return declared_parameters(backend, inspection.view)
+
+
+def search_parameters(inspection: Inspection, backend: SearchFilter) -> Parameters:
+    """Describe the search term; without search fields a term changes nothing."""
+    view: Any = inspection.view
+    searched = backend.get_search_fields(view, getattr(view, "request", None))  # type: ignore[arg-type]
+    if not searched:
+        return ()
+    fields = listing(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
+    schema = {"type": "string", "description": f"Search in: {fields}."}
+    return (Parameter(backend.search_param, schema),)
+
+
+def ordering_parameters(inspection: Inspection, backend: OrderingFilter) -> Parameters:
+    """Describe the ordering: field names, each with a minus for descending."""
+    terms: Schema = {"type": "string"}
+    if is_stock(type(backend), "get_ordering", "remove_invalid_fields"):
+        names = inspection.attempt(lambda: ordering_names(inspection, backend), GUARD, None)
+        if names == []:
+            return ()
+        terms["enum"] = [term for name in names or () for term in (name, f"-{name}")]
+    default = backend.get_default_ordering(inspection.view)
+    ordered = f"Default: {listing(default)}" if default else ""
+    schema = explain(
+        {"type": "array", "items": terms}, "Order of the rows; a minus sorts descending", ordered
+    )
+    return (Parameter(backend.ordering_param, schema, multiple="comma"),)
+
+
+def ordering_names(inspection: Inspection, backend: OrderingFilter) -> list[str]:
+    """Return the names a list can be ordered by."""
+    view: Any = inspection.view
+    declared = getattr(view, "ordering_fields", backend.ordering_fields)
+    if inspection.queryset is None and isinstance(declared, (list, tuple)):
+        return [name if isinstance(name, str) else name[0] for name in declared]
+    context = {"request": getattr(view, "request", None)}
+    valid = backend.get_valid_fields(inspection.queryset, view, context)
+    return list(dict.fromkeys(str(name) for name, _ in valid))

@@ -1,0 +1,84 @@
+"""Query parameters: of filters, of the paginator, of the versioning class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rest_framework.generics import GenericAPIView
+from rest_framework.mixins import ListModelMixin
+
+from drf_mcp.schemas.annotations.openapi import parameter as openapi_parameter
+from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.schemas.query.filters import filter_parameters
+from drf_mcp.schemas.query.pagination import page_parameters
+from drf_mcp.schemas.query.versions import version_parameters
+from drf_mcp.schemas.source.twins import plain_name
+from drf_mcp.schemas.values import Parameter, Parameters
+
+
+def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
+    """Return every query parameter the handler makes use of, each in the portable subset.
+
+    The first of several under one name counts.
+
+    Args:
+        inspection: the endpoint.
+        pages: the parameters of its paginator.
+    """
+    filtering = filter_parameters(inspection) if filters(inspection) else ()
+    none: Parameters = ()
+    versions = inspection.attempt(lambda: version_parameters(inspection.view), GUARD, none)
+    found: dict[str, Parameter] = {}
+    for parameter in (*filtering, *pages, *versions):
+        found.setdefault(parameter.name, parameter)
+    for name, declared in declared_in(inspection, "query").items():
+        found.pop(name, None)
+        if declared is not None:
+            found[name] = openapi_parameter(declared)
+    return tuple(replace(p, schema=inspection.shaped(p.schema)) for p in found.values())
+
+
+def declared_in(inspection: Inspection, location: str) -> dict[str, Any]:
+    """Return the OpenAPI parameters that people wrote, by name; None for one taken out."""
+    if inspection.annotations is None:
+        return {}
+    written: dict[tuple[str, str], Any] = {}
+    written = inspection.attempt(inspection.annotations.parameters, ANNOTATE, written)
+    return {name: declared for (name, at), declared in written.items() if at == location}
+
+
+def paging_parameters(inspection: Inspection) -> Parameters:
+    """Return the parameters of the view's paginator, none where it makes no pages."""
+    if not uses(inspection, "paginate_queryset"):
+        return ()
+    none: Parameters = ()
+    return inspection.attempt(lambda: paginator_parameters(inspection.view), GUARD, none)
+
+
+def paginator_parameters(view: Any) -> Parameters:
+    """Return the parameters of the paginator, none without one."""
+    return page_parameters(view.paginator, view) if view.paginator is not None else ()
+
+
+def filters(inspection: Inspection) -> bool:
+    """Return True if the view's filters take part: as people wrote, or as the handler shows."""
+    written: bool | None = None
+    if inspection.annotations is not None:
+        written = inspection.attempt(inspection.annotations.filters, ANNOTATE, None)
+    return uses(inspection, "filter_queryset") if written is None else written
+
+
+def uses(inspection: Inspection, hook: str) -> bool:
+    """Return True if the handler filters, or pages, a list.
+
+    An extra action inherits the viewset's filters and paginator whether it uses them or
+    not, and so does a standard one that a project wrote anew. Only its source tells;
+    looking up a single object, which filters as well, does not count.
+    """
+    if not isinstance(inspection.view, GenericAPIView):
+        return False
+    if inspection.reading is not None:
+        return hook in inspection.calls
+    lists = plain_name(inspection.handler_name) == "list" or not inspection.is_viewset
+    return inspection.method == "GET" and lists and isinstance(inspection.view, ListModelMixin)
