@@ -8,11 +8,16 @@ import pytest
 from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
+from hypothesis import HealthCheck, settings
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from drf_mcp.tools import registry
 from tests.agents import Agent
+
+# Speed is measured in benchmarks: a machine that is slow at times fails no property.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -120,9 +120,7 @@ def walk_http(thing: Doors, parameters: dict[str, Any]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("paginator", STYLES)
-@settings(
-    max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.integers(1, COUNT + 3))
 def test_next_leads_through_all_rows_once_page_by_page_as_the_links_do(pages, paginator, size):
     thing = pages(paginator)

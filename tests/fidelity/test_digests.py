@@ -8,7 +8,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.encoding import encode_data
@@ -58,7 +58,6 @@ def digest(text: str, query: str = "") -> DigestPayload:
 
 
 @given(text=texts, query=st.text(max_size=20))
-@settings(deadline=None)
 def test_every_text_has_a_digest_that_keeps_the_contract_and_verifies(text, query):
     payload = digest(text, query)
     assert verify_payload(payload, canonical_text(text))
@@ -217,7 +216,6 @@ def test_a_query_of_many_words_costs_no_more():
 
 
 @given(text=texts, limit=st.integers(800, 6000))
-@settings(deadline=None)
 def test_a_digest_shrinks_to_the_room_there_is(text, limit):
     small = shrunk(ExtractiveDigester().digest(text, "harbour"), limit)
     assert len(encode_data(small)) <= limit
@@ -292,7 +290,6 @@ anything = st.builds(
 
 
 @given(condensed=anything, text=texts | st.just(ENGLISH), query=st.text(max_size=20))
-@settings(deadline=None)
 def test_whatever_a_digester_says_the_digest_keeps_the_contract(condensed, text, query):
     payload = validate_payload_dict(Scripted(condensed).digest(text, query))
     assert verify_payload(payload, canonical_text(text))

@@ -78,9 +78,7 @@ def test_what_was_left_out_comes_back_byte_for_byte(
 
 
 @given(data=answers.filter(lambda answer: answer is not None), limit=st.integers(2500, 9000))
-@settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
     """What was sent and what was fetched are together what plain HTTP answers."""
     library(MAX_RESULT_CHARS=limit)

@@ -22,9 +22,7 @@ from drf_mcp.tools.uploads import uploaded
 from tests.nasty import files
 from tests.nasty.files import encoded, png
 
-quick = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0/\\"), min_size=1, max_size=20)
 PDF = encoded(b"%PDF-1.4")
 

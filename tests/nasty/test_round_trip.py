@@ -35,7 +35,6 @@ SERIALIZERS = [
 TOOLS = ["orders_create", "customers_create", "tickets_create"]
 quick = settings(
     max_examples=25,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

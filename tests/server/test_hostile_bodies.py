@@ -18,7 +18,6 @@ from tests.agents import REVISIONS, STATELESS, Agent
 CLEAN = {200, 202, 400, 404}
 quick = settings(
     max_examples=150,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

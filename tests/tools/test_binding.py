@@ -18,9 +18,7 @@ from rest_framework.request import Request
 
 from drf_mcp.tools import ArgumentsRefused
 
-quick = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=20)
 words = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
