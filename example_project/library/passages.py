@@ -16,9 +16,9 @@ SENTENCE_LENGTHS = range(30, 560)
 
 UNDERLINE = re.compile(r"([*=\-~^#])\1{2,}")
 SENTENCE_END = re.compile(
-    r"(?:(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<=[.!?])|(?<=[.!?][)”]))\s+(?=[A-Z\"“(])"
+    r"(?:(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<=[.!?])|(?<=[.!?][)”]))\s+(?=[A-Z\"“(]|__[a-z])"
 )
-SENTENCE_START = re.compile(r"[A-Z\"“(]|\S.{0,160}?: [A-Z\"“]")
+SENTENCE_START = re.compile(r"[A-Z\"“(]|__[a-z]|\S.{0,160}?: [A-Z\"“]")
 # What is said of the documentation, not of the language.
 ASIDE = re.compile(r"\(?See |Note[: ]|\(?For (?:more|full|details)")
 # What points to something that an answer has not, or is noted for few.

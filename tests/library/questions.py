@@ -14,6 +14,7 @@ QUESTIONS = {
     "How do format strings and replacement fields work?": ["format", "replacement field"],
     "What does the global statement mean?": ["global", "name"],
     "How do I set a breakpoint in the debugger?": ["breakpoint", "debugger"],
+    "What is __slots__ for?": ["__slots__", "explicitly declare data members"],
 }
 
 # Those that find little, or much of the same.

@@ -110,7 +110,7 @@ def test_an_answer_is_plain_text(retriever, question):
 @every_question
 def test_the_paragraphs_of_an_answer_are_whole_sentences(retriever, question):
     for paragraph in paragraphs(answer(retriever, question)):
-        assert re.match(r"[A-Z\"“\u2018]|\S[^.]*(?:\.\w[^.]*)*: [A-Z\"“]", paragraph)
+        assert re.match(r"[A-Z\"“\u2018]|__[a-z]|\S[^.]*(?:\.\w[^.]*)*: [A-Z\"“]", paragraph)
         assert paragraph.endswith((".", ".)", ".”"))
         assert not re.match(r"(?:This|It|They|These|However|Otherwise)\b", paragraph)
 

@@ -66,6 +66,15 @@ def test_a_sentence_that_leans_on_another_is_quoted_with_it():
     assert quotable(f"{bound} {words}") == [bound, words]
 
 
+def test_a_sentence_may_begin_with_a_name_of_the_language():
+    """The definition of ``__slots__`` begins with the word."""
+    text = "*__slots__* allow us to declare data members. *__slots__* reserves space for them."
+    assert quotable(text) == [
+        "__slots__ allow us to declare data members.",
+        "__slots__ reserves space for them.",
+    ]
+
+
 def test_a_sentence_that_leans_on_nothing_is_not_quoted():
     text = "It has been bound before it was used. Names are bound by assignment."
     assert quotable(text) == ["Names are bound by assignment."]
