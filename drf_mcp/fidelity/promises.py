@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Broken by rows that are left out, by members that are, or by a digest in place of a text;
-# and what would turn round once a part of it is gone.
+# Broken by rows that are left out or left alike, by members that are left out, or by a
+# digest in place of a text; and what would turn round once a part of it is gone.
 BROKEN = frozenset(
     {
         "required",
         "dependentRequired",
         "minProperties",
         "minItems",
+        "uniqueItems",
         "contains",
         "minContains",
         "minLength",
+        "maxLength",
         "pattern",
         "format",
         "not",
         "if",
         "then",
         "else",
+        "unevaluatedItems",
+        "unevaluatedProperties",
     }
 )
 SCHEMAS_BY_NAME = frozenset(

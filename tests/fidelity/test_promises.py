@@ -64,6 +64,19 @@ CASES = {
         {"allOf": [{"anyOf": [{}, {}]}]},
     ),
     "conditions go": ({"type": "object", "not": {"required": ["a"]}}, {"type": "object"}),
+    "rows left alike and texts made digests": (
+        {"type": "array", "uniqueItems": True, "items": {"type": "string", "maxLength": 1600}},
+        {"type": "array", "items": {"type": "string"}},
+    ),
+    "what a condition that is gone had evaluated": (
+        {
+            "if": {"required": ["a"]},
+            "then": {"properties": {"b": {}}},
+            "unevaluatedProperties": False,
+            "unevaluatedItems": False,
+        },
+        {},
+    ),
     "true stays": ({"items": True}, {"items": True}),
 }
 
