@@ -90,7 +90,7 @@ DEFAULTS: dict[str, Any] = {
     # See docs/files.md.
     "MAX_CONTENT_BYTES": 1024 * 1024,
     # Longest envelope of a success, in characters of its text. What is longer is digested
-    # and trimmed. 1000 or more; None: any length. See docs/large_results.md.
+    # and trimmed. 2000 or more; None: any length. See docs/large_results.md.
     "MAX_RESULT_CHARS": 40000,
     # The same for a failure.
     "MAX_ERROR_CHARS": 8000,
@@ -116,6 +116,10 @@ IMPORT_STRINGS = frozenset(
         "ARCHIVE_CLASS",
     }
 )
+
+
+SMALLEST_BUDGET = 2000
+"""Characters that an envelope takes which says what is missing and where it waits."""
 
 
 class MCPSettings:

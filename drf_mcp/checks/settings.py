@@ -12,7 +12,7 @@ from django.urls import URLResolver, get_resolver
 
 from drf_mcp.dispatch import contain
 from drf_mcp.envelopes import Envelope
-from drf_mcp.settings import DEFAULTS, mcp_settings
+from drf_mcp.settings import DEFAULTS, SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
 
@@ -23,8 +23,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "PORTABLE": (True, False),
 }
 BUDGETS = ("MAX_RESULT_CHARS", "MAX_ERROR_CHARS")
-SMALLEST_BUDGET = 1000
-"""Characters that an envelope takes which says what is missing and where it waits."""
 SIZES = ("TOOLS_PAGE_SIZE", "MAX_BODY_BYTES", "MAX_CONTENT_BYTES", "MAX_UPLOAD_BYTES")
 
 

@@ -156,15 +156,14 @@ def clip(text: str, length: int) -> str:
     return (cut[:space] if space > length // 2 else cut).rstrip() + "…"
 
 
-def is_digest(text: str) -> bool:
-    """Return whether a text is a digest already, which is not digested again."""
-    if not text.startswith("{") or CONTENT_TYPE not in text[:200]:
-        return False
-    try:
-        payload = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(payload, dict) and payload.get("content_type") == CONTENT_TYPE
+def is_digest(value: Any) -> bool:
+    """Return whether a text, or an object, is a digest already, which is not digested again."""
+    if isinstance(value, str) and value.lstrip().startswith("{") and CONTENT_TYPE in value:
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(value, dict) and value.get("content_type") == CONTENT_TYPE
 
 
 Digest = Callable[[str, str], Mapping[str, Any]]

@@ -15,19 +15,28 @@ SENTENCE = 500
 VALUE = 160
 
 
-def fit_failure(outcome: Outcome, write: Callable[[Outcome], str], limit: int) -> Outcome:
+def fit_failure(
+    outcome: Outcome, write: Callable[[Outcome], str], limit: int, room: int | None = None
+) -> Outcome:
     """Return a failed outcome with as many of its problems as fit.
 
     Nothing is archived: whoever corrects the problems shown and calls again is told the
     others. The floor is a failure without problems and context, its texts cut.
+
+    Args:
+        outcome: any outcome.
+        write: renders and encodes the envelope exactly as it is sent.
+        limit: the size that the result has to fit, in characters.
+        room: how much of it the failure may take, all by default.
     """
     if outcome.failure is None:
         return outcome
+    room = limit if room is None else room
     failure = with_short_texts(outcome.failure)
     cut = failure != outcome.failure
     # Of a hard failure the problems say what its body says, and can be shown in part.
     data = outcome.data if failure.soft or not failure.problems else None
-    outcome, asides = short_asides(outcome.changed(failure=failure, data=data), write, limit // 2)
+    outcome, asides = short_asides(outcome.changed(failure=failure, data=data), write, room // 2)
     total = len(failure.problems)
 
     def with_problems(count: int) -> Outcome:
@@ -39,13 +48,15 @@ def fit_failure(outcome: Outcome, write: Callable[[Outcome], str], limit: int) -
         )
 
     # With all of them or not: `most` takes its total for too many.
-    fitted = with_problems(most(total + 1, lambda n: len(write(with_problems(n))) <= limit))
-    if len(write(fitted)) > limit and not failure.soft:
+    fitted = with_problems(most(total + 1, lambda n: len(write(with_problems(n))) <= room))
+    if len(write(fitted)) > room and not failure.soft:
         fitted = fitted.changed(data=None)
-    if len(write(fitted)) > limit:
-        floor = replace(failure, problems=(), context={})
+    if len(write(fitted)) > room:
+        bare = replace(failure, problems=(), context={})
         beside = {"telemetry": {}, "meta": {}, "suggestions": (), "warnings": fitted.warnings[-1:]}
-        fitted = fitted.changed(failure=floor, **beside)
+        fitted = fitted.changed(failure=bare, **beside)
+        if len(write(fitted)) > room:
+            fitted = fitted.changed(failure=with_short_texts(bare, VALUE))
     return fitted
 
 
@@ -68,13 +79,13 @@ def shortening(limit: int, count: int, total: int, told: Sequence[str], *, cut: 
     return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context)
 
 
-def with_short_texts(failure: Failure) -> Failure:
+def with_short_texts(failure: Failure, length: int = SENTENCE) -> Failure:
     """Return a failure whose texts are no longer than anybody reads."""
     return replace(
         failure,
         code=failure.code[:VALUE],
-        message=clip(failure.message, SENTENCE),
-        remediation=clip(failure.remediation, SENTENCE),
+        message=clip(failure.message, length),
+        remediation=clip(failure.remediation, length),
         problems=tuple(short_problem(problem) for problem in failure.problems),
         context=short_context(failure.context),
     )

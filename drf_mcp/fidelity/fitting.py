@@ -13,7 +13,7 @@ from drf_mcp.fidelity.asides import most, short_asides
 from drf_mcp.fidelity.digesters import Digest, is_digest, shrunk
 from drf_mcp.fidelity.failures import fit_failure
 from drf_mcp.fidelity.reports import UNAVAILABLE, Reduction, Reporter
-from drf_mcp.fidelity.trees import Path, long_texts, plain, replaced
+from drf_mcp.fidelity.trees import Path, long_texts, plain, replaced, value_at
 from drf_mcp.fidelity.trimming import Trimmed, trim
 from drf_mcp.outcomes import Outcome, Warning
 
@@ -85,7 +85,7 @@ class Fitter:
         bare = outcome.changed(data=None)
         if outcome.failure is None or len(write(bare)) <= room:
             return outcome
-        return fit_failure(bare, write, room).changed(data=answer)
+        return fit_failure(bare, write, self.limit, room).changed(data=answer)
 
     def stored(self, outcome: Outcome, write: Write) -> Outcome:
         """Return a success that fits, what it has lost being archived first."""
@@ -195,8 +195,11 @@ class Reducer:
         """The texts that can be digested, by where they stand."""
         if self.fitter.digest is None:
             return {}
-        found = long_texts(self.tree, LONG_TEXT)
-        return {path: text for path, text in found if not is_digest(text)}
+        return {
+            path: text
+            for path, text in long_texts(self.tree, LONG_TEXT)
+            if not is_digest(text) and not is_digest(value_at(self.tree, path[:-1]))
+        }
 
     @cached_property
     def lengths(self) -> Mapping[Path, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.encoding import to_bytes
-from drf_mcp.fidelity.trees import Path, value_at, written
+from drf_mcp.fidelity.trees import Path, pointer, value_at, written
 
 IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
 LABELS = ("name", "title", "label", "subject", "display_name", "username", "code", "number")
@@ -79,7 +79,8 @@ class Names:
             alone: True if no other list lost rows.
         """
         if not path or isinstance(path[-1], str):
-            return place(path)
+            name = place(path)
+            return pointer(path) if name in self.taken else name
         keys = self.keys(path[:-1])
         if keys is None:
             return place(path)

@@ -118,7 +118,7 @@ class Reporter:
     def warning(self, reduction: Reduction, listed: int) -> Warning:
         """Return the warning that names counts, reason and remedy."""
         missing, total = self.counts(reduction)
-        done = [*steps(reduction, total), *(aside.told for aside in self.asides)]
+        done = [*steps(reduction, total), *self.told_beside(reduction)]
         told = [f"Shortened to fit {self.limit} characters: {', '.join(done)}."]
         if listed < missing + len(self.asides):
             told.append(f"The first {listed} are listed in dropped_content_ids.")
@@ -138,6 +138,13 @@ class Reporter:
         if self.less:
             told.append(self.less)
         return Warning(TRUNCATED, " ".join(told), Severity.INFO, context)
+
+    def told_beside(self, reduction: Reduction) -> Iterator[str]:
+        """Yield what was left out beside the answer; in a few words where all room is needed."""
+        if not reduction.empty:
+            yield from (aside.told for aside in self.asides)
+        elif self.asides:
+            yield "nor all that stood beside it"
 
     def counts(self, reduction: Reduction) -> tuple[int, int]:
         """Return how many rows and texts are not as they were, and of how many."""

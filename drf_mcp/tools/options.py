@@ -10,8 +10,11 @@ from typing import Any, TypeVar
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.outcomes import MISSING
+from drf_mcp.settings import SMALLEST_BUDGET
 
 Target = TypeVar("Target", bound=Callable[..., Any])
+
+BUDGETS = ("max_result_chars", "max_error_chars")
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class ToolOptions:
             Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
         envelope_class: the envelope of this tool's results.
-        max_result_chars: the longest envelope of a success; 0 for any length.
+        max_result_chars: the longest envelope of a success, 2000 or more; 0 for any length.
         max_error_chars: the longest envelope of a failure; 0 for any length.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
@@ -110,6 +113,9 @@ def tool_options(**options: Any) -> ToolOptions:
     """Build `ToolOptions`, naming the ones that exist when one does not."""
     if "tags" in options:
         options["tags"] = tuple(options["tags"])
+    for name in BUDGETS:
+        if 0 < (options.get(name) or 0) < SMALLEST_BUDGET:
+            raise ImproperlyConfigured(f"{name} must be 0 or at least {SMALLEST_BUDGET}.")
     try:
         return ToolOptions(**options)
     except TypeError:
@@ -127,7 +133,7 @@ def mcp_tool(**options: Any) -> Callable[[Target], Target]:
     ``@action``; on a function view it stands above ``@api_view``.
 
     Raises:
-        ImproperlyConfigured: on an option that does not exist.
+        ImproperlyConfigured: on an option that does not exist, or a budget too small.
     """
     said = tool_options(**options)
 

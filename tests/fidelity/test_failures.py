@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.settings import SMALLEST_BUDGET
 from tests.fidelity.fitted import fit
 
 STRUCTURED = [ResponseV2Envelope, OkEnvelope, StatusEnvelope]
@@ -91,6 +92,15 @@ def test_the_floor_is_the_failure_itself():
     assert len(fitted.text) < 1000
 
 
+@pytest.mark.parametrize("envelope_class", [*STRUCTURED, PlainEnvelope])
+@pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
+def test_the_smallest_budget_holds_any_failure(envelope_class, soft):
+    """Texts that take twice their length as JSON are cut once more."""
+    said = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
+    outcome = replace(refused(50, **said, soft=soft), data=None)
+    assert len(fit(outcome, SMALLEST_BUDGET, envelope_class).text) <= SMALLEST_BUDGET
+
+
 def test_a_plain_failure_shows_the_problems_that_fit():
     fitted = fit(refused(500), LIMIT, PlainEnvelope)
     shown = fitted.texts[0].count("A valid integer is required.")
@@ -112,3 +122,4 @@ def test_a_soft_failure_has_room_for_its_answer_beside_its_problems():
     fitted = fit(outcome, LIMIT)
     assert len(fitted.text) <= LIMIT
     assert fitted.outcome.data == {"id": 1}
+    assert f"Shortened to fit {LIMIT} characters" in fitted.envelope["meta"]["warnings"][0]

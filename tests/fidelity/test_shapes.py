@@ -7,15 +7,18 @@ import time
 
 import pytest
 
+from drf_mcp.budgets import LESS
 from drf_mcp.envelopes import (
     DigestPayload,
     OkEnvelope,
     PlainEnvelope,
+    ResponseV2Envelope,
     StatusEnvelope,
     verify_payload,
 )
 from drf_mcp.fidelity import canonical_text
-from drf_mcp.outcomes import Pagination, Warning
+from drf_mcp.outcomes import Pagination, RateLimit, Warning
+from drf_mcp.settings import SMALLEST_BUDGET
 from tests.fidelity.fitted import fit, fit_data, success
 
 LONG = " ".join(f"Sentence {number} speaks of warehouse {number % 7}." for number in range(200))
@@ -63,6 +66,34 @@ def test_a_digest_in_the_answer_is_left_alone():
     fitted = fit_data(rows(30, body=digest), 20_000)
     assert fitted.level == "partial"
     assert all(row["body"] == digest for row in fitted.outcome.data)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda digest: digest,
+        lambda digest: json.dumps(dict(sorted(digest.items(), reverse=True))),
+        lambda digest: "\n" + json.dumps(digest, indent=2),
+    ],
+    ids=["an object", "in another order", "indented"],
+)
+def test_a_digest_is_known_however_it_is_written(written):
+    digest = {
+        "version": "1.0",
+        "content_type": "digest/v1",
+        "query_hash": "e3b0c442",
+        "summary": "The mole broke. " * 120,
+        "key_points": ["The ships are safe."] * 10,
+        "evidence_snippets": [],
+        "original_chars": 9000,
+        "digest_chars": 2110,
+        "compression_ratio": 0.2344,
+        "source_text_hash": "sha256:" + "0" * 64,
+    }
+    data = [{"id": n, "content": written(digest)} for n in range(9)]
+    fitted = fit_data(data, 16_000)
+    assert fitted.outcome.data == data[: len(fitted.outcome.data)]
+    assert fitted.level == "partial"
 
 
 def test_a_thousand_small_rows_lose_their_tail_and_tell_the_keys():
@@ -200,6 +231,43 @@ def test_notes_that_fill_the_budget_give_way():
     assert [warning.code for warning in fitted.outcome.warnings] == ["CONTENT_TRUNCATED"]
 
 
+CURSOR = "cD0yMDI2LTExLTIxKzE3JTNBMDA" * 3
+BESIDE = {
+    "warnings": tuple(Warning("W", "Not all was done.") for _ in range(99)),
+    "suggestions": ("Look again. " * 9,) * 9,
+    "telemetry": {"duration_ms": 12.5, "database_queries": 4},
+    "meta": {"source": "m" * 900},
+    "rate_limit": RateLimit(100, 3, 1790000000, 60),
+    "pagination": Pagination(True, 999, 20, 7, CURSOR, {"cursor": CURSOR, "search": "mole"}),
+}
+
+
+@pytest.mark.parametrize(
+    "envelope_class", [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
+)
+@pytest.mark.parametrize("keep", [True, False, None])
+def test_the_smallest_budget_holds_what_is_said_of_an_empty_answer(envelope_class, keep):
+    outcome = success(page_of(3) | {"results": rows(99)}, **BESIDE)
+    outcome = outcome.changed(tool="t" * 64)
+    floor = fit(outcome, 1, envelope_class, keep, less=LESS)
+    assert len(floor.text) <= SMALLEST_BUDGET
+    fitted = fit(outcome, SMALLEST_BUDGET, envelope_class, keep, less=LESS)
+    assert len(fitted.text) <= SMALLEST_BUDGET
+
+
+def test_an_empty_answer_names_what_stood_beside_it():
+    fitted = fit(success(rows(99), **BESIDE), 1)
+    meta = fitted.envelope["meta"]
+    assert "nothing of the answer fits, nor all that stood beside it" in meta["warnings"][0]
+    assert [item["id"] for item in fitted.items] == [
+        "data",
+        "warnings",
+        "suggestions",
+        "meta",
+        "telemetry",
+    ]
+
+
 def test_response_v2_tells_all_of_it():
     fitted = fit_data(rows(1000, note="x" * 50), 40_000)
     meta = fitted.envelope["meta"]
@@ -271,6 +339,13 @@ def test_no_two_parts_are_called_the_same():
     )
     dropped = fitted.envelope["meta"]["dropped_content_ids"]
     assert len(set(dropped)) == len(dropped)
+
+
+def test_a_member_is_not_mistaken_for_what_stood_beside_the_answer():
+    noisy = tuple(Warning("W", "w" * 300) for _ in range(60))
+    fitted = fit(success({"warnings": "x y. " * 1500, "id": 1}, warnings=noisy), 4000)
+    names = [item["id"] for item in fitted.items]
+    assert sorted(names) == ["/warnings", "warnings"]
 
 
 def test_a_part_with_an_endless_name_is_called_by_a_short_one():
