@@ -164,6 +164,36 @@ def test_foreign_key_to_another_column_gives_that_column():
     assert output_schema(made) == {}
 
 
+class Closed(models.QuerySet):
+    """Rows that nobody may ask for outside a tenant."""
+
+    def all(self):
+        raise PermissionError("no tenant")
+
+
+def test_relation_is_described_without_asking_for_rows():
+    made = field_of(user=serializers.PrimaryKeyRelatedField(queryset=Closed(User)))
+    assert bare(input_schema(made)) == KEY
+    assert bare(output_schema(made)) == NULL_KEY
+
+
+def test_relation_whose_rows_are_the_callers_is_found_through_its_source():
+    class Mine(serializers.PrimaryKeyRelatedField):
+        def get_queryset(self):
+            return self.context["request"].user.books.all()
+
+    made = field_of(owner=Mine())
+    assert bare(input_schema(made)) == KEY
+
+
+def test_relation_without_a_source_is_found_through_its_rows():
+    class Anybody(serializers.PrimaryKeyRelatedField):
+        def get_queryset(self):
+            return User.objects.all()
+
+    assert bare(input_schema(field_of(user=Anybody()))) == KEY
+
+
 def test_relation_to_nothing_known_is_open():
     made = field_of(thing=serializers.PrimaryKeyRelatedField(read_only=True))
     assert output_schema(made) == {}

@@ -29,11 +29,15 @@ def source_field(field: relations.RelatedField[Any, Any, Any]) -> Any:
 
 
 def related_model(field: relations.RelatedField[Any, Any, Any]) -> Any:
-    """Return the model a relation points at, None if it cannot be told."""
-    queryset = field.get_queryset()
-    if queryset is not None:
-        return queryset.model
-    return getattr(source_field(field), "related_model", None)
+    """Return the model a relation points at, None if it cannot be told.
+
+    Rows are asked for last: those of one caller, or of one tenant, are not there for nobody.
+    """
+    relation: Any = field
+    if relation.queryset is not None:
+        return relation.queryset.model
+    model = getattr(source_field(field), "related_model", None)
+    return getattr(field.get_queryset(), "model", None) if model is None else model
 
 
 def identified(schema: Schema, field: relations.RelatedField[Any, Any, Any], key: str) -> Schema:
