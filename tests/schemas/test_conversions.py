@@ -77,7 +77,22 @@ class Nesting(Named):
         return super().to_internal_value(data)
 
 
-@pytest.mark.parametrize("field", [Strict(), Logged(), Counted(), Checked(), Nesting()], ids=repr)
+class Rephrasing(Named):
+    """Refuses what is refused, in other words."""
+
+    def run_validation(self, data=s.empty):
+        try:
+            return super().run_validation(data)
+        except s.ValidationError as exc:
+            logger.info("refused")
+            raise s.ValidationError(s.as_serializer_error(exc)) from exc
+        finally:
+            self.read = True
+
+
+@pytest.mark.parametrize(
+    "field", [Strict(), Logged(), Counted(), Checked(), Nesting(), Rephrasing()], ids=repr
+)
 def test_override_that_hands_over_what_it_was_given_reads_as_stock(field):
     assert reads_as_stock(field)
 
@@ -94,6 +109,34 @@ class Relaxed(s.CharField):
             return super().to_internal_value(data)
         except s.ValidationError:
             return str(data)
+
+
+class RelaxedAtTimes(s.CharField):
+    def to_internal_value(self, data):
+        try:
+            return super().to_internal_value(data)
+        except s.ValidationError:
+            if data is None:
+                return ""
+            raise
+
+
+class RelaxedForOneError(s.CharField):
+    def to_internal_value(self, data):
+        try:
+            return super().to_internal_value(data)
+        except TypeError:
+            raise s.ValidationError("No text.") from None
+        except s.ValidationError:
+            logger.info("refused")
+
+
+class RelaxedInTheEnd(s.CharField):
+    def to_internal_value(self, data):
+        try:
+            return super().to_internal_value(data)
+        finally:
+            return str(data)  # noqa: B012
 
 
 class Early(s.CharField):
@@ -176,6 +219,9 @@ class Above(Nesting):
     [
         Defaulting(),
         Relaxed(),
+        RelaxedAtTimes(),
+        RelaxedForOneError(),
+        RelaxedInTheEnd(),
         Early(),
         Either(),
         Rewritten(),

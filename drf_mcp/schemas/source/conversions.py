@@ -91,8 +91,15 @@ class Override:
         }
 
     def run(self, statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-        """Yield statements, and for an ``if self.flag`` the ones that the field's flag chooses."""
+        """Yield statements, and of branches those that run.
+
+        Of an ``if self.flag`` those are the ones that the field's flag chooses, of a ``try``
+        whose handlers all raise the ones outside its handlers.
+        """
         for statement in statements:
+            if isinstance(statement, ast.Try) and only_refuses(statement):
+                yield from self.run([*statement.body, *statement.orelse, *statement.finalbody])
+                continue
             flag = self.flag(statement.test) if isinstance(statement, ast.If) else None
             if isinstance(statement, ast.If) and flag is not None:
                 yield from self.run(statement.body if flag else statement.orelse)
@@ -170,6 +177,13 @@ class Override:
         if isinstance(user, ast.Attribute):
             return user.attr in READERS
         return isinstance(user, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.If, ast.Subscript))
+
+
+def only_refuses(statement: ast.Try) -> bool:
+    """Return True if whatever a ``try`` statement catches is raised in the end."""
+    handled = [s for handler in statement.handlers for s in handler.body] + statement.finalbody
+    leaves = any(isinstance(node, LEAVING) for s in handled for node in ast.walk(s))
+    return not leaves and all(isinstance(h.body[-1], ast.Raise) for h in statement.handlers)
 
 
 def evaluated(node: ast.AST | None) -> Iterator[ast.AST]:
