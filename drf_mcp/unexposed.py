@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.urls import get_resolver
 from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
@@ -55,7 +54,7 @@ def unexposed(registry: Registry) -> list[Unexposed]:
         for endpoint in endpoints(urlconf)
         if key_of(endpoint) not in exposed and not is_ours(endpoint)
     ]
-    return found + list(format_suffixed(routes(get_resolver(urlconf), (), urlconf)))
+    return found + list(format_suffixed(routes(urlconf)))
 
 
 def key_of(endpoint: Endpoint) -> tuple[str, str]:

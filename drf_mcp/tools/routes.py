@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver
+from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
 from django.utils.regex_helper import normalize
 from django.views.generic import View
 from rest_framework.settings import api_settings
@@ -217,8 +217,12 @@ class Endpoint:
 @functools.lru_cache(maxsize=4096)
 def path_templates(regexes: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Turn a chain of regexes into templates, the way Django's ``reverse`` does."""
-    joined = "".join(regex.removeprefix("^") for regex in regexes)
-    return tuple((template, tuple(names)) for template, names in normalize(joined))
+    return tuple((template, tuple(names)) for template, names in normalize(joined(regexes)))
+
+
+def joined(regexes: Iterable[str]) -> str:
+    """Return a chain of regexes as one."""
+    return "".join(regex.removeprefix("^") for regex in regexes)
 
 
 def group_pattern(regex: str, name: str) -> str | None:
@@ -245,23 +249,32 @@ def endpoints(urlconf: Any) -> Iterator[Endpoint]:
     Left out are routes with a format suffix, which repeat the ones without, and
     methods that no view handles.
     """
-    for route in routes(get_resolver(urlconf), (), urlconf):
+    for route in routes(urlconf):
         if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
             continue
         for method, action in handled_methods(route):
             yield Endpoint(route, method.upper(), action)
 
 
-def routes(resolver: URLResolver, parents: tuple[Any, ...], urlconf: Any) -> Iterator[Route]:
-    """Yield the routes below a resolver whose callbacks are DRF views."""
+def routes(urlconf: Any) -> Iterator[Route]:
+    """Yield the routes to DRF views. Of patterns written alike Django takes the first alone."""
+    first: dict[str, tuple[Any, Any]] = {}
+    for chain, callback in patterns(get_resolver(urlconf), ()):
+        first.setdefault(joined(pattern.regex.pattern for pattern in chain), (chain, callback))
+    for chain, callback in first.values():
+        view_class = getattr(callback, "cls", None)
+        if isinstance(view_class, type) and issubclass(view_class, APIView):
+            yield Route(urlconf, chain, callback)
+
+
+def patterns(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+    """Yield the patterns below a resolver, each with those that include it, and their callbacks."""
     chain = (*parents, resolver.pattern)
     for entry in resolver.url_patterns:
         if isinstance(entry, URLResolver):
-            yield from routes(entry, chain, urlconf)
-        elif isinstance(entry, URLPattern):
-            view_class = getattr(entry.callback, "cls", None)
-            if isinstance(view_class, type) and issubclass(view_class, APIView):
-                yield Route(urlconf, (*chain, entry.pattern), entry.callback)
+            yield from patterns(entry, chain)
+        else:
+            yield (*chain, entry.pattern), entry.callback
 
 
 def order(method: str) -> tuple[int, str]:

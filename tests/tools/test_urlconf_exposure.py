@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
-from django.urls import path
+from django.urls import include, path, re_path
 from django.views import View
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.views import SpectacularAPIView
@@ -174,6 +174,22 @@ def test_a_routers_root_is_no_tool(tools_of):
 def test_of_routes_that_differ_in_the_trailing_slash_the_first_counts(tools_of):
     tools = tools_of(path("silent/<int:pk>", silent), path("silent/<int:pk>/", silent))
     assert [tool.endpoint.route.path for tool in tools.values()] == ["/silent/{pk}"]
+
+
+@pytest.mark.parametrize(
+    "first", [silent, lambda request: HttpResponse()], ids=["of the API", "of Django alone"]
+)
+def test_a_route_that_an_earlier_one_hides_is_no_tool(tools_of, first):
+    boxes = include([re_path("^boxes/(?P<pk>[0-9]+)/$", Boxes.as_view({"get": "list"}))])
+    tools = tools_of(
+        re_path("^boxes/", include([re_path("^(?P<pk>[0-9]+)/$", first)])), path("", boxes)
+    )
+    assert "boxes_list" not in tools
+
+
+def test_routes_that_take_other_values_at_one_path_are_tools(tools_of):
+    shaken = re_path("^boxes/(?P<pk>[a-z]+)/$", Boxes.as_view({"post": "shake"}))
+    assert len(tools_of(re_path("^boxes/(?P<pk>[0-9]+)/$", silent), shaken)) == 2
 
 
 def test_other_views_at_a_path_without_the_slash_are_tools(tools_of):
