@@ -319,6 +319,11 @@ ANNOTATED = [
         annotated.Pets.as_view(),
         samples=bodies({"kind": "cat", "lives": 9}, {"kind": "dog", "tricks": []}),
     ),
+    Nasty(
+        "kept",
+        annotated.Kept.as_view(),
+        samples=bodies({"kind": "cat", "lives": 9}, {"kind": "dog", "tricks": []}),
+    ),
     Nasty("loose", annotated.Loose.as_view(), samples=bodies({"n": None, "s": [1]})),
     Nasty("nothing", annotated.Nothing.as_view(), samples=(Sample(),)),
     Nasty(

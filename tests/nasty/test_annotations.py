@@ -83,6 +83,13 @@ def test_of_several_requests_the_members_of_each_may_be_sent(tool):
     assert schema["required"] == ["kind"]
 
 
+def test_a_request_may_be_what_an_extension_speaks_for(tool):
+    kept = tool("/kept/")
+    assert set(kept.input_schema["properties"]) == {"kind", "lives", "tricks"}
+    assert kept.input_schema["required"] == ["kind"]
+    assert not kept.schema.findings
+
+
 def test_a_request_may_be_a_schema_and_json_is_preferred(tool):
     schema = tool("/loose/").input_schema
     assert schema["required"] == ["n"]

@@ -233,6 +233,8 @@ class Annotations:
                 return written
             schema = self.field_schema(target)
             return {"type": "array", "items": schema} if target is not written else schema
+        if OpenApiSerializerExtension.get_match(written) is not None:  # whatever it is itself
+            return self.serializer_schema(written)
         if is_basic_type(written):
             return self.plain(build_basic_type(written) or {})
         if is_higher_order_type_hint(written):
@@ -242,11 +244,8 @@ class Annotations:
     def field_schema(self, field: AnyField) -> Schema | None:
         """Return what was written of a field's input by decorator or extension, else None."""
         if isinstance(field, BaseSerializer):
-            if OpenApiSerializerExtension.get_match(field) is None:
-                return None
-            with LOCK:
-                component = self.schema.resolve_serializer(field, "request")
-                return self.plain(component.ref if component else {})
+            matched = OpenApiSerializerExtension.get_match(field) is not None
+            return self.serializer_schema(field) if matched else None
         written = has_override(field, "field")
         if not written and OpenApiSerializerFieldExtension.get_match(field) is None:
             return None
@@ -254,6 +253,12 @@ class Annotations:
             return None
         with LOCK:
             return self.plain(self.schema._map_serializer_field(field, "request") or {})
+
+    def serializer_schema(self, serializer: Any) -> Schema:
+        """Return what drf-spectacular makes of a serializer, or of what stands for one."""
+        with LOCK:
+            component = self.schema.resolve_serializer(serializer, "request")
+            return self.plain(component.ref if component else {})
 
     def plain(self, schema: Any) -> Schema:
         """Return a schema of OpenAPI 3.0 as JSON Schema, its references put in place."""
