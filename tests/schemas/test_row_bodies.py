@@ -49,6 +49,13 @@ class Rows(viewsets.GenericViewSet):
     def amend(self, request):
         return Response(NameSerializer(data=request.data, partial=True).is_valid())
 
+    def amend_in_whole(self, request):
+        return Response(NameSerializer(data=request.data, partial=False).is_valid())
+
+    def amend_perhaps(self, request):
+        partial = "whole" not in request.GET
+        return Response(NameSerializer(data=request.data, partial=partial).is_valid())
+
     def declared(self, request):
         return Response(self.serializer_class(data=request.data).is_valid())
 
@@ -76,6 +83,35 @@ def test_rows_read_by_two_serializers_may_have_the_fields_of_both():
 def test_partial_update_requires_what_a_whole_serializer_does():
     assert [field.required for field in described(Rows, "PATCH", "rename").body.fields] == [True]
     assert [field.required for field in described(Rows, "PATCH", "amend").body.fields] == [False]
+
+
+@pytest.mark.parametrize(
+    ("action", "method", "required"),
+    [
+        ("amend", "PUT", False),
+        ("amend", "POST", False),
+        ("amend_in_whole", "PATCH", True),
+        ("amend_perhaps", "POST", True),
+        ("amend_perhaps", "PATCH", False),
+    ],
+)
+def test_handler_requires_nothing_where_it_says_partial_whatever_the_method(
+    action, method, required
+):
+    (name,) = described(Rows, method, action).body.fields
+    assert name.required is required
+
+
+def test_handler_that_hands_on_to_the_partial_update_requires_nothing():
+    class Renamed(generics.UpdateAPIView):
+        queryset = Group.objects.all()
+        serializer_class = NameSerializer
+
+        def post(self, request, *args, **kwargs):
+            return self.partial_update(request, *args, **kwargs)
+
+    required = {m: described(Renamed, m).body.fields[0].required for m in ("POST", "PUT", "PATCH")}
+    assert required == {"POST": False, "PUT": True, "PATCH": False}
 
 
 class Bulk(generics.CreateAPIView):

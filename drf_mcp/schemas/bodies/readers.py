@@ -42,8 +42,12 @@ def constructed(inspection: Inspection) -> SerializerCall | None:
     calls = list(inspection.reading.serializer_calls if inspection.reading is not None else ())
     if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
         return None
-    partial, many = any(call.partial for call in calls), {call.many for call in calls}
-    return replace(calls[0], partial=partial, many=many.pop() if len(many) == 1 else None)
+    partial, many = {call.partial for call in calls}, {call.many for call in calls}
+    return replace(
+        calls[0],
+        partial=partial.pop() if len(partial) == 1 else None,
+        many=many.pop() if len(many) == 1 else None,
+    )
 
 
 def inherits_serializer(inspection: Inspection) -> bool:

@@ -114,13 +114,24 @@ def read_body(inspection: Inspection) -> Body:
     serializer = input_serializer(inspection, call)
     if serializer is None:
         return unread_body(inspection)
-    partial = call is None or call.partial or call.serializer_class is None
+    partial = requires_nothing(inspection, call)
     rows = serializer_of_rows(inspection, call, serializer)
     if rows is None:
         body = serializer_body(inspection, serializer, partial=partial)
         return with_rest_of_rows(inspection, call, body)
     several = serializer_body(inspection, rows, partial=partial)
     return either_body(serializer_body(inspection, serializer, partial=partial), several)
+
+
+def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> bool:
+    """Return True if the serializer that the handler constructs is one of a partial update.
+
+    Where the handler does not tell, it is one for a PATCH.
+    """
+    if (call is not None and call.partial) or "partial_update" in inspection.calls:
+        return True
+    untold = call is None or call.partial is None or call.serializer_class is None
+    return untold and inspection.method == "PATCH"
 
 
 def unread_body(inspection: Inspection) -> Body:
@@ -169,19 +180,21 @@ def with_rest_of_rows(inspection: Inspection, call: SerializerCall | None, body:
     own = inspection.attempt(lambda: inspection.view.get_serializer(many=True), GUARD, None)
     if own is None:
         return body
-    others = serializer_body(inspection, own, partial=True)
+    others = serializer_body(inspection, own)
     return with_members_of_rows(body, others)
 
 
-def serializer_body(inspection: Inspection, serializer: Any, *, partial: bool = True) -> Body:
+def serializer_body(
+    inspection: Inspection, serializer: Any, *, partial: bool | None = None
+) -> Body:
     """Return the body that a serializer reads in the method at hand.
 
     Args:
         inspection: of the endpoint.
         serializer: the serializer.
-        partial: it requires nothing of a PATCH.
+        partial: it requires nothing; by default of a PATCH.
     """
-    if inspection.method == "PATCH" and partial:
+    if inspection.method == "PATCH" if partial is None else partial:
         make_partial(serializer)
     inspection.serializer = serializer
     return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)

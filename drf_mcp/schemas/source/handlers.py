@@ -21,7 +21,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.schemas.source.branches import running
-from drf_mcp.schemas.source.reads import keys_read, stands_for
+from drf_mcp.schemas.source.reads import keys_read, stands_for, truth
 from drf_mcp.schemas.source.twins import plain_name
 
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
@@ -41,13 +41,13 @@ class SerializerCall:
         serializer_class: the class called, None for the view's own `get_serializer`.
         many: True if it is given ``many=True``, None if that depends on what was sent.
         attribute: the view's attribute that holds the class, "" if it is named itself.
-        partial: True if it may be told to require nothing.
+        partial: True if it is given ``partial=True``, None if that depends.
     """
 
     serializer_class: type[BaseSerializer[Any]] | None
     many: bool | None = False
     attribute: str = ""
-    partial: bool = False
+    partial: bool | None = False
 
 
 @dataclass(frozen=True)
@@ -230,11 +230,9 @@ class Reader:
         """Note a serializer that is given exactly ``request.data``, or a part to read."""
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         if stands_for(keywords.get("data"), is_body):
-            many = keywords.get("many")
-            is_many = bool(many.value) if isinstance(many, ast.Constant) else None
-            partial = "partial" in keywords or None in keywords
-            call = SerializerCall(serializer_class, is_many if many else False, attribute, partial)
-            self.serializer_calls.add(call)
+            many = truth(keywords.get("many"))
+            partial = None if None in keywords else truth(keywords.get("partial"))
+            self.serializer_calls.add(SerializerCall(serializer_class, many, attribute, partial))
         elif "data" in keywords and serializer_class is None:
             self.reads_parts = True
 

@@ -59,3 +59,10 @@ def literal_loops(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
             items = node.iter.elts if isinstance(node.iter, (ast.Tuple, ast.List)) else []
             values = [item.value for item in items if isinstance(item, ast.Constant)]
             yield node.target.id, [value for value in values if isinstance(value, str)]
+
+
+def truth(node: ast.AST | None) -> bool | None:
+    """Return what an optional argument comes to as a condition, None if that depends."""
+    if node is None:
+        return False
+    return bool(node.value) if isinstance(node, ast.Constant) else None
