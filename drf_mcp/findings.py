@@ -13,6 +13,7 @@ from drf_mcp.schemas.endpoint import Finding
 from drf_mcp.tools import Tool
 from drf_mcp.tools.descriptions import own_docstring, written_about
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH, standard_action
+from drf_mcp.tools.places import place_of
 from drf_mcp.visibility import is_open
 
 FEWER = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
@@ -78,7 +79,7 @@ def undescribed_views(tools: Iterable[Tool]) -> Iterator[Finding]:
             continue
         names = ", ".join(tool.name for tool in several)
         told = f"Nobody wrote what {names} do; the model reads their titles alone."
-        yield Finding(f"{view_class.__module__}.{view_class.__qualname__}", told, DESCRIBE_VIEW)
+        yield Finding(place_of(view_class), told, DESCRIBE_VIEW)
 
 
 def written(tool: Tool) -> Any:

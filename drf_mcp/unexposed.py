@@ -24,6 +24,7 @@ from drf_mcp.tools.exposure import (
     view_level_options,
 )
 from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.places import place_of
 from drf_mcp.tools.routes import Endpoint, Route, endpoints, routes
 
 CHOOSE = "not chosen: decorate it with @mcp_tool, or register its view"
@@ -77,7 +78,7 @@ def format_suffixed(found: Iterable[Route]) -> Iterator[Unexposed]:
     repeating = [route for route in found if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs]
     if repeating:
         first, count = repeating[0], len(repeating)
-        place = f"{first.view_class.__module__}.{first.view_class.__qualname__}"
+        place = place_of(first.view_class)
         request = first.path if count == 1 else f"{count} routes, such as {first.path}"
         told = "format suffix: the route without it is the one that counts"
         yield Unexposed(f"{'':<7}{request}", place, told)

@@ -16,6 +16,7 @@ from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.exposure import Registration
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.places import place_of
 from drf_mcp.tools.routes import Endpoint, endpoints
 
 # As many as the strictest of the widely used clients send to a model.
@@ -75,7 +76,7 @@ def unrouted_registrations(
         if any(map(registration.selects, found)):
             continue
         if registration.view_class is not None:
-            yield f"{place(registration.view_class)} is registered"
+            yield f"{place_of(registration.view_class)} is registered"
         elif registration.router is not None:
             prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
             yield f"A router is registered ({prefixes or 'it has no viewsets'})"
@@ -83,16 +84,16 @@ def unrouted_registrations(
 
 def unrouted_views(found: Sequence[Endpoint]) -> Iterator[str]:
     """Yield what is decorated in a view class that no endpoint fits."""
-    for view_class in sorted(set(subclasses(APIView)), key=place):
+    for view_class in sorted(set(subclasses(APIView)), key=place_of):
         if is_test(view_class):
             continue
         decorated = bool({"mcp_viewset", "mcp_tool"} & vars(view_class).keys())
         if decorated and not any(endpoint.view_class is view_class for endpoint in found):
-            yield f"{place(view_class)} is decorated"
+            yield f"{place_of(view_class)} is decorated"
         for name, member in vars(view_class).items():
             decorated = isinstance(getattr(member, "mcp_tool", None), ToolOptions)
             if decorated and not any(runs(endpoint, view_class, name) for endpoint in found):
-                yield f"{place(view_class)}.{name} is decorated"
+                yield f"{place_of(view_class)}.{name} is decorated"
 
 
 def runs(endpoint: Endpoint, view_class: type, name: str) -> bool:
@@ -112,11 +113,6 @@ def is_test(view_class: type) -> bool:
     """Return whether a class stands in a test module, whose views need no routes."""
     parts = view_class.__module__.split(".")
     return any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts)
-
-
-def place(view_class: type) -> str:
-    """Return where a class stands."""
-    return f"{view_class.__module__}.{view_class.__qualname__}"
 
 
 @register("drf_mcp")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from drf_mcp.tools import Tool
+from drf_mcp.tools.places import place_of
 
 MIN_ARGUMENTS_WIDTH = 20
 NONE = "No tools. Register a router in an app's mcp.py, or decorate a view with @mcp_tool."
@@ -22,7 +23,7 @@ def table(tools: Mapping[str, Tool], width: int, style: Any) -> Iterator[str]:
     row = in_one_line if names + paths + MIN_ARGUMENTS_WIDTH <= width else in_lines
     by_view = itertools.groupby(tools.values(), key=lambda tool: tool.endpoint.view_class)
     for view_class, group in by_view:
-        yield style.MIGRATE_HEADING(f"{view_class.__module__}.{view_class.__qualname__}")
+        yield style.MIGRATE_HEADING(place_of(view_class))
         for tool in group:
             yield from row(tool, names, paths, width, style)
         yield ""

@@ -23,6 +23,7 @@ from rest_framework.views import APIView
 from drf_mcp.schemas import attempt
 from drf_mcp.schemas.paths import PathKwarg
 from drf_mcp.schemas.requests import negotiate, unsent_request
+from drf_mcp.tools.places import place_of
 
 UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
@@ -183,8 +184,7 @@ class Endpoint:
     @property
     def place(self) -> str:
         """Where the code stands: ``shop.views.OrderViewSet.refund``."""
-        view = f"{self.view_class.__module__}.{self.view_class.__qualname__}"
-        return f"{view}.{self.action or self.method.lower()}"
+        return f"{place_of(self.view_class)}.{self.action or self.method.lower()}"
 
     def view(self, request: Any = None) -> APIView:
         """Return an instance of the view as DRF would make it for this method.

@@ -58,6 +58,13 @@ def test_tools_stand_under_their_views(printed):
     assert lines[view + 1].split()[0] == "quote"
 
 
+def test_a_tool_of_a_function_stands_under_its_function(printed):
+    lines = printed().splitlines()
+    view = lines.index("example_project.shop.views.stats")
+    assert lines[view + 1].split()[0] == "stats"
+    assert "  example_project.shop.views.stats.get" in printed("stats").splitlines()
+
+
 def test_arguments_that_do_not_fit_are_cut_at_a_name(printed):
     cut = [line for line in printed(columns=80).splitlines() if line.endswith("…")]
     assert cut
