@@ -57,15 +57,15 @@ class Budget:
         return default if own is None else own or None
 
     def is_exceeded(self, outcome: Outcome, text: str) -> bool:
-        """Return whether an envelope is too long."""
+        """Return whether an envelope, with all that stands beside it, is too long."""
         limit = self.limit(outcome)
         return limit is not None and len(text) > limit
 
-    def fit(self, outcome: Outcome, write: Write) -> tuple[Outcome, str]:
-        """Return an outcome that fits, and its text; see `Fitter.fit`."""
+    def fit(self, outcome: Outcome, write: Write) -> Outcome:
+        """Return an outcome that fits; see `Fitter.fit`."""
         limit = self.limit(outcome)
         if limit is None:
-            return outcome, write(outcome)
+            return outcome
         # A slice of what was left out is the text itself.
         digester = None if self.tool.name == RETRIEVAL_TOOL else mcp_settings.DIGESTER_CLASS
         fitter = Fitter(
@@ -77,7 +77,8 @@ class Budget:
             query=query_of(self.arguments),
             less=LESS if self.tool.arguments.fields else "",
         )
-        return fitter.fit(outcome, write)
+        fitted, _ = fitter.fit(outcome, write)
+        return fitted
 
     def call(self) -> Mapping[str, Any]:
         """Return what is to be asked again when the rest is fetched."""

@@ -30,9 +30,9 @@ def tool_result(
     """Return the members of a CallToolResult, the envelope in both channels."""
     encoder = AnswerEncoder()
     texts = envelope.texts(outcome, encoder.encode)
-    if budget is not None and budget.is_exceeded(outcome, texts[0]):
+    if budget is not None and budget.is_exceeded(outcome, "".join(texts)):
         outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
-        outcome, _ = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
+        outcome = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
         texts = envelope.texts(outcome, encoder.encode)
     blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text)) for text in texts]
     blocks += [

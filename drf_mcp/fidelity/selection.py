@@ -36,8 +36,14 @@ def row_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 def paths(schema: Mapping[str, Any], prefix: str) -> Iterator[str]:
     """Yield the paths of an object's members, lists of objects looked through."""
     for name, member in schema.get("properties", {}).items():
-        yield f"{prefix}{name}"
-        yield from paths(row_of(member), f"{prefix}{name}.")
+        if is_selectable(name):
+            yield f"{prefix}{name}"
+            yield from paths(row_of(member), f"{prefix}{name}.")
+
+
+def is_selectable(name: str) -> bool:
+    """Return whether a name is read as itself, not as a path or as several names."""
+    return name == name.strip() != "" and "." not in name and "," not in name
 
 
 def is_page(members: Collection[str]) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rest_framework.views import APIView
 
 from drf_mcp.encoding import encode_data
 from drf_mcp.envelopes import (
@@ -195,6 +198,20 @@ def test_a_shortened_plain_body_leads_to_the_rest(library, alice):
     (archive_id,) = said["content_archive_hashes"]
     slice_ = json.loads(agent_text(alice, archive_id=archive_id, limit=1))
     assert slice_["items"][0]["value"]["id"] == kept[-1]["id"] + 1
+
+
+class Lines(APIView):
+    """Stream text without end."""
+
+    def get(self, request) -> StreamingHttpResponse:
+        return StreamingHttpResponse(itertools.repeat(b'a "line"\n'), content_type="text/plain")
+
+
+def test_what_is_said_beside_a_plain_text_that_was_cut_counts(expose, alice):
+    plain = {"ENVELOPE_CLASS": "drf_mcp.envelopes.PlainEnvelope", "MAX_RESULT_CHARS": 4000}
+    expose(path("lines/", Lines.as_view()), MAX_CONTENT_BYTES=2900, **plain)
+    blocks = alice.call("lines").raw["content"]
+    assert sum(len(block.get("text", "")) for block in blocks) <= 4000
 
 
 def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice):

@@ -45,6 +45,11 @@ def test_the_paths_of_a_list_and_of_a_page_are_those_of_a_row():
     assert field_paths(PAGE) == PATHS
 
 
+def test_a_name_that_would_be_read_as_a_path_or_as_two_is_not_offered():
+    names = {"type": "object", "properties": {"a.b": CUSTOMER, "c,d": STRING, " e": {}, "f": {}}}
+    assert field_paths(names) == ["f"]
+
+
 def test_nothing_known_has_no_paths():
     assert field_paths({}) == []
 
