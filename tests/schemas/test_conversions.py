@@ -336,6 +336,16 @@ def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
     assert [finding.message for finding in schema.findings] == ["Lenient reads its input itself"]
 
 
+def test_list_of_what_is_told_in_words_tells_the_words_of_its_items():
+    class Order(Lenient):
+        lines = Lenient(many=True, help_text="What is bought.")
+
+    view = type("View", (Create,), {"serializer_class": Order})
+    lines = described(view, "POST").body.fields[-1]
+    words = "Meant to be an array, each item an object with name. Meant to be required."
+    assert lines.schema == {"description": f"What is bought. {words}"}
+
+
 def test_list_of_a_serializer_that_hands_over_is_described_whole():
     items = input_schema(Checked(many=True))["items"]
     assert items["required"] == ["name"]

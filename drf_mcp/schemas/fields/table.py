@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from enum import Enum
@@ -31,6 +32,9 @@ RuleType = TypeVar("RuleType", bound=Rule)
 
 INPUT: dict[type, Rule] = {}
 OUTPUT: dict[type, Rule] = {}
+
+INTENDED = re.compile(r"(?:^|[.!?] )Meant to be (.+?)\.(?= |$)")
+"""What `intended` says of a schema that says nothing else."""
 
 JSON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -117,10 +121,14 @@ def intended(schema: Schema, field: AnyField) -> Schema:
 
 def kind_of(schema: Schema) -> str:
     """Return what a schema takes in words, the members of an object by name; "" for anything."""
-    if schema.get("type") == "array" and "properties" in schema.get("items", {}):
-        return f"an array, each item {kind_of(schema['items'])}"
+    if schema.get("type") == "array":
+        inner = kind_of(schema.get("items", {}))
+        return f"an array, each item {inner}" if inner else "an array"
     names = listing(schema.get("properties", ()))
-    return f"an object with {names}" if names else in_words(schema) or ""
+    if names:
+        return f"an object with {names}"
+    told = INTENDED.search(schema.get("description", ""))
+    return in_words(schema) or (told[1] if told else "")
 
 
 def output_schema(field: AnyField) -> Schema:
