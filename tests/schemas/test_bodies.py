@@ -86,6 +86,11 @@ class Things(viewsets.ModelViewSet):
         return Response()
 
     @action(detail=True, methods=["post"])
+    @silently
+    def wrapped_rename(self, request, pk):
+        return self.rename(request, pk)
+
+    @action(detail=True, methods=["post"])
     def rename(self, request, pk):
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -163,7 +168,8 @@ class Things(viewsets.ModelViewSet):
         ("DELETE", "cancel", "none"),
         ("POST", "logged", "none"),
         ("POST", "decorated", "none"),
-        ("POST", "wrapped", "open"),
+        ("POST", "wrapped", "none"),
+        ("POST", "wrapped_rename", ["name"]),
         ("POST", "rename", ["name"]),
         ("POST", "refuse", ["reason"]),
         ("DELETE", "refuse", ["reason"]),
@@ -189,6 +195,15 @@ def test_body_is_what_the_handler_reads(method, name, kind):
         assert all(parameter.required for parameter in body.fields)
     else:
         assert body.kind == kind
+
+
+def test_handler_behind_a_decorator_is_read_as_the_method_of_its_class():
+    class Own(Plain):
+        @silently
+        def put(self, request):
+            return super().put(request)
+
+    assert [field.name for field in described(Own, "PUT").body.fields] == ["name"]
 
 
 def test_open_body_is_a_finding_with_a_remedy():

@@ -193,7 +193,7 @@ class Reader:
         if inspect.isclass(target) and issubclass(target, BaseSerializer):
             self.note_serializer(node, target)
         elif passes_request(node) and not is_wrapper:
-            self.read_function(target)
+            self.read_function(target, owner)
 
     def read_method(self, node: ast.Call, name: str, after: type | None) -> None:
         """Read a call of one of the view's own methods."""
@@ -211,13 +211,13 @@ class Reader:
         elif passes_request(node):
             self.hands_on = True
 
-    def read_function(self, target: Any) -> None:
-        """Read a call that is given the request or the view."""
+    def read_function(self, target: Any, owner: type | None) -> None:
+        """Read a call that is given the request or the view; a decorator may call a method."""
         package = (getattr(target, "__module__", None) or "").partition(".")[0]
         if package in TRUSTED and target is not getattr:
             return
         if inspect.isfunction(target) and REQUEST & set(inspect.signature(target).parameters):
-            self.follow(target, None)
+            self.follow(target, owner)
         else:
             self.hands_on = True
 
@@ -275,8 +275,10 @@ def passes_request(node: ast.Call) -> bool:
 
 
 def value_of(node: ast.AST, function: Any) -> Any:
-    """Return the module-level value a name or a dotted name stands for, None if unknown."""
+    """Return the value a name or a dotted name stands for outside a function, None if unknown."""
     if isinstance(node, ast.Name):
+        if node.id in function.__code__.co_freevars:
+            return inspect.getclosurevars(function).nonlocals.get(node.id)
         return function.__globals__.get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):
         holder = value_of(node.value, function)
