@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,18 +125,11 @@ def as_json(entries: Sequence[Any]) -> Any:
     """Return entries as JSON."""
     if entries and isinstance(entries[0], tuple):
         return dict(entries)
-    return list(written(entries))
+    return [as_object(entry) if isinstance(entry, Warning) else entry for entry in entries]
 
 
-def written(entries: Sequence[Any]) -> Iterator[Any]:
-    """Yield entries of a list as JSON."""
-    for entry in entries:
-        if not isinstance(entry, Warning):
-            yield entry
-            continue
-        yield {
-            **entry.context,
-            "code": entry.code,
-            "severity": entry.severity.value,
-            "message": entry.message,
-        }
+def as_object(warning: Warning) -> dict[str, Any]:
+    """Return a warning as ``warning_details`` would have told of it."""
+    told = {"code": warning.code, "severity": warning.severity.value, "message": warning.message}
+    more = {"context": dict(warning.context), "remediation": warning.remediation}
+    return told | {name: value for name, value in more.items() if value}

@@ -9,6 +9,7 @@ from typing import Any
 from drf_mcp.encoding import encode_data
 from drf_mcp.fidelity.asides import most, short_asides
 from drf_mcp.fidelity.digesters import clip
+from drf_mcp.fidelity.reports import TRUNCATED
 from drf_mcp.outcomes import MISSING, Failure, Fidelity, Outcome, Problem, Severity, Warning
 
 SENTENCE = 500
@@ -76,7 +77,7 @@ def shortening(limit: int, count: int, total: int, told: Sequence[str], *, cut: 
     if count < total:
         message += " Correct what is shown, then call again to be told of the rest."
     context = {"dropped_count": total - count, "total_count": total, "reason": "size_limit"}
-    return Warning("CONTENT_TRUNCATED", message, Severity.INFO, context)
+    return Warning(TRUNCATED, message, Severity.INFO, context)
 
 
 def with_short_texts(failure: Failure, length: int = SENTENCE) -> Failure:

@@ -73,17 +73,20 @@ class Fitter:
         if outcome.is_error:
             outcome = fit_failure(outcome, write, self.limit)
             return outcome, write(outcome)
-        outcome = self.softly_failed(outcome, write)
-        if len(write(outcome)) > self.limit:
+        if outcome.failure is not None:
+            outcome = self.softly_failed(outcome, write)
+            text = write(outcome)
+        if len(text) > self.limit:
             outcome = self.stored(outcome, write)
-        return outcome, write(outcome)
+            text = write(outcome)
+        return outcome, text
 
     def softly_failed(self, outcome: Outcome, write: Write) -> Outcome:
-        """Return an outcome whose soft failure, if it is one, leaves room for the answer."""
+        """Return a soft failure that leaves room for its answer."""
         answer = outcome.data
         room = self.limit if answer is None else self.limit // 2
         bare = outcome.changed(data=None)
-        if outcome.failure is None or len(write(bare)) <= room:
+        if len(write(bare)) <= room:
             return outcome
         return fit_failure(bare, write, self.limit, room).changed(data=answer)
 

@@ -60,8 +60,15 @@ def test_as_many_warnings_stay_as_fit_and_the_others_are_counted_and_archived():
     assert details(fitted)["context"]["total_count"] == 400
     assert fitted.envelope["meta"]["dropped_content_ids"] == ["warnings"]
     assert (item["id"], item["pointer"]) == ("warnings", None)
-    assert [told["row"] for told in item["value"]] == list(range(shown, 400))
+    assert [told["context"]["row"] for told in item["value"]] == list(range(shown, 400))
     assert shown > 5
+
+
+def test_a_warning_left_out_is_archived_as_it_would_have_been_told():
+    noted = Warning("STALE_CACHE", "Old.", Severity.INFO, {"code": "x" * 5000}, "Ask again.")
+    told = fit(success(ANSWER, warnings=(noted,)), 99_000).envelope["meta"]["warning_details"]
+    (item,) = fit(success(ANSWER, warnings=(noted,)), 4000).items
+    assert item["value"] == told
 
 
 def test_the_severest_warnings_stay():
