@@ -97,6 +97,14 @@ def test_override_that_hands_over_what_it_was_given_reads_as_stock(field):
     assert reads_as_stock(field)
 
 
+def fill(given):
+    given["name"] = "a"
+
+
+def relax(field):
+    field.required = False
+
+
 class Defaulting(s.CharField):
     def to_internal_value(self, data):
         data = data or "none"
@@ -121,6 +129,21 @@ class RelaxedAtTimes(s.CharField):
             raise
 
 
+class Keeping(s.ChoiceField):
+    def to_internal_value(self, data):
+        if data == "keep":
+            raise s.SkipField()
+        return super().to_internal_value(data)
+
+
+class KeepingWhatIsRefused(s.CharField):
+    def to_internal_value(self, data):
+        try:
+            return super().to_internal_value(data)
+        except s.ValidationError:
+            raise s.SkipField from None
+
+
 class RelaxedForOneError(s.CharField):
     def to_internal_value(self, data):
         try:
@@ -136,7 +159,7 @@ class RelaxedInTheEnd(s.CharField):
         try:
             return super().to_internal_value(data)
         finally:
-            return str(data)  # noqa: B012
+            return str(data)  # noqa: B012, SIM107
 
 
 class Early(s.CharField):
@@ -201,6 +224,33 @@ class FillingElsewhere(Named):
         return super().to_internal_value(data)
 
 
+class FillingByNote(Named):
+    def to_internal_value(self, data):
+        self.sent = data
+        fill(self.sent)
+        return super().to_internal_value(data)
+
+
+class FillingItems(s.ListField):
+    def to_internal_value(self, data):
+        for item in data:
+            fill(item)
+        return super().to_internal_value(data)
+
+
+class LenientToAll(Named):
+    def to_internal_value(self, data):
+        for field in self.fields.values():
+            relax(field)
+        return super().to_internal_value(data)
+
+
+class LenientByCopy(Named):
+    def to_internal_value(self, data):
+        relax(dict(self.fields)["name"])
+        return super().to_internal_value(data)
+
+
 class Suppressing(Named):
     def run_validation(self, data=s.empty):
         with logger.quiet():
@@ -221,6 +271,8 @@ class Above(Nesting):
         Relaxed(),
         RelaxedAtTimes(),
         RelaxedForOneError(),
+        Keeping(["a"]),
+        KeepingWhatIsRefused(),
         RelaxedInTheEnd(),
         Early(),
         Either(),
@@ -232,6 +284,10 @@ class Above(Nesting):
         Filling(),
         FillingByMethod(),
         FillingElsewhere(),
+        FillingByNote(),
+        FillingItems(),
+        LenientToAll(),
+        LenientByCopy(),
         Suppressing(),
         Nesting(nested=True),
         Above(nested=True),

@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rest_framework.serializers import Serializer
+
 from drf_mcp.schemas.source.handlers import parse
 from drf_mcp.schemas.source.stock import function_behind, is_stock
 
@@ -29,6 +31,9 @@ READERS = frozenset({"get", "getlist", "items", "keys", "lower", "strip", "value
 
 PURE = frozenset({"bool", "callable", "hasattr", "isinstance", "len", "repr", "str", "type"})
 """Functions that leave their arguments as they are."""
+
+NAMING = frozenset({"frozenset", "len", "list", "set", "sorted", "tuple"})
+"""Functions that make nothing but names of a mapping, such as a serializer's fields."""
 
 LEAVING = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
@@ -68,7 +73,7 @@ def hands_over(function: Any, method: str, field: Any) -> bool:
             return False
         if override.is_handing_over(statement):
             return True
-        if any(isinstance(node, LEAVING) for node in ast.walk(statement)):
+        if may_leave(statement):
             return False
     return False
 
@@ -149,13 +154,22 @@ class Override:
         known = inspect.getattr_static(self.field, node.attr, None) is not None
         return is_name(node.value, self.own) and not known
 
+    def is_lasting_note(self, node: ast.AST) -> bool:
+        """Return True for an attribute that only the project knows, and uses elsewhere alone."""
+        if not isinstance(node, ast.Attribute) or not self.is_own_note(node):
+            return False
+        uses = [n for n in self.around if isinstance(n, ast.Attribute) and n.attr == node.attr]
+        return uses == [node]
+
     def leaves_field(self, node: ast.AST) -> bool:
         """Return True if a use of the field only reads one of its plain attributes."""
         user = self.around[node]
         if isinstance(user, ast.Call):
             return is_super(user)
-        if not isinstance(user, ast.Attribute) or user.attr in PARTS:
+        if not isinstance(user, ast.Attribute):
             return False
+        if user.attr in PARTS:
+            return user.attr == "fields" and self.asks_names(user)
         last: ast.AST = user
         while isinstance(self.around[last], (ast.Attribute, ast.Subscript)):
             last = self.around[last]
@@ -163,15 +177,27 @@ class Override:
         called = isinstance(caller, ast.Call) and caller.func is last
         return not called or user.attr in ("context", "fail")
 
+    def asks_names(self, fields: ast.AST) -> bool:
+        """Return True if a serializer's fields are asked for nothing but their names."""
+        user = self.around[fields]
+        if isinstance(user, ast.Attribute) and user.attr == "keys":
+            return True
+        if isinstance(user, ast.Compare):
+            return all(isinstance(operator, (ast.In, ast.NotIn)) for operator in user.ops)
+        return isinstance(user, ast.Call) and is_one_of(user.func, NAMING)
+
     def leaves_data(self, node: ast.AST, statement: ast.stmt) -> bool:
         """Return True if a use of what was given only reads it."""
         user = self.around[node]
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             return isinstance(statement, ast.Assign) and self.is_handing_over(statement)
         if isinstance(user, ast.Call):
-            called = user.func
-            pure = isinstance(called, ast.Name) and called.id in PURE
-            return pure or self.is_super_method(user)
+            pure = PURE | NAMING if isinstance(self.field, Serializer) else PURE
+            return is_one_of(user.func, pure) or self.is_super_method(user)
+        if isinstance(user, ast.Assign):
+            return all(map(self.is_lasting_note, user.targets))
+        if isinstance(user, (ast.For, ast.comprehension)):
+            return isinstance(self.field, Serializer)  # of what it takes, these are the names
         if isinstance(user, ast.keyword):
             return self.is_super_method(self.around[user])
         if isinstance(user, ast.Attribute):
@@ -182,8 +208,21 @@ class Override:
 def only_refuses(statement: ast.Try) -> bool:
     """Return True if whatever a ``try`` statement catches is raised in the end."""
     handled = [s for handler in statement.handlers for s in handler.body] + statement.finalbody
-    leaves = any(isinstance(node, LEAVING) for s in handled for node in ast.walk(s))
-    return not leaves and all(isinstance(h.body[-1], ast.Raise) for h in statement.handlers)
+    raises = all(isinstance(handler.body[-1], ast.Raise) for handler in statement.handlers)
+    return raises and not any(map(may_leave, handled))
+
+
+def may_leave(statement: ast.stmt) -> bool:
+    """Return True if a statement may end the method without a refusal."""
+    return any(isinstance(node, LEAVING) or is_skipping(node) for node in ast.walk(statement))
+
+
+def is_skipping(node: ast.AST) -> bool:
+    """Return True for ``raise SkipField``, which takes what was given and leaves it out."""
+    if not isinstance(node, ast.Raise) or node.exc is None:
+        return False
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return getattr(raised, "attr", getattr(raised, "id", "")) == "SkipField"
 
 
 def evaluated(node: ast.AST | None) -> Iterator[ast.AST]:
@@ -213,6 +252,11 @@ def unraised(node: ast.AST) -> Iterator[ast.AST]:
 def is_name(node: ast.AST, name: str) -> bool:
     """Return True for a variable of a name."""
     return isinstance(node, ast.Name) and node.id == name
+
+
+def is_one_of(node: ast.AST, names: frozenset[str]) -> bool:
+    """Return True for a variable of one of some names."""
+    return isinstance(node, ast.Name) and node.id in names
 
 
 def is_super(node: ast.AST) -> bool:
