@@ -267,9 +267,14 @@ def test_validator_of_a_project_is_not_read():
         (f.DateField(default=datetime.date(2026, 1, 1)), ABSENT),
         (f.JSONField(default={1, 2}), ABSENT),
         (f.CharField(default=None, allow_null=True), ABSENT),
+        (f.CharField(default=""), ABSENT),
+        (f.CharField(default="", allow_blank=True), ""),
+        (f.IntegerField(default=0, min_value=1), ABSENT),
+        (f.ChoiceField(["a"], default=""), ABSENT),
+        (f.ListField(default=[], allow_empty=False), ABSENT),
     ],
 )
-def test_default_is_told_if_it_is_plain_json(make, default):
+def test_default_is_told_if_it_is_plain_json_that_may_be_sent(make, default):
     schema = input_schema(make)
     assert schema.get("default", ABSENT) == default
     json.dumps(schema)

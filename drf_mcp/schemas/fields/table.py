@@ -177,13 +177,23 @@ def nullable(schema: Schema) -> Schema:
 
 
 def with_default(field: AnyField, schema: Schema) -> Schema:
-    """Add the value used when the field is left out, if it is a plain JSON value."""
+    """Add the value used when the field is left out, if it is plain JSON that may be sent too."""
     if is_partial(field) or field.default is empty or callable(field.default):
         return schema
     types = schema.get("type")
     kind = types[0] if isinstance(types, list) else types
     default = plain_default(field.default, kind)
-    return schema if default is None else {**schema, "default": default}
+    told = default is not None and is_within(default, schema)
+    return {**schema, "default": default} if told else schema
+
+
+def is_within(value: Any, schema: Schema) -> bool:
+    """Return True if a value keeps to the choices and the bounds of a schema of its type."""
+    size = len(value) if isinstance(value, (str, list, dict)) else value
+    least = [schema[k] for k in ("minimum", "minLength", "minItems") if k in schema]
+    most = [schema[k] for k in ("maximum", "maxLength", "maxItems") if k in schema]
+    bounded = all(low <= size for low in least) and all(size <= high for high in most)
+    return bounded and value in schema.get("enum", [value])
 
 
 def plain_default(value: Any, json_type: Any) -> Any:
