@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,6 +18,8 @@ from drf_mcp.surface import Change, definition_of, permissions_of, size_of
 from drf_mcp.tools import Tool
 from drf_mcp.unexposed import Unexposed
 
+# In a composition of permissions there are several names: OR(a.b.C, d.E).
+MODULES = re.compile(r"[\w<>]+\.")
 MARKS = {True: "yes", False: "NO", None: "depends"}
 
 
@@ -25,7 +28,7 @@ def whole(tool: Tool, width: int, style: Any) -> Iterator[str]:
     yield style.MIGRATE_HEADING(f"{tool.name}: {tool.title}")
     yield f"  {request_line(tool)}"
     yield f"  {tool.endpoint.place}"
-    permissions = ", ".join(name.rpartition(".")[2] for name in permissions_of(tool))
+    permissions = ", ".join(MODULES.sub("", name) for name in permissions_of(tool))
     yield f"  permissions: {permissions or 'none'}"
     size = size_of(tool)
     yield f"  size: {size} bytes, about {tokens(size)} tokens"

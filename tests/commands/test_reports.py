@@ -15,6 +15,12 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
 from rest_framework.authtoken.views import ObtainAuthToken
 from rest_framework.generics import ListAPIView
+from rest_framework.permissions import (
+    AllowAny,
+    DjangoModelPermissions,
+    IsAdminUser,
+    IsAuthenticated,
+)
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -110,6 +116,15 @@ def test_what_a_refund_needs_is_told(printed):
     text = " ".join(printed("--why", "orders_refund", "--as", "alice").split())
     assert "alice may call orders_refund, within limits" in text
     assert "the permission shop.change_order" in text
+
+
+def test_composed_permissions_of_a_tool_are_shown_whole(printed, expose):
+    composed = IsAdminUser | (IsAuthenticated & ~DjangoModelPermissions)
+    view = type("View", (Guarded,), {"permission_classes": [composed, AllowAny]})
+    expose(path("thing/", view.as_view()))
+    (name,) = registry.tools()
+    told = "OR(IsAdminUser, AND(IsAuthenticated, NOT(DjangoModelPermissions))), AllowAny"
+    assert f"  permissions: {told}" in printed(name).splitlines()
 
 
 def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
