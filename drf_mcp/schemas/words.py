@@ -12,6 +12,8 @@ from django.utils.text import camel_case_to_spaces
 
 from drf_mcp.schemas.values import Schema
 
+HISSING = re.compile(r"(?:s|x|z|ch|sh)$", re.IGNORECASE)
+CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
 TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 
@@ -51,9 +53,19 @@ def model_name(model: Any) -> str:
 
 
 def model_names(model: Any) -> str:
-    """Return the name of many objects of a model in words."""
+    """Return the name of many objects of a model in words.
+
+    Django adds an "s" to whatever it is where nobody wrote a name.
+    """
     plural, unwritten = model._meta.verbose_name_plural, f"{model._meta.verbose_name}s"
-    return f"{model_name(model)}s" if str(plural) == unwritten else text(plural)
+    return plural_of(model_name(model)) if str(plural) == unwritten else text(plural)
+
+
+def plural_of(noun: str) -> str:
+    """Return the regular plural of a noun."""
+    if HISSING.search(noun):
+        return f"{noun}es"
+    return CONSONANT_Y.sub("ie", noun) + "s"
 
 
 def says_more(label: str, name: str) -> bool:

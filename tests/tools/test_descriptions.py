@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from django.db import models
 from django.urls import path
@@ -13,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
+from drf_mcp.schemas.words import model_names
 from drf_mcp.tools import mcp_tool
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -262,3 +265,20 @@ def test_a_class_name_with_underscores_is_taken_apart_there(items_of):
     assert tools["items_list"].title == "List product api scans"
     key = tools["items_retrieve"].input_schema["properties"]["pk"]
     assert key["description"] == "Primary key of the product api scan."
+
+
+@pytest.mark.parametrize(
+    ("single", "plural"),
+    [
+        ("book entry", "book entries"),
+        ("key", "keys"),
+        ("address", "addresses"),
+        ("Box", "Boxes"),
+        ("batch", "batches"),
+        ("y", "ys"),
+    ],
+)
+def test_a_plural_that_nobody_wrote_is_the_regular_one(single, plural):
+    """Django makes "book entrys" of it."""
+    meta = SimpleNamespace(verbose_name=single, verbose_name_plural=f"{single}s")
+    assert model_names(type("Model", (), {"_meta": meta})) == plural
