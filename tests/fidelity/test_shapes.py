@@ -8,6 +8,7 @@ import time
 import pytest
 
 from drf_mcp.budgets import LESS
+from drf_mcp.encoding import encode_data
 from drf_mcp.envelopes import (
     DigestPayload,
     OkEnvelope,
@@ -17,6 +18,7 @@ from drf_mcp.envelopes import (
     verify_payload,
 )
 from drf_mcp.fidelity import canonical_text
+from drf_mcp.fidelity.trees import Sizes
 from drf_mcp.outcomes import Pagination, RateLimit, Warning
 from drf_mcp.settings import SMALLEST_BUDGET
 from tests.fidelity.fitted import fit, fit_data, success
@@ -112,6 +114,13 @@ def test_no_row_is_missing_that_would_have_fit():
 
 def test_a_thousand_rows_cost_a_few_renderings():
     assert fit_data(rows(1000, note="x" * 50), 40_000).written <= 20
+
+
+@pytest.mark.parametrize(
+    "value", [0, -1, 10**400, True, None, 1.5, -0.0, 5e-324, 1e300, "é\n", [1, 2.5, {"a": None}]]
+)
+def test_a_length_is_that_of_the_json(value):
+    assert Sizes().of(value) == len(encode_data(value))
 
 
 def test_rows_too_long_for_the_budget_leave_identifiers_and_label():
