@@ -23,7 +23,13 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "PORTABLE": (True, False),
 }
 BUDGETS = ("MAX_RESULT_CHARS", "MAX_ERROR_CHARS")
-SIZES = ("TOOLS_PAGE_SIZE", "MAX_BODY_BYTES", "MAX_CONTENT_BYTES", "MAX_UPLOAD_BYTES")
+SIZES = (
+    "TOOLS_PAGE_SIZE",
+    "MAX_BODY_BYTES",
+    "MAX_CONTENT_BYTES",
+    "MAX_UPLOAD_BYTES",
+    "ARCHIVE_TTL",
+)
 
 
 @register("drf_mcp")

@@ -101,6 +101,8 @@ def test_the_example_project_passes_the_checks():
         ({"MAX_BODY_BYTES": -1}, "MAX_BODY_BYTES"),
         ({"MAX_RESULT_CHARS": 500}, "MAX_RESULT_CHARS"),
         ({"MAX_ERROR_CHARS": 0}, "MAX_ERROR_CHARS"),
+        ({"ARCHIVE_TTL": None}, "ARCHIVE_TTL"),
+        ({"ARCHIVE_TTL": 0}, "ARCHIVE_TTL"),
     ],
 )
 def test_a_bad_setting_is_found_before_the_first_request(settings, project, message):
