@@ -98,7 +98,7 @@ def test_what_was_written_for_several_methods_is_required_of_no_delete():
 
         @extend_schema(request=NoteSerializer)
         def notes(self, request):
-            return Response()
+            return Response(request.data)
 
     for methods, required in (
         ({"delete": "notes"}, True),
@@ -108,3 +108,14 @@ def test_what_was_written_for_several_methods_is_required_of_no_delete():
         view.action_map = methods
         (field,) = describe(view, "DELETE", {}).body.fields
         assert field.required is required
+
+
+def test_what_was_written_counts_for_no_delete_that_reads_no_body():
+    class Closed(viewsets.GenericViewSet):
+        queryset = Group.objects.all()
+
+        @extend_schema(request=NoteSerializer)
+        def destroy(self, request, pk):
+            return Response()
+
+    assert described(Closed, "DELETE", "destroy").body.kind == "none"

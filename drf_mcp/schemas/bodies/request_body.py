@@ -47,7 +47,7 @@ DOCUMENT = (
 
 def request_body(inspection: Inspection) -> Body:
     """Return the body that the handler takes: what people wrote of it, or what it reads."""
-    if inspection.method not in ("POST", "PUT", "PATCH", "DELETE"):
+    if inspection.method not in ("POST", "PUT", "PATCH", "DELETE") or deletes_alone(inspection):
         return NONE
     written = written_request(inspection)
     if written is UNSAID:
@@ -61,6 +61,15 @@ def request_body(inspection: Inspection) -> Body:
         body = replace(body, fields=tuple(fields))
     require_multipart(inspection, body)
     return in_document(inspection, body)
+
+
+def deletes_alone(inspection: Inspection) -> bool:
+    """Return True for a DELETE that can read no body, whatever was written.
+
+    drf-spectacular gives a DELETE none, so that what is written there goes unnoticed.
+    """
+    reading = inspection.reading
+    return inspection.method == "DELETE" and reading is not None and reading.ignores_body
 
 
 def serves_others(inspection: Inspection) -> bool:
