@@ -11,7 +11,7 @@ from typing import Any
 from drf_mcp.client_limits import limits_passed
 from drf_mcp.schemas.endpoint import Finding
 from drf_mcp.tools import Tool
-from drf_mcp.tools.descriptions import own_docstring, written_about
+from drf_mcp.tools.descriptions import about_view, own_docstring, written_about
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH, standard_action
 from drf_mcp.tools.places import place_of
 from drf_mcp.visibility import is_open
@@ -63,7 +63,7 @@ def undescribed(tool: Tool) -> Told:
     """Tell of a tool of which nobody wrote what it does."""
     if tool.options.description or getattr(written(tool), "description", ""):
         return None
-    if own_docstring(tool.endpoint.handler) or own_docstring(tool.endpoint.view_class):
+    if own_docstring(tool.endpoint.handler) or about_view(tool.endpoint, tool.view):
         return None
     return f"Nobody wrote what {tool.name} does; the model reads {tool.title!r} alone.", DESCRIBE
 

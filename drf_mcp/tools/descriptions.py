@@ -51,7 +51,7 @@ def description_of(endpoint: Endpoint, view: APIView, title: str) -> str:
     """
     annotations = written_about(endpoint, view)
     written = getattr(annotations, "description", "") or own_docstring(endpoint.handler)
-    about = own_docstring(endpoint.view_class)
+    about = about_view(endpoint, view)
     if written and written == own_docstring(endpoint.handler) and serves_others(endpoint):
         written = f"{endpoint.method.capitalize()}: {written}"
     if not written:
@@ -94,6 +94,14 @@ def own_docstring(target: Callable[..., Any]) -> str:
     if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:
         return ""
     return inspect.cleandoc(target.__doc__)
+
+
+def about_view(endpoint: Endpoint, view: APIView) -> str:
+    """Return a view's ``description``, as REST framework asks for it, or else its docstring."""
+    said = attempt(
+        endpoint.place, lambda: str(getattr(view, "description", None) or ""), "", [], ""
+    )
+    return inspect.cleandoc(said) or own_docstring(endpoint.view_class)
 
 
 def cut(text: str, limit: int = MAX_LENGTH) -> str:

@@ -157,6 +157,20 @@ def test_an_indented_docstring_is_told_without_its_margin(tools_of):
     assert tools["x_get"].description == "X get. First.\n\nThen."
 
 
+@pytest.mark.parametrize("name", ["get", "post"])
+def test_the_description_of_a_view_goes_before_its_docstring(tools_of, name):
+    written = property(lambda self: f"At {self.request.path}.\n\n    Then.")
+    view = type("View", (Wordless,), {"__doc__": "Not this.", "description": written})
+    tools = tools_of(path("x/", view.as_view()))
+    assert tools[f"x_{name}"].description == f"X {name}. At /x/.\n\nThen."
+
+
+def test_a_description_that_needs_a_caller_is_left_out(tools_of):
+    needy = property(lambda self: self.request.user.description)
+    view = type("View", (Wordless,), {"description": needy, "__module__": __name__})
+    assert tools_of(path("x/", view.as_view()))["x_get"].description == "X get."
+
+
 class Shared(Bare):
     @action(detail=False, methods=["get", "delete"])
     def me(self, request): ...
