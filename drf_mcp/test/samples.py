@@ -7,19 +7,12 @@ from typing import Any
 from rest_framework.request import Request
 
 from drf_mcp.dispatch import contain
-from drf_mcp.examples import example
+from drf_mcp.examples import PNG, TEXT, example
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.local import local_caller
 from drf_mcp.schemas.values import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.calls import PATH, Argument
-
-# The word "text", and an image of one pixel.
-TEXT = "dGV4dA=="
-PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
-    "rkJggg=="
-)
 
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
