@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.client_limits import limits_passed
+from drf_mcp.schemas import attempt
 from drf_mcp.schemas.endpoint import Finding
+from drf_mcp.schemas.source.queries import query_keys
 from drf_mcp.tools import Tool
 from drf_mcp.tools.descriptions import about_view, own_docstring, written_about
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH, standard_action
@@ -133,6 +135,29 @@ def open_body(tool: Tool) -> Told:
     )
 
 
+def undeclared_query(tool: Tool) -> Told:
+    """Tell of query parameters that the view reads by name and no argument takes."""
+    if tool.extra_query or tool.options.input_schema is not None:
+        return None
+    endpoint, known = tool.endpoint, {parameter.name for parameter in tool.schema.query}
+    handler_name = endpoint.action or endpoint.method.lower()
+    nothing: list[str] = []
+    read = attempt(
+        endpoint.place,
+        lambda: query_keys(endpoint.view_class, handler_name, endpoint.method),
+        "",
+        [],
+        nothing,
+    )
+    keys = [key for key in read if key not in known]
+    if not keys:
+        return None
+    return (
+        f"{tool.name} reads {', '.join(keys)} of the query, which no argument takes.",
+        f'Declare it: @mcp_tool(query={{"{keys[0]}": {{"type": "string"}}}}).',
+    )
+
+
 def unguarded(tool: Tool) -> Told:
     """Tell of a tool that changes something for whoever reaches the endpoint."""
     if tool.annotations["readOnlyHint"] or not is_open(tool):
@@ -197,6 +222,7 @@ RULES: tuple[Rule, ...] = (
     unbounded,
     long_name,
     open_body,
+    undeclared_query,
     unguarded,
     unexplained,
 )

@@ -158,6 +158,32 @@ def test_a_list_without_pages_is_found(findings):
     assert "answers with every row at once. Set pagination_class on AllBare" in findings(AllBare)
 
 
+class Searched(ListAPIView):
+    """Reads its query by itself, as many views do."""
+
+    queryset = Group.objects.all()
+    serializer_class = Bare
+
+    def get_queryset(self):
+        query = self.request.query_params
+        return super().get_queryset().filter(name=query.get("name", ""))
+
+
+def test_query_parameters_that_nobody_declared_are_found(findings):
+    text = findings(Searched)
+    assert "thing_list reads name of the query, which no argument takes." in text
+    assert 'Declare it: @mcp_tool(query={"name": {"type": "string"}}).' in text
+
+
+def test_query_parameters_that_an_argument_takes_are_not_found(findings):
+    declared = mcp_tool(query={"name": {"type": "string"}})(type("Declared", (Searched,), {}))
+    assert "of the query" not in findings(declared)
+
+
+def test_query_parameters_are_not_found_where_any_are_taken(findings):
+    assert "of the query" not in findings(Searched, EXTRA_QUERY=True)
+
+
 def test_an_unguarded_write_is_found(findings):
     assert "asks nobody for a permission. Set permission_classes on Open." in findings(Open)
 

@@ -116,3 +116,25 @@ def test_an_open_body_names_the_keys_that_the_handler_reads():
     body = described(Own, "POST").body
     words = "The request body, any JSON value. The handler reads reason, status."
     assert (body.kind, body.schema) == ("open", {"description": words})
+
+
+def test_keys_of_a_variable_that_is_the_body_are_members():
+    class Renamed(Create):
+        def perform_create(self, serializer):
+            sent = self.request.data
+            for name in ("colour", "size"):
+                sent.get(name)
+            for name in ("depth",):
+                serializer.save(by=sent["by"], **{name: 1})
+
+    assert set(names(Validated, Renamed)) == {"name", "colour", "size", "by"}
+
+
+def test_keys_of_a_variable_that_is_the_body_at_times_are_none():
+    class Either(Create):
+        def perform_create(self, serializer):
+            found = self.request.data
+            found = serializer.validated_data
+            serializer.save(by=found["by"])
+
+    assert set(names(Validated, Either)) == {"name"}

@@ -174,8 +174,8 @@ class Reader:
 
     def walk(self, tree: ast.AST, function: Any, owner: type | None, is_wrapper: bool) -> None:
         """Read one function's body."""
+        self.keys.update(dict.fromkeys(keys_read(tree, is_data)))
         for statement in getattr(tree, "body", ()):
-            self.keys.update(dict.fromkeys(keys_read(statement, is_data)))
             for node in ast.walk(statement):
                 if is_body(node):
                     self.reads_body = True

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 READERS = frozenset({"get", "getlist", "pop"})
 
 
 def keys_read(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
-    """Yield the literal keys that code reads of a mapping.
+    """Yield the literal keys that code reads of a mapping, also by a variable that is it.
 
     Args:
-        tree: the code.
+        tree: the code, a whole function where variables are to be known.
         holds: tells whether an expression is the mapping.
     """
-    loops = dict(literal_loops(tree))
+    names = names_for(tree, holds)
+
+    def is_mapping(node: ast.AST) -> bool:
+        return holds(node) or (isinstance(node, ast.Name) and node.id in names)
+
     for node in ast.walk(tree):
-        for key in asked(node, holds):
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield key.value
-            elif isinstance(key, ast.Name):
-                yield from loops.get(key.id, ())
+        yield from texts(asked(node, is_mapping))
+        if isinstance(node, ast.For):
+            yield from keys_of_loop(node, is_mapping)
 
 
 def stands_for(node: ast.AST | None, holds: Callable[[ast.AST], bool]) -> bool:
@@ -33,6 +35,18 @@ def stands_for(node: ast.AST | None, holds: Callable[[ast.AST], bool]) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr == "copy" and holds(node.func.value)
     return node is not None and holds(node)
+
+
+def names_for(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> frozenset[str]:
+    """Return the variables that are the mapping, or a copy, wherever they are assigned."""
+    assigned: dict[str, list[bool]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    assigned.setdefault(target.id, []).append(stands_for(node.value, holds))
+    return frozenset(name for name, values in assigned.items() if all(values))
 
 
 def asked(node: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[ast.AST]:
@@ -52,13 +66,20 @@ def is_membership(node: ast.Compare) -> bool:
     return isinstance(node.ops[0], (ast.In, ast.NotIn))
 
 
-def literal_loops(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Yield the variables of loops over texts that are written down, each with the texts."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            items = node.iter.elts if isinstance(node.iter, (ast.Tuple, ast.List)) else []
-            values = [item.value for item in items if isinstance(item, ast.Constant)]
-            yield node.target.id, [value for value in values if isinstance(value, str)]
+def keys_of_loop(loop: ast.For, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
+    """Yield the keys that a loop over texts which are written down asks for one by one."""
+    items = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
+    names = {loop.target.id} if isinstance(loop.target, ast.Name) else set()
+    keys = [key for node in ast.walk(loop) for key in asked(node, holds)]
+    if any(isinstance(key, ast.Name) and key.id in names for key in keys):
+        yield from texts(items)
+
+
+def texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the texts that are written down."""
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def truth(node: ast.AST | None) -> bool | None:
