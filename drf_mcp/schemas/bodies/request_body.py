@@ -135,8 +135,11 @@ def read_body(inspection: Inspection) -> Body:
 def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> bool:
     """Return True if the serializer that the handler constructs is one of a partial update.
 
-    Where the handler does not tell, it is one for a PATCH.
+    Where the handler does not tell, it is one for a PATCH. Nor is anything known to be required
+    of the caller where the view's serializer only reads what the handler made of the body.
     """
+    if call is None and inspection.reading is not None and inspection.reading.reads_parts:
+        return True
     if (call is not None and call.partial) or "partial_update" in inspection.calls:
         return True
     untold = call is None or call.partial is None or call.serializer_class is None
