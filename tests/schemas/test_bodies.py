@@ -433,15 +433,3 @@ def test_base_serializer_is_open():
 def test_serializer_without_input_is_an_empty_object():
     view = type("View", (Create,), {"serializer_class": serializers.Serializer})
     assert described(view, "POST").body == Body("object")
-
-
-def test_nothing_is_required_where_the_handler_fills_in_what_was_sent():
-    class View(generics.CreateAPIView):
-        serializer_class = NameSerializer
-
-        def create(self, request, *args, **kwargs):
-            data = request.data.copy()
-            data["name"] = self.kwargs["name"]
-            self.get_serializer(data=data).is_valid(raise_exception=True)
-
-    assert not any(field.required for field in described(View, "POST").body.fields)

@@ -127,23 +127,49 @@ def read_body(inspection: Inspection) -> Body:
     rows = serializer_of_rows(inspection, call, serializer)
     if rows is None:
         body = serializer_body(inspection, serializer, partial=partial)
-        return with_rest_of_rows(inspection, call, body)
+        return with_rest_of_rows(inspection, call, without_filled_in(body, call))
     several = serializer_body(inspection, rows, partial=partial)
     return either_body(serializer_body(inspection, serializer, partial=partial), several)
 
 
 def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> bool:
-    """Return True if the serializer that the handler constructs is one of a partial update.
+    """Return True if nothing is known to be required of the caller.
 
-    Where the handler does not tell, it is one for a PATCH. Nor is anything known to be required
-    of the caller where the view's serializer only reads what the handler made of the body.
+    The serializer may be one of a partial update, may read what the handler made of the body,
+    or may never be made. Where the handler does not tell, it is a partial one for a PATCH.
     """
-    if call is None and inspection.reading is not None and inspection.reading.reads_parts:
-        return True
     if (call is not None and call.partial) or "partial_update" in inspection.calls:
+        return True
+    if call is None and (alters_body(inspection) or makes_none(inspection)):
         return True
     untold = call is None or call.partial is None or call.serializer_class is None
     return untold and inspection.method == "PATCH"
+
+
+def alters_body(inspection: Inspection) -> bool:
+    """Return True if the view's serializer reads something that the handler made of the body."""
+    return inspection.reading is not None and inspection.reading.reads_parts
+
+
+def without_filled_in(body: Body, call: SerializerCall | None) -> Body:
+    """Return a body that does not require what the handler puts in itself."""
+    filled_in = call.filled_in if call is not None else frozenset()
+    fields = (
+        replace(field, required=field.required and field.name not in filled_in)
+        for field in body.fields
+    )
+    return replace(body, fields=tuple(fields)) if filled_in else body
+
+
+def makes_none(inspection: Inspection) -> bool:
+    """Return True if the handler asks the body for some keys, and no serializer ever reads it."""
+    reading = inspection.reading
+    return (
+        reading is not None
+        and reading.reads_keys_alone
+        and not reading.serializer_calls
+        and "get_serializer" not in reading.calls
+    )
 
 
 def unread_body(inspection: Inspection) -> Body:

@@ -15,17 +15,24 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any, TypeGuard
+from typing import Any
 
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.schemas.source.branches import running
-from drf_mcp.schemas.source.reads import keys_read, stands_for, truth
+from drf_mcp.schemas.source.expressions import (
+    REQUEST,
+    is_body,
+    is_data,
+    is_own_method,
+    passes_request,
+    truth,
+)
+from drf_mcp.schemas.source.given import filled_in
+from drf_mcp.schemas.source.reads import keys_read, lookup
 from drf_mcp.schemas.source.twins import plain_name
 
-BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
-REQUEST = frozenset({"request", "_request", "req"})
 # Called on self these have a known part to play and are not followed.
 HOOKS = frozenset(dir(GenericAPIView))
 # Code of these packages does not read the body behind a handler's back.
@@ -42,12 +49,14 @@ class SerializerCall:
         many: True if it is given ``many=True``, None if that depends on what was sent.
         attribute: the view's attribute that holds the class, "" if it is named itself.
         partial: True if it is given ``partial=True``, None if that depends.
+        filled_in: the keys that the handler itself puts into what it gives.
     """
 
     serializer_class: type[BaseSerializer[Any]] | None
     many: bool | None = False
     attribute: str = ""
     partial: bool | None = False
+    filled_in: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ class Reading:
         serializer_calls: the serializers it makes of ``request.data``.
         reads_parts: True if it gives the view's own serializer something else to read.
         keys: the keys that it reads of ``request.data`` itself.
+        reads_whole: True if ``request.data`` or the like goes anywhere as a whole.
     """
 
     calls: frozenset[str]
@@ -70,11 +80,17 @@ class Reading:
     serializer_calls: frozenset[SerializerCall]
     reads_parts: bool = False
     keys: tuple[str, ...] = ()
+    reads_whole: bool = False
 
     @property
     def ignores_body(self) -> bool:
         """True if nothing the handler does can depend on the request's body."""
         return not self.reads_body and not self.hands_on
+
+    @property
+    def reads_keys_alone(self) -> bool:
+        """True if the handler asks the body for keys, and nothing sees it as a whole."""
+        return self.reads_body and not self.reads_whole and not self.hands_on
 
 
 def read(view_class: type, name: str, method: str | None = None) -> Reading | None:
@@ -97,6 +113,7 @@ def read(view_class: type, name: str, method: str | None = None) -> Reading | No
         serializer_calls=frozenset(reader.serializer_calls),
         reads_parts=reader.reads_parts,
         keys=tuple(reader.keys),
+        reads_whole=reader.reads_whole,
     )
 
 
@@ -142,6 +159,7 @@ class Reader:
         self.method = method
         self.calls: set[str] = set()
         self.reads_body = False
+        self.reads_whole = False
         self.hands_on = False
         self.serializer_calls: set[SerializerCall] = set()
         self.reads_parts = False
@@ -175,10 +193,12 @@ class Reader:
     def walk(self, tree: ast.AST, function: Any, owner: type | None, is_wrapper: bool) -> None:
         """Read one function's body."""
         self.keys.update(dict.fromkeys(keys_read(tree, is_data)))
+        asked = {id(lookup(node)[0]) for node in ast.walk(tree)}
         for statement in getattr(tree, "body", ()):
             for node in ast.walk(statement):
                 if is_body(node):
                     self.reads_body = True
+                    self.reads_whole |= id(node) not in asked
                 if isinstance(node, ast.Call):
                     self.read_call(node, function, owner, is_wrapper)
 
@@ -188,22 +208,22 @@ class Reader:
         """Read one call: of a method of the view, of a serializer, of anything else."""
         if is_own_method(node.func):
             after = None if isinstance(node.func.value, ast.Name) else owner
-            return self.read_method(node, node.func.attr, after)
+            return self.read_method(node, function, node.func.attr, after)
         target = value_of(node.func, function)
         if inspect.isclass(target) and issubclass(target, BaseSerializer):
-            self.note_serializer(node, target)
+            self.note_serializer(node, function, target)
         elif passes_request(node) and not is_wrapper:
             self.read_function(target, owner)
 
-    def read_method(self, node: ast.Call, name: str, after: type | None) -> None:
+    def read_method(self, node: ast.Call, function: Any, name: str, after: type | None) -> None:
         """Read a call of one of the view's own methods."""
         plain = plain_name(name)
         self.calls.add(plain)
         if name == "get_serializer":
-            self.note_serializer(node, None)
+            self.note_serializer(node, function, None)
         method, owner = resolve(self.view_class, name, after)
         if inspect.isclass(method) and issubclass(method, BaseSerializer):
-            self.note_serializer(node, method, name)
+            self.note_serializer(node, function, method, name)
         elif plain in HOOKS:
             return
         elif inspect.isfunction(method):
@@ -224,54 +244,20 @@ class Reader:
     def note_serializer(
         self,
         node: ast.Call,
+        function: Any,
         serializer_class: type[BaseSerializer[Any]] | None,
         attribute: str = "",
     ) -> None:
-        """Note a serializer that is given exactly ``request.data``, or a part to read."""
+        """Note a serializer that is given ``request.data``, or a part of it to read."""
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-        if stands_for(keywords.get("data"), is_body):
+        filled = filled_in(keywords.get("data"), parse(function.__code__), is_body)
+        if filled is not None:
             many = truth(keywords.get("many"))
             partial = None if None in keywords else truth(keywords.get("partial"))
-            self.serializer_calls.add(SerializerCall(serializer_class, many, attribute, partial))
+            call = SerializerCall(serializer_class, many, attribute, partial, filled)
+            self.serializer_calls.add(call)
         elif "data" in keywords and serializer_class is None:
             self.reads_parts = True
-
-
-def is_own_method(node: ast.AST) -> TypeGuard[ast.Attribute]:
-    """Return True for ``self.name`` and ``super().name``."""
-    if not isinstance(node, ast.Attribute):
-        return False
-    value = node.value
-    if isinstance(value, ast.Call):
-        return isinstance(value.func, ast.Name) and value.func.id == "super"
-    return isinstance(value, ast.Name) and value.id == "self"
-
-
-def is_request(node: ast.AST) -> bool:
-    """Return True for ``request`` and ``self.request``."""
-    if isinstance(node, ast.Attribute):
-        return node.attr in REQUEST
-    return isinstance(node, ast.Name) and node.id in REQUEST
-
-
-def is_body(node: ast.AST | None) -> bool:
-    """Return True for ``request.data`` and its kin."""
-    return isinstance(node, ast.Attribute) and node.attr in BODY and is_request(node.value)
-
-
-def is_data(node: ast.AST) -> bool:
-    """Return True for ``request.data`` and ``request.POST``."""
-    return is_body(node) and getattr(node, "attr", "") in ("data", "POST")
-
-
-def passes_request(node: ast.Call) -> bool:
-    """Return True if a call is given the request, the view, or arguments not spelled out."""
-    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-    unpacked = any(isinstance(argument, ast.Starred) for argument in node.args)
-    return unpacked or any(
-        is_request(argument) or (isinstance(argument, ast.Name) and argument.id == "self")
-        for argument in arguments
-    )
 
 
 def value_of(node: ast.AST, function: Any) -> Any:

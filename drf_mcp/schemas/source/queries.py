@@ -8,10 +8,9 @@ from typing import Any
 
 from rest_framework.settings import api_settings
 
-from drf_mcp.schemas.source.handlers import Reader, is_request, resolve
+from drf_mcp.schemas.source.expressions import is_query
+from drf_mcp.schemas.source.handlers import Reader, resolve
 from drf_mcp.schemas.source.reads import keys_read
-
-QUERY = frozenset({"query_params", "GET"})
 
 
 def query_keys(view_class: type, name: str, method: str) -> list[str]:
@@ -39,13 +38,8 @@ class QueryReader(Reader):
             if isinstance(node, ast.Call):
                 self.read_call(node, function, owner, is_wrapper)
 
-    def read_method(self, node: ast.Call, name: str, after: type | None) -> None:
+    def read_method(self, node: ast.Call, function: Any, name: str, after: type | None) -> None:
         """Follow a call of one of the view's own methods."""
         method, owner = resolve(self.view_class, name, after)
         if inspect.isfunction(method):
             self.follow(method, owner)
-
-
-def is_query(node: ast.AST) -> bool:
-    """Return True for ``request.query_params`` and ``request.GET``."""
-    return isinstance(node, ast.Attribute) and node.attr in QUERY and is_request(node.value)

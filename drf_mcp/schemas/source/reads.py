@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 READERS = frozenset({"get", "getlist", "pop"})
+COPIES = frozenset({"copy", "deepcopy", "dict"})
 
 
 def keys_read(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
@@ -32,9 +33,16 @@ def stands_for(node: ast.AST | None, holds: Callable[[ast.AST], bool]) -> bool:
         return any(stands_for(value, holds) for value in node.values)
     if isinstance(node, ast.IfExp):
         return stands_for(node.body, holds) or stands_for(node.orelse, holds)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr == "copy" and holds(node.func.value)
+    if isinstance(node, ast.Call):
+        return any(holds(copied) for copied in copies(node))
     return node is not None and holds(node)
+
+
+def copies(node: ast.Call) -> Iterator[ast.AST]:
+    """Yield what a call may copy: ``data.copy()``, ``data.dict()``, ``deepcopy(data)``."""
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    if name in COPIES:
+        yield from node.args[:1] or [getattr(node.func, "value", node)]
 
 
 def names_for(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> frozenset[str]:
@@ -50,20 +58,22 @@ def names_for(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> frozenset[str]
 
 
 def asked(node: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[ast.AST]:
-    """Yield the keys that one expression asks of the mapping: get(), [] and ``in``."""
+    """Yield the keys that one expression asks of the mapping."""
+    mapping, keys = lookup(node)
+    if mapping is not None and holds(mapping):
+        yield from keys
+
+
+def lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
+    """Return what an expression asks for keys, and the keys: get(), [] and ``in``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in READERS and holds(node.func.value):
-            yield from node.args[:1]
-    elif isinstance(node, ast.Subscript):
-        if isinstance(node.ctx, ast.Load) and holds(node.value):
-            yield node.slice
-    elif isinstance(node, ast.Compare) and is_membership(node) and holds(node.comparators[0]):
-        yield node.left
-
-
-def is_membership(node: ast.Compare) -> bool:
-    """Return True for ``in`` and ``not in``."""
-    return isinstance(node.ops[0], (ast.In, ast.NotIn))
+        if node.func.attr in READERS:
+            return node.func.value, node.args[:1]
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return node.value, [node.slice]
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return node.comparators[0], [node.left]
+    return None, []
 
 
 def keys_of_loop(loop: ast.For, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
@@ -80,10 +90,3 @@ def texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
-
-
-def truth(node: ast.AST | None) -> bool | None:
-    """Return what an optional argument comes to as a condition, None if that depends."""
-    if node is None:
-        return False
-    return bool(node.value) if isinstance(node, ast.Constant) else None
