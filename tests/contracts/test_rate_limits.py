@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.core.cache import cache
 from rest_framework.response import Response
 from rest_framework.throttling import (
@@ -170,6 +171,34 @@ def test_a_429_of_a_throttle_that_reports_nothing_has_its_retry_after(counted):
     refused = counted(Refusing)()
     assert limit_of(refused) == {"retry_after": 12}
     assert refused["data"]["retry_after_seconds"] == 12
+
+
+class Asking(Few):
+    """Asks a database whom to count."""
+
+    def get_cache_key(self, request, view) -> str:
+        return f"asking-{Group.objects.count()}"
+
+
+class Choosing(Thing):
+    """Asks a database for its throttles."""
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [Few()] if Group.objects.count() == 0 else []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("throttles", "view"), [([Asking], Thing), ([], Choosing)])
+def test_a_throttle_that_asks_a_database_is_asked_as_often_as_over_http(
+    counted, django_assert_num_queries, settings, throttles, view
+):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TELEMETRY": True}
+    call = counted(*throttles, view=view)
+    with django_assert_num_queries(1):
+        envelope = call()
+    assert envelope["success"]
+    assert limit_of(envelope) is None
+    assert envelope["meta"]["telemetry"]["database_queries"] == 1
 
 
 def test_little_left_is_a_warning(counted):
