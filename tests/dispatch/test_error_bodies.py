@@ -292,8 +292,8 @@ def test_a_validation_error_that_is_answered_instead_of_raised_keeps_its_pointer
         return Response(basket.errors, status=422)
 
     view = answering(answer, "POST")
-    result = serve(view).call(body={"name": "x"})
-    assert [(p["pointer"], p["code"]) for p in result.problems] == [("/body/size", "required")]
+    result = serve(view).call(name="x")
+    assert [(p["pointer"], p["code"]) for p in result.problems] == [("/size", "required")]
     assert result.code == "MISSING_REQUIRED"
 
 
@@ -312,8 +312,7 @@ def test_errors_in_pydantics_form_point_at_what_they_locate(serve):
     ]
 
     def answer(request):
-        Basket(data=request.data)
-        return Response({"detail": errors}, status=422)
+        return Response({"detail": errors} if request.data else {}, status=422)
 
     result = serve(answering(answer, "POST")).call(body={"name": "x"})
     assert [(p["pointer"], p["code"], p["message"]) for p in result.problems] == [
