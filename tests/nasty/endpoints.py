@@ -301,6 +301,18 @@ FILES = [
     ),
     Nasty("own_text", views.echo(files.OwnText), samples=bodies({"file": files.encoded(b"own")})),
     Nasty("raw", files.Raw.as_view()),
+    Nasty(
+        "by_key",
+        files.ByKey.as_view(),
+        samples=(
+            Sample(
+                {"scan": file(b"hello"), "title": "t"},
+                multipart=True,
+                arguments={"scan": files.encoded(b"hello"), "title": "t"},
+            ),
+            Sample({"title": "t"}),
+        ),
+    ),
     Nasty("whole_file", files.Whole.as_view(), "PUT", path="whole/<str:filename>/"),
     Nasty("no_multipart", files.NoMultiPart.as_view(), samples=bodies({"text": "t"})),
 ]

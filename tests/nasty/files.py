@@ -88,6 +88,17 @@ class Raw(Plain):
         return Response({"names": sorted(request.data)})
 
 
+class ByKey(Plain):
+    """Asks for its files and texts by name."""
+
+    parser_classes = [JSONParser, MultiPartParser]
+
+    def post(self, request):
+        scan = request.FILES.get("scan")
+        size = scan.size if scan else None
+        return Response({"size": size, "title": request.data.get("title", "none")})
+
+
 class Whole(Plain):
     """The body is the file."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rest_framework import generics, serializers
+from rest_framework import generics, serializers, views
+from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
 from tests.schemas.inspected import by_name, described
@@ -138,3 +139,32 @@ def test_keys_of_a_variable_that_is_the_body_at_times_are_none():
             serializer.save(by=found["by"])
 
     assert set(names(Validated, Either)) == {"name"}
+
+
+class Scanned(views.APIView):
+    """Asks for its files by name."""
+
+    parser_classes = [MultiPartParser]
+
+    def post(self, request):
+        return Response([request.FILES["scan"].name, request.data.get("title")])
+
+
+class HandsOn(Scanned):
+    """Hands the body on, beside its files."""
+
+    def post(self, request):
+        return Response([request.FILES["scan"].name, list(request.data)])
+
+
+def test_files_that_the_handler_asks_for_are_members():
+    body = described(Scanned, "POST").body
+    fields = by_name(body.fields)
+    assert (body.kind, set(fields)) == ("object", {"scan", "title"})
+    assert fields["scan"].handling.uploads
+    assert "base64" in fields["scan"].schema["description"]
+    assert not described(Scanned, "POST").findings
+
+
+def test_a_body_that_is_handed_on_beside_files_is_open():
+    assert described(HandsOn, "POST").body.kind == "open"

@@ -5,40 +5,41 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rest_framework.fields import FileField
-from rest_framework.parsers import MultiPartParser
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.schemas.attempts import attempt
-from drf_mcp.schemas.bodies.handling import handling_of
+from drf_mcp.schemas.bodies.files import (
+    files_by_key,
+    reads_files_by_key,
+    require_multipart,
+    whole_file,
+)
 from drf_mcp.schemas.bodies.members import OPEN, described
 from drf_mcp.schemas.bodies.parsers import (
     document,
     json_parser,
     reads_whole_file,
     refuses_members,
-    takes,
     text_parser,
 )
 from drf_mcp.schemas.bodies.readers import (
     constructed,
     in_context,
+    inherits_serializer,
     input_serializer,
     meant_for,
     of_rows,
 )
 from drf_mcp.schemas.bodies.written import written_body
-from drf_mcp.schemas.fields import input_schema
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.schemas.source.handlers import SerializerCall
 from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.unions import either_body, with_members_of_rows
-from drf_mcp.schemas.values import UNSAID, Body, Finding, Parameter
+from drf_mcp.schemas.values import UNSAID, Body, Finding
 from drf_mcp.schemas.words import explain, listing
 
 NONE = Body("none")
 ANYTHING = "The request body, any JSON value."
-MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
 DOCUMENT = (
     "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
@@ -109,17 +110,11 @@ def unwritten_body(inspection: Inspection) -> Body:
     return whole_file() if reads_whole_file(inspection.view) else read_body(inspection)
 
 
-def whole_file() -> Body:
-    """Return the body that is one file, under the name that REST framework's parser gives it."""
-    field: Any = FileField()
-    field.field_name = "file"
-    handling = handling_of(field, takes_json=False)
-    return Body("object", fields=(Parameter("file", input_schema(field), True, handling=handling),))
-
-
 def read_body(inspection: Inspection) -> Body:
     """Return the body that the handler is seen to read."""
     call = constructed(inspection)
+    if call is None and reads_files_by_key(inspection) and not inherits_serializer(inspection):
+        return files_by_key(inspection)
     serializer = input_serializer(inspection, call)
     if serializer is None:
         return unread_body(inspection)
@@ -236,15 +231,6 @@ def serializer_body(
         make_partial(serializer)
     inspection.serializer = serializer
     return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)
-
-
-def require_multipart(inspection: Inspection, body: Body) -> None:
-    """Find fault with a view that takes files but cannot read them off a request."""
-    handled = [body.handling, *(parameter.handling for parameter in body.fields)]
-    parsers = getattr(inspection.view, "parser_classes", ())
-    readable = takes(parsers, MultiPartParser) or reads_whole_file(inspection.view)
-    if any(h.uploads for h in handled) and not readable:
-        inspection.find("The view takes files but has no parser for them", MULTIPART)
 
 
 def takes_nothing(inspection: Inspection) -> bool:

@@ -37,6 +37,11 @@ def is_data(node: ast.AST) -> bool:
     return is_body(node) and getattr(node, "attr", "") in ("data", "POST")
 
 
+def is_files(node: ast.AST) -> bool:
+    """Return True for ``request.FILES``."""
+    return is_body(node) and getattr(node, "attr", "") == "FILES"
+
+
 def passes_request(node: ast.Call) -> bool:
     """Return True if a call is given the request, the view, or arguments not spelled out."""
     arguments = [*node.args, *(keyword.value for keyword in node.keywords)]

@@ -25,6 +25,7 @@ from drf_mcp.schemas.source.expressions import (
     REQUEST,
     is_body,
     is_data,
+    is_files,
     is_own_method,
     passes_request,
     truth,
@@ -71,6 +72,7 @@ class Reading:
         serializer_calls: the serializers it makes of ``request.data``.
         reads_parts: True if it gives the view's own serializer something else to read.
         keys: the keys that it reads of ``request.data`` itself.
+        files: the keys that it reads of ``request.FILES``.
         reads_whole: True if ``request.data`` or the like goes anywhere as a whole.
     """
 
@@ -80,6 +82,7 @@ class Reading:
     serializer_calls: frozenset[SerializerCall]
     reads_parts: bool = False
     keys: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     reads_whole: bool = False
 
     @property
@@ -113,6 +116,7 @@ def read(view_class: type, name: str, method: str | None = None) -> Reading | No
         serializer_calls=frozenset(reader.serializer_calls),
         reads_parts=reader.reads_parts,
         keys=tuple(reader.keys),
+        files=tuple(reader.files),
         reads_whole=reader.reads_whole,
     )
 
@@ -164,6 +168,7 @@ class Reader:
         self.serializer_calls: set[SerializerCall] = set()
         self.reads_parts = False
         self.keys: dict[str, None] = {}
+        self.files: dict[str, None] = {}
         self.seen: set[CodeType] = set()
 
     def follow(self, function: Any, owner: type | None) -> None:
@@ -193,6 +198,7 @@ class Reader:
     def walk(self, tree: ast.AST, function: Any, owner: type | None, is_wrapper: bool) -> None:
         """Read one function's body."""
         self.keys.update(dict.fromkeys(keys_read(tree, is_data)))
+        self.files.update(dict.fromkeys(keys_read(tree, is_files)))
         asked = {id(lookup(node)[0]) for node in ast.walk(tree)}
         for statement in getattr(tree, "body", ()):
             for node in ast.walk(statement):
