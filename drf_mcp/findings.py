@@ -11,11 +11,11 @@ from typing import Any
 from drf_mcp.client_limits import limits_passed
 from drf_mcp.schemas import attempt
 from drf_mcp.schemas.endpoint import Finding
+from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.source.queries import query_keys
 from drf_mcp.tools import Tool
 from drf_mcp.tools.descriptions import about_view, own_docstring, written_about
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH, standard_action
-from drf_mcp.tools.places import place_of
 from drf_mcp.visibility import is_open
 
 FEWER = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."

@@ -9,6 +9,7 @@ from django.conf import settings
 from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
+from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.source.stock import vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
@@ -24,7 +25,6 @@ from drf_mcp.tools.exposure import (
     view_level_options,
 )
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.places import place_of
 from drf_mcp.tools.routes import Endpoint, Route, endpoints, routes
 
 CHOOSE = "not chosen: decorate it with @mcp_tool, or register its view"

@@ -12,11 +12,11 @@ from rest_framework.views import APIView
 
 from drf_mcp.checks.endpoints import mounted_endpoints
 from drf_mcp.checks.settings import can_read_tools
+from drf_mcp.schemas.places import place_of
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.exposure import Registration
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.places import place_of
 from drf_mcp.tools.routes import Endpoint, endpoints
 
 # As many as the strictest of the widely used clients send to a model.

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from drf_mcp.schemas.places import place_of
 from drf_mcp.tools import Tool
-from drf_mcp.tools.places import place_of
 
 MIN_ARGUMENTS_WIDTH = 20
 NONE = "No tools. Register a router in an app's mcp.py, or decorate a view with @mcp_tool."

@@ -11,6 +11,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.schemas.annotations.carried import annotations_of
 from drf_mcp.schemas.attempts import attempt
+from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.portable import portable
 from drf_mcp.schemas.source.handlers import Reading, read
 from drf_mcp.schemas.source.stock import is_stock
@@ -40,7 +41,7 @@ class Inspection:
         self.portable = portable
         self.findings: list[Finding] = []
         self.serializer: Any = None  # what reads the body, once that is known
-        self.place = f"{type(view).__module__}.{type(view).__qualname__}"
+        self.place = place_of(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
 

@@ -22,8 +22,8 @@ from rest_framework.views import APIView
 
 from drf_mcp.schemas import attempt
 from drf_mcp.schemas.paths import PathKwarg
+from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.requests import negotiate, unsent_request
-from drf_mcp.tools.places import place_of
 
 UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")

@@ -433,3 +433,13 @@ def test_base_serializer_is_open():
 def test_serializer_without_input_is_an_empty_object():
     view = type("View", (Create,), {"serializer_class": serializers.Serializer})
     assert described(view, "POST").body == Body("object")
+
+
+def test_a_serializer_without_input_stands_for_no_body_that_is_read_as_a_whole():
+    class Spec(generics.GenericAPIView):
+        serializer_class = serializers.Serializer
+
+        def post(self, request):
+            return Response(dict(request.data))
+
+    assert described(Spec, "POST").body.kind == "open"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rest_framework.serializers import BaseSerializer, ListSerializer
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.bodies.files import (
@@ -31,6 +31,7 @@ from drf_mcp.schemas.bodies.readers import (
     of_rows,
 )
 from drf_mcp.schemas.bodies.written import written_body
+from drf_mcp.schemas.fields.serializers import writable
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.schemas.source.handlers import SerializerCall
 from drf_mcp.schemas.source.stock import is_stock
@@ -116,7 +117,7 @@ def read_body(inspection: Inspection) -> Body:
     if call is None and reads_files_by_key(inspection) and not inherits_serializer(inspection):
         return files_by_key(inspection)
     serializer = input_serializer(inspection, call)
-    if serializer is None:
+    if serializer is None or (call is None and stands_for_nothing(inspection, serializer)):
         return unread_body(inspection)
     partial = requires_nothing(inspection, call)
     rows = serializer_of_rows(inspection, call, serializer)
@@ -125,6 +126,13 @@ def read_body(inspection: Inspection) -> Body:
         return with_rest_of_rows(inspection, call, without_filled_in(body, call))
     several = serializer_body(inspection, rows, partial=partial)
     return either_body(serializer_body(inspection, serializer, partial=partial), several)
+
+
+def stands_for_nothing(inspection: Inspection, serializer: Any) -> bool:
+    """Return True if a serializer without input is there, and the handler reads a whole body."""
+    reading = inspection.reading
+    reads_whole = reading is not None and reading.reads_whole
+    return reads_whole and isinstance(serializer, Serializer) and not writable(serializer)
 
 
 def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> bool:
