@@ -389,7 +389,7 @@ def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
     (name,) = schema.body.fields
     words = "Meant to be a string from 1 to 9 characters. Meant to be required."
     assert (name.schema, name.required) == ({"description": words}, False)
-    assert [finding.message for finding in schema.findings] == ["Lenient reads its input itself"]
+    assert [finding.message for finding in schema.findings] == ["Lenient reads its input itself."]
 
 
 def test_list_of_what_is_told_in_words_tells_the_words_of_its_items():

@@ -55,7 +55,7 @@ def test_view_that_reads_no_json_takes_the_text_of_its_documents():
     assert schema.body.kind == "open"
     assert schema.body.schema == {"type": "string", "description": words}
     assert [finding.message for finding in schema.findings] == [
-        "The view reads no JSON, but text/lines"
+        "The view reads no JSON, but text/lines."
     ]
 
 

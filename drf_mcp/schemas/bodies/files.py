@@ -48,4 +48,4 @@ def require_multipart(inspection: Inspection, body: Body) -> None:
     parsers = getattr(inspection.view, "parser_classes", ())
     readable = takes(parsers, MultiPartParser) or reads_whole_file(inspection.view)
     if any(h.uploads for h in handled) and not readable:
-        inspection.find("The view takes files but has no parser for them", MULTIPART)
+        inspection.find("The view takes files but has no parser for them.", MULTIPART)

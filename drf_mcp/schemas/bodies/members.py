@@ -33,13 +33,13 @@ def described(inspection: Inspection, serializer: Any) -> Body:
         schema = inspection.shaped({"type": "array", **input_schema(serializer)})
         return Body("list", schema=schema, handling=handled(inspection, serializer))
     if not isinstance(serializer, Serializer):
-        inspection.find("The serializer declares no fields", "Derive it from Serializer.")
+        inspection.find("The serializer declares no fields.", "Derive it from Serializer.")
         return OPEN
     name = type(serializer).__name__
     if reads_as_stock(serializer):
         fields = members(inspection, serializer)
         return Body("object", fields=with_further(inspection, serializer, fields))
-    inspection.find(f"{name} reads its input itself", HAND_OVER)
+    inspection.find(f"{name} reads its input itself.", HAND_OVER)
     if keeps_names(type(serializer)):
         fields = names(inspection, serializer)
         return Body("object", fields=with_further(inspection, serializer, fields))

@@ -30,7 +30,7 @@ def input_serializer(inspection: Inspection, call: SerializerCall | None) -> Any
     if call is not None or inherits_serializer(inspection):
         return view_serializer(inspection)
     if inspection.reading is None or not inspection.reading.ignores_body:
-        inspection.find("The handler reads its body without a known serializer", DECLARE)
+        inspection.find("The handler reads its body without a known serializer.", DECLARE)
     return None
 
 

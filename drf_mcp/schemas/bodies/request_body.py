@@ -85,7 +85,7 @@ def in_document(inspection: Inspection, body: Body) -> Body:
     text = text_parser(inspection.view)
     if text is not None and body.kind != "none":
         media_type = str(text.media_type)
-        inspection.find(f"The view reads no JSON, but {media_type}", PARSE_JSON)
+        inspection.find(f"The view reads no JSON, but {media_type}.", PARSE_JSON)
         return document(body, media_type, as_text=True)
     # One that cannot be asked is found again when it is asked what it renames.
     view, found = inspection.view, list[Finding]()
