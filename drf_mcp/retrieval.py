@@ -6,13 +6,14 @@ over plain HTTP, at ``mcp/content/``, for whom the endpoint's authentication fin
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from django.http import HttpRequest
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import APIException, NotFound
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import AllowAny
@@ -22,12 +23,15 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from drf_mcp.callers import Caller
+from drf_mcp.dispatch import contain
 from drf_mcp.encoding import encode_data
 from drf_mcp.fidelity import RETRIEVAL_TOOL, Entry, ExtractiveDigester, can_archive, owner_of
 from drf_mcp.fidelity.slices import items_slice, length, slice_room, text_slice
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import mcp_tool, registry
 from drf_mcp.visibility import Visibility
+
+logger = logging.getLogger("drf_mcp")
 
 # Django takes a thousand parameters in one query.
 MOST_IDS = 500
@@ -75,6 +79,14 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
         "digest count.",
     },
 }
+
+
+class ArchiveUnavailable(APIException):
+    """The archive cannot be read at the moment."""
+
+    status_code = 503
+    default_detail = "What was left out cannot be read at the moment."
+    default_code = "service_unavailable"
 
 
 class ItemId(serializers.Field[Any, Any, Any, Any]):
@@ -182,18 +194,23 @@ class ContentRetrieveView(GenericAPIView[Any]):
         Raises:
             NotFound: if there is none, it is somebody else's, or the tool that gave it is
                 not for the caller any longer.
+            ArchiveUnavailable: if the archive fails.
         """
         archive_class = mcp_settings.ARCHIVE_CLASS
         archive_id, digest = self.arguments.get("archive_id"), self.arguments.get("content_hash")
         owner = owner_of(request.user)
         if archive_class is None:
             raise NotFound(GONE)
-        archive = archive_class()
-        entry = archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
+
+        def found() -> Entry | None:
+            archive = archive_class()
+            kept = archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
+            return kept  # type: ignore[no-any-return]
+
+        entry = contain(found, unavailable)
         if entry is None or (digest and digest != entry.content_hash) or not self.allows(entry):
             raise NotFound(GONE)
-        found: Entry = entry
-        return found
+        return entry
 
     def allows(self, entry: Entry) -> bool:
         """Return whether the caller may still make the call that gave the content."""
@@ -233,6 +250,12 @@ class ContentRetrieveView(GenericAPIView[Any]):
     def get_authenticators(self) -> list[BaseAuthentication]:
         """Return the authentication of the endpoint."""
         return [authenticator() for authenticator in self.caller.authentication_classes]
+
+
+def unavailable(exc: Exception) -> NoReturn:
+    """Log why the archive cannot be read, and raise what the caller is told."""
+    logger.warning("The archive could not be read", exc_info=exc)
+    raise ArchiveUnavailable from None
 
 
 def canonical_form(text: str) -> str:

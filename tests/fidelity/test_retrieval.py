@@ -24,7 +24,7 @@ from drf_mcp.envelopes import (
     verify_payload,
 )
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.fidelity import canonical_text
+from drf_mcp.fidelity import CacheArchive, canonical_text
 from drf_mcp.fidelity.archives import content_hash
 from drf_mcp.tools import Registry, mcp_tool
 from drf_mcp.views import MCPView
@@ -431,6 +431,21 @@ def test_a_result_arrives_although_the_archive_fails(library, alice):
     codes = [detail["code"] for detail in result.envelope["meta"]["warning_details"]]
     assert codes == ["CONTENT_TRUNCATED", "ARCHIVE_UNAVAILABLE"]
     assert "content_archive_hashes" not in result.envelope["meta"]
+    assert "route to host" not in result.raw["content"][0]["text"]
+
+
+class Lost(CacheArchive):
+    """An archive whose server went down after it had stored."""
+
+    def read(self, archive_id):
+        raise ConnectionError("no route to host")
+
+
+def test_an_archive_that_cannot_be_read_is_unavailable(library, alice):
+    library(ARCHIVE_CLASS=Lost)
+    archive_id, _ = archive_of(alice.call("rows"))
+    result = alice.call("content_retrieve", archive_id=archive_id)
+    assert (result.code, result.data["error_type"]) == ("UNAVAILABLE", "unavailable")
     assert "route to host" not in result.raw["content"][0]["text"]
 
 
