@@ -6,19 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Warning, register
+from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
 from drf_mcp.checks.endpoints import mounted_endpoints
 from drf_mcp.checks.settings import can_read_tools
 from drf_mcp.schemas.places import place_of
+from drf_mcp.settings import SMALLEST_BUDGET
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.exposure import Registration
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Endpoint, endpoints
 
+BUDGETS = ("max_result_chars", "max_error_chars")
 # As many as the strictest of the widely used clients send to a model.
 MAX_TOOLS = 128
 
@@ -48,6 +50,21 @@ def check_endpoint_is_included(app_configs: Any, **kwargs: Any) -> Sequence[Chec
             "uses mcp_stdio can silence this warning.",
             id="drf_mcp.W001",
         )
+    ]
+
+
+@register("drf_mcp")
+def check_budgets(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Look for budgets of tools that are too small to say what a shortened result lacks."""
+    return [
+        Error(
+            f"{name} of the tool {tool.name} must be 0 or at least {SMALLEST_BUDGET}.",
+            hint="Correct the option in @mcp_tool, or wherever the tool is chosen.",
+            id="drf_mcp.E001",
+        )
+        for tool in readable_tools().values()
+        for name in BUDGETS
+        if 0 < (getattr(tool.options, name) or 0) < SMALLEST_BUDGET
     ]
 
 

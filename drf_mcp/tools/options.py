@@ -10,11 +10,8 @@ from typing import Any, TypeVar
 from django.core.exceptions import ImproperlyConfigured
 
 from drf_mcp.outcomes import MISSING
-from drf_mcp.settings import SMALLEST_BUDGET
 
 Target = TypeVar("Target", bound=Callable[..., Any])
-
-BUDGETS = ("max_result_chars", "max_error_chars")
 
 
 @dataclass(frozen=True)
@@ -113,9 +110,6 @@ def tool_options(**options: Any) -> ToolOptions:
     """Build `ToolOptions`, naming the ones that exist when one does not."""
     if "tags" in options:
         options["tags"] = tuple(options["tags"])
-    for name in BUDGETS:
-        if 0 < (options.get(name) or 0) < SMALLEST_BUDGET:
-            raise ImproperlyConfigured(f"{name} must be 0 or at least {SMALLEST_BUDGET}.")
     try:
         return ToolOptions(**options)
     except TypeError:
@@ -133,7 +127,7 @@ def mcp_tool(**options: Any) -> Callable[[Target], Target]:
     ``@action``; on a function view it stands above ``@api_view``.
 
     Raises:
-        ImproperlyConfigured: on an option that does not exist, or a budget too small.
+        ImproperlyConfigured: on an option that does not exist.
     """
     said = tool_options(**options)
 

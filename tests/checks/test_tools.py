@@ -191,3 +191,13 @@ def test_as_many_tools_as_clients_take_are_in_order(found, serve, monkeypatch):
     registry = serve(path("word/", Word.as_view()), ENDPOINT, expose="urlconf")
     monkeypatch.setattr(tool_checks, "MAX_TOOLS", len(registry.tools()))
     assert found("drf_mcp.W005") == []
+
+
+@pytest.mark.parametrize("budget", ["max_result_chars", "max_error_chars"])
+def test_a_budget_that_holds_nothing_is_found(serve, found, budget):
+    chosen = {characters: type(f"Word{characters}", (Word,), {}) for characters in (0, 1999, 2000)}
+    for characters, view in chosen.items():
+        mcp_tool(**{budget: characters})(view)
+    serve(*(path(f"word{characters}/", view.as_view()) for characters, view in chosen.items()))
+    (error,) = found("drf_mcp.E001")
+    assert error.msg == f"{budget} of the tool word1999 must be 0 or at least 2000."
