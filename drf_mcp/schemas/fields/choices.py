@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import fields
 
-from drf_mcp.schemas.fields.table import accepts, represents
+from drf_mcp.schemas.fields.table import accepts, array_of, represents
 from drf_mcp.schemas.values import Schema
 from drf_mcp.schemas.words import explain, listing, says_more, text
 
@@ -68,10 +68,7 @@ def choice(field: fields.ChoiceField) -> Schema:
 @accepts(fields.MultipleChoiceField)
 def choices(field: fields.MultipleChoiceField) -> Schema:
     """Describe a list of choices."""
-    schema: Schema = {"type": "array", "items": enumeration(field.choices)}
-    if not field.allow_empty:
-        schema["minItems"] = 1
-    return explain(schema, labels(field.choices))
+    return explain(array_of(enumeration(field.choices), field), labels(field.choices))
 
 
 @represents(fields.ChoiceField)

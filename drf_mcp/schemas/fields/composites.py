@@ -9,6 +9,7 @@ from rest_framework import fields
 from drf_mcp.schemas.fields.hints import returned_schema
 from drf_mcp.schemas.fields.table import (
     accepts,
+    array_of,
     input_schema,
     output_schema,
     represents,
@@ -33,10 +34,7 @@ def any_json(field: fields.JSONField) -> Schema:
 @accepts(fields.ListField)
 def array(field: fields.ListField) -> Schema:
     """Describe a list; its lengths come from its validators."""
-    schema: Schema = {"type": "array", "items": input_schema(field.child)}
-    if not field.allow_empty:
-        schema["minItems"] = 1
-    return schema
+    return array_of(input_schema(field.child), field)
 
 
 @represents(fields.ListField)

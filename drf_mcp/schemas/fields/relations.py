@@ -10,6 +10,7 @@ from drf_mcp.schemas.fields.model_fields import model_field, stored_schema, valu
 from drf_mcp.schemas.fields.table import (
     accepted,
     accepts,
+    array_of,
     given,
     input_schema,
     output_schema,
@@ -106,10 +107,7 @@ def link(field: relations.RelatedField[Any, Any, Any]) -> Schema:
 @accepts(relations.ManyRelatedField)
 def many(field: relations.ManyRelatedField) -> Schema:
     """Describe a list of related objects."""
-    schema: Schema = {"type": "array", "items": accepted(field.child_relation)}
-    if not field.allow_empty:
-        schema["minItems"] = 1
-    return schema
+    return array_of(accepted(field.child_relation), field)
 
 
 @represents(relations.ManyRelatedField)

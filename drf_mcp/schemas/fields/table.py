@@ -187,6 +187,11 @@ def with_default(field: AnyField, schema: Schema) -> Schema:
     return {**schema, "default": default} if told else schema
 
 
+def array_of(items: Schema, field: Any) -> Schema:
+    """Return the schema of a list; a field that allows none empty needs an item."""
+    return {"type": "array", "items": items, **({} if field.allow_empty else {"minItems": 1})}
+
+
 def is_within(value: Any, schema: Schema) -> bool:
     """Return True if a value keeps to the choices and the bounds of a schema of its type."""
     size = len(value) if isinstance(value, (str, list, dict)) else value
