@@ -13,7 +13,7 @@ from django.urls import URLResolver, get_resolver
 from drf_mcp.dispatch import contain
 from drf_mcp.envelopes import Envelope
 from drf_mcp.settings import DEFAULTS, SMALLEST_BUDGET, mcp_settings
-from drf_mcp.tools import registry
+from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.views import MCPView
 
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -45,11 +45,7 @@ def check_descriptions(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage
 
     Only with ``--deploy``, since nothing is described at startup otherwise.
     """
-    if not can_read_tools():
-        return []
-    # Names that clash are told of by another check.
-    tools = contain(lambda: list(registry.tools().values()), lambda exc: [])
-    count = sum(len(tool.findings) for tool in tools)
+    count = sum(len(tool.findings) for tool in readable_tools().values())
     if not count:
         return []
     message = f"{count} part{'s' if count > 1 else ''} of the tools could not be described."
@@ -86,8 +82,7 @@ def envelopes_in_use() -> Iterator[Any]:
     """Yield the envelope of the project, those of endpoints and those of tools."""
     yield mcp_settings.ENVELOPE_CLASS
     yield from endpoint_envelopes(get_resolver().url_patterns)
-    # Names that clash are told of by another check.
-    tools = contain(lambda: list(registry.tools().values()), lambda exc: [])
+    tools = readable_tools().values()
     yield from (tool.options.envelope_class for tool in tools if tool.options.envelope_class)
 
 
@@ -135,6 +130,16 @@ def schema_lacks(schema: Any) -> Iterator[str]:
 def can_read_tools() -> bool:
     """Return whether the settings are in order and there is a URLconf to read tools off."""
     return bool(getattr(settings, "ROOT_URLCONF", None)) and not any(setting_errors())
+
+
+def readable_tools(of: Registry = registry) -> Mapping[str, Tool]:
+    """Return the tools of a registry, none where another check says why they cannot be read."""
+    if not can_read_tools():
+        return {}
+    try:
+        return of.tools()
+    except ImproperlyConfigured:
+        return {}
 
 
 def setting_errors() -> Iterator[str]:

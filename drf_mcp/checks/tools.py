@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
-from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
 from drf_mcp.checks.endpoints import mounted_endpoints
-from drf_mcp.checks.settings import can_read_tools
+from drf_mcp.checks.settings import can_read_tools, readable_tools
 from drf_mcp.schemas.places import place_of
 from drf_mcp.settings import SMALLEST_BUDGET
-from drf_mcp.tools import Registry, Tool, registry
+from drf_mcp.tools import registry
 from drf_mcp.tools.exposure import Registration
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions
@@ -23,16 +22,6 @@ from drf_mcp.tools.routes import Endpoint, endpoints
 BUDGETS = ("max_result_chars", "max_error_chars")
 # As many as the strictest of the widely used clients send to a model.
 MAX_TOOLS = 128
-
-
-def readable_tools(of: Registry = registry) -> Mapping[str, Tool]:
-    """Return the tools of a registry, none where another check says why they cannot be read."""
-    if not can_read_tools():
-        return {}
-    try:
-        return of.tools()
-    except ImproperlyConfigured:
-        return {}
 
 
 @register("drf_mcp")
