@@ -7,7 +7,6 @@ from typing import Any
 from drf_mcp.outcomes import Category, Failure, Outcome, Pagination, Problem, Severity, Warning
 from drf_mcp.vocabulary import CODES
 
-OK_META = frozenset({"content_hash", "version", "next_cursor", "warnings"})
 SERIOUS = (Severity.ERROR, Severity.CRITICAL)
 
 
