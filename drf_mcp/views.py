@@ -18,6 +18,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 from rest_framework.settings import api_settings
 
 from drf_mcp.callers import Caller
+from drf_mcp.chunked_bodies import LengthRequired, open_chunked_body
 from drf_mcp.envelopes import Envelope
 from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import ProtocolError
@@ -173,7 +174,8 @@ def read_body(request: HttpRequest) -> bytes:
 
     Raises:
         Refused: 413 for a body over MAX_BODY_BYTES or Django's own limit, 400 for one
-            that breaks off or whose Content-Length is none.
+            that breaks off or whose Content-Length is none, 411 for one in chunks where
+            the server cannot tell their end.
     """
     limit = mcp_settings.MAX_BODY_BYTES
     try:
@@ -182,6 +184,11 @@ def read_body(request: HttpRequest) -> bytes:
         raise Refused(400, "The Content-Length header is not a number.") from None
     if length > limit:
         raise too_large(limit)
+    if not length:
+        try:
+            limit = open_chunked_body(request, limit)
+        except LengthRequired:
+            raise Refused(411, "Send the body with a Content-Length header.") from None
     try:
         body = request.body
     except RequestDataTooBig:

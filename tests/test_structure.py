@@ -68,6 +68,7 @@ LEVELS = [
         "local",
         "admin",
         "checks",
+        "chunked_bodies",
         "apps",
         "explain",
         "management",
