@@ -20,6 +20,11 @@ DEFAULT_MAX_LENGTH = 48
 # Leading path segments that say nothing of what a tool is about.
 PREFIX_SEGMENT = re.compile(r"(?:api|rest|v\d+(?:[._]\d+)*)\Z", re.IGNORECASE)
 
+# What the names of view classes and functions end with, which says nothing of what they show.
+VIEW_SUFFIX = re.compile(r"(?:(?:API|Api)?View(?:[Ss]et)?|(?:_api)?_view(?:_?set)?)\Z")
+# What the names of generic views end with: the actions, which tools have at the end anyway.
+ACTION_SUFFIX = re.compile(r"(?:List|Create|Retrieve|Update|Destroy|Detail)+\Z")
+
 GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
     "GET": ((mixins.ListModelMixin, "list"), (mixins.RetrieveModelMixin, "retrieve")),
     "POST": ((mixins.CreateModelMixin, "create"),),
@@ -68,6 +73,8 @@ def default_name(endpoint: Endpoint, noun: str | None = None, *, versioned: bool
     action = standard_action(endpoint)
     words = strip_action(segments, endpoint) if endpoint.action else segments
     base = noun if noun is not None else "_".join(map(snake, words))
+    if noun is None and all(map(PREFIX_SEGMENT.match, words)):
+        base = "_".join(filter(None, (base, own_noun(endpoint))))
     name = complete(base, action, endpoint)
     return shorten(name, ending=name.removeprefix(f"{base}_") if base else "")
 
@@ -87,10 +94,20 @@ def extra_path(endpoint: Endpoint) -> str:
     return next((handler.url_path for handler in handlers if hasattr(handler, "url_path")), "")
 
 
+def own_noun(endpoint: Endpoint) -> str:
+    """Return the words for a view whose path has none: its router's basename, or its class's."""
+    if basename := snake(endpoint.route.initkwargs.get("basename") or ""):
+        return basename
+    name = endpoint.view_class.__name__
+    short = VIEW_SUFFIX.sub("", name) or name
+    if endpoint.action is None and standard_action(endpoint) is not None:
+        short = ACTION_SUFFIX.sub("", short) or short
+    return snake(short)
+
+
 def complete(base: str, action: str | None, endpoint: Endpoint) -> str:
     """Join noun and action; a plain view with one method needs no action."""
-    if not base:
-        base = snake(endpoint.view_class.__name__.removesuffix("View").removesuffix("Set"))
+    base = base or own_noun(endpoint)
     if action is None:
         handled = [m for m in GENERIC_ACTIONS if hasattr(endpoint.view_class, m.lower())]
         action = endpoint.method.lower() if len(handled) > 1 else ""

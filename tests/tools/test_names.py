@@ -140,6 +140,78 @@ def test_a_view_at_the_root_is_named_by_its_class(tools_of):
     assert list(tools_of(path("", Weigh.as_view()), path("api/", ping))) == ["weigh", "ping"]
 
 
+# --- Where the path says nothing ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("prefix", ["", "api/", "api/v1/", "<slug:tenant>/"])
+def test_a_viewset_at_its_routers_root_is_named_by_its_basename(tools_of, prefix):
+    router = SimpleRouter()
+    router.register("", Boxes, basename="parcel")
+    names = set(tools_of(path(prefix, include(router.urls))))
+    assert {"parcel_list", "parcel_retrieve", "parcel_open", "parcel_of_colour"} <= names
+    assert all(name.startswith("parcel_") for name in names)
+
+
+def test_a_basename_is_written_as_an_identifier(tools_of):
+    router = SimpleRouter()
+    router.register("", Reading, basename="meterReading-v2")
+    assert list(tools_of(*router.urls)) == ["meter_reading_v2_list"]
+
+
+def test_a_nested_route_below_a_router_at_the_root_is_named_by_its_own_prefix(tools_of):
+    router = SimpleRouter()
+    router.register("", Boxes, basename="parcel")
+    nested = SimpleRouter()
+    nested.register(r"(?P<parcel_pk>[0-9]+)/readings", Reading, basename="parcel-readings")
+    names = set(tools_of(*router.urls, *nested.urls))
+    assert {"parcel_list", "readings_list"} <= names
+
+
+@pytest.mark.parametrize(
+    ("class_name", "name"),
+    [
+        ("PostViewSet", "post_list"),
+        ("PostViewset", "post_list"),
+        ("PostAPIView", "post_list"),
+        ("PostApiView", "post_list"),
+        ("PostView", "post_list"),
+        ("PostSet", "post_set_list"),
+        ("Review", "review_list"),
+        ("APIView", "apiview_list"),
+        ("ViewSet", "view_set_list"),
+    ],
+)
+def test_a_viewset_without_a_basename_is_named_by_its_class_without_the_suffix(
+    tools_of, class_name, name
+):
+    viewset = type(class_name, (Reading,), {})
+    assert list(tools_of(path("", viewset.as_view({"get": "list"})))) == [name]
+
+
+@pytest.mark.parametrize("class_name", ["Post", "PostList", "PostListCreateAPIView", "PostDetail"])
+def test_a_generic_view_at_the_root_names_its_action_once(tools_of, class_name):
+    view = type(class_name, (generics.ListCreateAPIView,), {})
+    assert list(tools_of(path("", view.as_view()))) == ["post_list", "post_create"]
+
+
+def test_a_plain_view_at_the_root_keeps_the_words_of_its_class(tools_of):
+    view = type("ShoppingList", (Weigh,), {})
+    assert list(tools_of(path("", view.as_view()))) == ["shopping_list"]
+
+
+def test_a_function_at_the_root_is_named_without_its_suffix(tools_of):
+    @api_view(["GET"])
+    def search_view(request) -> Response: ...
+
+    assert list(tools_of(path("", search_view))) == ["search"]
+
+
+def test_two_versions_of_a_root_keep_version_and_noun(tools_of):
+    boxes = routed("", Reading)
+    tools = tools_of(path("v1/", include(boxes)), path("v2/", include(routed("", Reading))))
+    assert list(tools) == ["v1_thing_list", "v2_thing_list"]
+
+
 @pytest.mark.parametrize(
     ("segment", "name"),
     [
