@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from drf_mcp.checks.endpoints import mounted_endpoints
 from drf_mcp.checks.settings import can_read_tools, readable_tools
 from drf_mcp.schemas.places import place_of
+from drf_mcp.schemas.query.parameters import lost_filters
 from drf_mcp.settings import SMALLEST_BUDGET
 from drf_mcp.tools import registry
 from drf_mcp.tools.exposure import Registration
@@ -150,4 +151,22 @@ def check_count(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
             "endpoints with a registry each.",
             id="drf_mcp.W005",
         )
+    ]
+
+
+@register("drf_mcp")
+def check_filters(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Look for filters that HTTP takes and no argument stands for.
+
+    Of each tool that filters, its filters alone are described.
+    """
+    return [
+        Warning(
+            f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
+            hint=finding.remedy,
+            id="drf_mcp.W012",
+        )
+        for name, tool in readable_tools().items()
+        if getattr(tool.endpoint.view_class, "filter_backends", None)
+        for finding in lost_filters(tool.view, tool.endpoint.method)
     ]

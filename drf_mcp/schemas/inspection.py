@@ -7,12 +7,14 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
+from django.contrib.auth import get_user_model
 from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.schemas.annotations.carried import annotations_of
 from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.portable import portable
+from drf_mcp.schemas.requests import negotiate, unsent_request
 from drf_mcp.schemas.source.handlers import Reading, read
 from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.source.twins import plain_name
@@ -85,22 +87,72 @@ class Inspection:
         return isinstance(self.view, ViewSetMixin)
 
     @cached_property
+    def privileged(self) -> Inspection:
+        """The same endpoint, as an unsaved superuser would find it."""
+        user: Any = get_user_model()()
+        user.is_active = user.is_staff = user.is_superuser = True
+        view = copy.copy(self.untouched)
+        view.request = unsent_request(self.method, view.request.path, user)
+        negotiate(view)
+        privileged = Inspection(view, self.method, portable=self.portable)
+        vars(privileged)["privileged"] = privileged
+        return privileged
+
+    @cached_property
     def queryset(self) -> Any:
-        """The view's queryset, None if it has none or needs a caller to give it."""
-        if not hasattr(self.view, "get_queryset"):
+        """The view's queryset, or all rows of its serializer's model; None without a model.
+
+        A view that refuses an anonymous caller is asked again as a superuser.
+        """
+        known = len(self.findings)
+        found = self.made_queryset
+        if found is None:
+            found = self.asked_quietly(lambda: self.all_rows)
+        if found is not None:
+            del self.findings[known:]
+        return found
+
+    @property
+    def all_rows(self) -> Any:
+        """The declared queryset, or all rows of the serializer's model; None without either."""
+        declared = getattr(self.view, "queryset", None)
+        if hasattr(declared, "model"):
+            return declared
+        model = model_of_class(self.view) or self.chosen_model
+        return None if model is None else model._default_manager.all()
+
+    @property
+    def made_queryset(self) -> Any:
+        """What the view's `get_queryset` gives to one caller or another, None if nothing."""
+        view = self.view
+        if not hasattr(view, "get_queryset"):
             return None
-        fallback = getattr(self.view, "queryset", None)
-        if fallback is None and is_stock(type(self.view), "get_queryset"):
+        if getattr(view, "queryset", None) is None and is_stock(type(view), "get_queryset"):
             return None
-        return self.attempt(self.view.get_queryset, GUARD, fallback)
+        found = self.attempt(view.get_queryset, GUARD, None)
+        if not hasattr(found, "model"):
+            found = self.asked_quietly(lambda: self.privileged.view.get_queryset())
+        return found if hasattr(found, "model") else None
+
+    @property
+    def chosen_model(self) -> Any:
+        """The model of the serializer that the view chooses, None if it chooses none."""
+        view: Any = self.view
+        chosen = self.asked_quietly(lambda: view.get_serializer_class())
+        if chosen is None:
+            chosen = self.asked_quietly(lambda: self.privileged.view.get_serializer_class())
+        return model_of_serializer(chosen)
 
     @cached_property
     def model(self) -> Any:
         """The model of the view's queryset, or else of its serializer; None if there is none."""
-        declared = getattr(self.view, "queryset", None)
-        model = getattr(self.queryset if declared is None else declared, "model", None)
-        serializer_class = getattr(self.view, "serializer_class", None)
-        return model or getattr(getattr(serializer_class, "Meta", None), "model", None)
+        declared = getattr(getattr(self.view, "queryset", None), "model", None)
+        return declared or getattr(self.queryset, "model", None)
+
+    def asked_quietly(self, step: Callable[[], Any]) -> Any:
+        """Run one guarded step that may fail without a loss: None if it does."""
+        nothing: Any = None
+        return attempt(self.place, step, "", [], nothing)
 
     def attempt(self, step: Callable[[], Value], remedy: str, default: Value) -> Value:
         """Run one guarded step of the inspection."""
@@ -109,6 +161,17 @@ class Inspection:
     def find(self, message: str, remedy: str) -> None:
         """Add a finding of our own."""
         self.findings.append(Finding(self.place, message, remedy))
+
+
+def model_of_class(view: Any) -> Any:
+    """Return the model that a view's attributes name, None if they name none."""
+    declared = getattr(getattr(view, "queryset", None), "model", None)
+    return declared or model_of_serializer(getattr(view, "serializer_class", None))
+
+
+def model_of_serializer(serializer_class: Any) -> Any:
+    """Return the model of a serializer class, None if it has none."""
+    return getattr(getattr(serializer_class, "Meta", None), "model", None)
 
 
 def model_of(view: Any) -> Any:

@@ -67,7 +67,7 @@ def path_parameters(inspection: Inspection, kwargs: PathKwargs) -> Parameters:
 
 def related(inspection: Inspection, kwarg: PathKwarg) -> Handling:
     """Return what a parent's kwarg identifies."""
-    field = parent_field(inspection, kwarg)
+    field = parent_field(inspection.model, kwarg)
     model = getattr(field, "related_model", None)
     return PLAIN if model is None else Handling(relations={(): Relation(model, "pk")})
 
@@ -119,22 +119,32 @@ def route_schema(kwarg: PathKwarg) -> Schema:
 
 def named_schema(inspection: Inspection, kwarg: PathKwarg) -> Schema:
     """Return what the view's model says of a kwarg, ``{}`` if it names none of its fields."""
-    view = inspection.view
-    lookup_field = getattr(view, "lookup_field", None)
-    if lookup_field and kwarg.name == (getattr(view, "lookup_url_kwarg", None) or lookup_field):
-        if not looks_up(inspection):
-            return {}
-        return explained(inspection.model, model_field(inspection.model, lookup_field))
-    field = parent_field(inspection, kwarg)
+    field = named_field(inspection.view, kwarg, inspection.model)
+    if names_own_row(inspection.view, kwarg):
+        return explained(inspection.model, field) if looks_up(inspection) else {}
     return explained(getattr(field, "related_model", None) or inspection.model, field)
 
 
-def parent_field(inspection: Inspection, kwarg: PathKwarg) -> Any:
-    """Return the field of the view's model that a parent's kwarg names, None if it names none."""
+def named_field(view: Any, kwarg: PathKwarg, model: Any) -> Any:
+    """Return the field of a view's model that a kwarg names, None if it names none."""
+    if names_own_row(view, kwarg):
+        return model_field(model, view.lookup_field)
+    return parent_field(model, kwarg)
+
+
+def names_own_row(view: Any, kwarg: PathKwarg) -> bool:
+    """Return True for the kwarg that a view looks its own row up by."""
+    lookup_field = getattr(view, "lookup_field", None)
+    named = getattr(view, "lookup_url_kwarg", None) or lookup_field
+    return bool(lookup_field) and kwarg.name == named
+
+
+def parent_field(model: Any, kwarg: PathKwarg) -> Any:
+    """Return the field of a model that a parent's kwarg names, None if it names none."""
     parent = PARENT.fullmatch(kwarg.name)
-    if parent is None or inspection.model is None:
+    if parent is None or model is None:
         return None
-    return model_field(inspection.model, parent["lookup"] or parent["name"])
+    return model_field(model, parent["lookup"] or parent["name"])
 
 
 def looks_up(inspection: Inspection) -> bool:

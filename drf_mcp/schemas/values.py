@@ -133,6 +133,10 @@ class Finding:
     remedy: str
 
 
+class LostFilters(Finding):
+    """Filters that HTTP takes and that no argument stands for."""
+
+
 @dataclass(frozen=True)
 class EndpointSchema:
     """Everything known of one endpoint and method.

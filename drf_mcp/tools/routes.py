@@ -22,6 +22,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.schemas import attempt
 from drf_mcp.schemas.paths import PathKwarg
+from drf_mcp.schemas.placeholders import placeholders
 from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.requests import negotiate, unsent_request
 
@@ -197,9 +198,7 @@ class Endpoint:
         if view is None:
             view = object.__new__(self.view_class)
             vars(view).update(self.route.initkwargs)
-        view.args = ()
-        view.kwargs = {}
-        view.format_kwarg = None
+        view.args, view.kwargs, view.format_kwarg = (), {}, None
         view.request = request
         if self.action is not None:
             view.action_map = dict(self.route.callback.actions)  # type: ignore[attr-defined]
@@ -211,6 +210,7 @@ class Endpoint:
         view = self.view(unsent_request(self.method, self.route.path))
         view.swagger_fake_view = True  # type: ignore[attr-defined]
         negotiate(view)
+        view.kwargs = placeholders(view, self.route.kwargs)
         return view
 
 

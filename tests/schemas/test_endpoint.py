@@ -114,7 +114,7 @@ def test_broken_filterset_leaves_the_other_backends():
 
 def test_view_that_needs_a_caller_says_where():
     class Own(Users):
-        queryset = None
+        queryset = serializer_class = None
 
         def get_queryset(self):
             return User.objects.filter(tenant=self.request.tenant)

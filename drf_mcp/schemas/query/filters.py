@@ -2,29 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.schemas.annotations.openapi import declared_parameters, own_parameters
+from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.inspection import GUARD, Inspection
+from drf_mcp.schemas.source.independence import makes_for_everybody
 from drf_mcp.schemas.source.stock import is_stock, package_of
-from drf_mcp.schemas.values import Parameter, Parameters, Schema
+from drf_mcp.schemas.unions import either_fields
+from drf_mcp.schemas.values import Finding, LostFilters, Parameter, Parameters, Schema
 from drf_mcp.schemas.words import explain, listing
 
 FILTER_PACKAGES = ("", "django_filters", "rest_framework")
 """Where nothing is declared of a backend for filter sets but by its filter set."""
+CHOSEN = (
+    "filter_backends",
+    "filterset_class",
+    "filterset_fields",
+    "get_filterset_class",
+    "ordering_fields",
+    "search_fields",
+    "get_serializer_class",
+)
+"""What a view overrides to give different callers different filters."""
+HOOKS = (
+    "get_filterset_class",
+    "get_filterset",
+    "get_filterset_kwargs",
+    "get_search_fields",
+    "get_valid_fields",
+    "get_default_valid_fields",
+    "get_schema_operation_parameters",
+)
+"""What a filter backend overrides to the same end."""
 
 
 def filter_parameters(inspection: Inspection) -> Parameters:
+    """Return the query parameters of the view's filter backends, as any caller may send them.
+
+    Where they may depend on the caller, or cannot be described for an anonymous one, they
+    are described for a superuser as well.
+    """
+    known = len(inspection.findings)
+    own = backends_parameters(inspection)
+    failed = len(inspection.findings) > known
+    if not failed and is_for_everybody(inspection):
+        return own
+    privileged = inspection.asked_quietly(lambda: inspection.privileged)
+    if privileged is None:
+        return own
+    before = len(privileged.findings)
+    others = backends_parameters(privileged)
+    if not failed:
+        return either_fields(own, others)
+    if len(privileged.findings) > before:
+        return either_fields(others, own)
+    del inspection.findings[known:]
+    named = {parameter.name for parameter in others}
+    return (*others, *(p for p in either_fields(own, ()) if p.name not in named))
+
+
+def is_for_everybody(inspection: Inspection) -> bool:
+    """Return True if no caller may filter in other ways than another."""
+    return inspection.attempt(lambda: not depends_on_caller(inspection), GUARD, False)
+
+
+def depends_on_caller(inspection: Inspection) -> bool:
+    """Return True if the view, a backend or a filter set may ask who is calling."""
+    view: Any = inspection.view
+    owners: list[tuple[type, tuple[str, ...]]] = [(type(view), CHOSEN)]
+    owners += [(backend, HOOKS) for backend in view.filter_backends]
+    filterset_class = getattr(view, "filterset_class", None)
+    if isinstance(filterset_class, type):
+        owners.append((filterset_class, ("__init__", "filters", "form", "get_form_class")))
+    return not all(makes_for_everybody(owner, names) for owner, names in owners)
+
+
+def backends_parameters(inspection: Inspection) -> Parameters:
     """Return the query parameters of the view's filter backends, one guarded by one."""
     found: list[Parameter] = []
     none: Parameters = ()
-    for backend_class in getattr(inspection.view, "filter_backends", None) or ():
+    view = inspection.view
+    backends = guarded(inspection, "", lambda: tuple(view.filter_backends or ()), ())
+    for backend_class in backends:
         step = partial(backend_parameters, inspection, backend_class)
-        found += inspection.attempt(step, GUARD, none)
+        found += guarded(inspection, f"{backend_class.__name__}: ", step, none)
     return tuple(found)
+
+
+def guarded(inspection: Inspection, name: str, step: Callable[[], Any], default: Any) -> Any:
+    """Run one step of which filters are lost if it fails."""
+    failures: list[Finding] = []
+    found = attempt(inspection.place, step, GUARD, failures, default)
+    inspection.findings += [
+        LostFilters(failure.place, f"{name}{failure.message}", failure.remedy)
+        for failure in failures
+    ]
+    return found
 
 
 def backend_parameters(inspection: Inspection, backend_class: Any) -> Parameters:

@@ -25,7 +25,9 @@ from drf_mcp.schemas.source.stock import package_of
 from drf_mcp.schemas.values import (
     ANY,
     PLAIN,
+    Finding,
     Handling,
+    LostFilters,
     Parameter,
     Parameters,
     Relation,
@@ -34,6 +36,7 @@ from drf_mcp.schemas.values import (
 from drf_mcp.schemas.words import explain, says_more, text
 
 STRING: Schema = {"type": "string"}
+NO_MODEL = "filterset_fields are fields of a model that neither queryset nor serializer tells."
 
 COMMAS = "Multiple values may be separated by commas."
 UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
@@ -61,6 +64,8 @@ def filterset_parameters(inspection: Inspection, backend: Any) -> Parameters:
     view = inspection.view
     filterset_class = backend.get_filterset_class(view, inspection.queryset)
     if filterset_class is None:
+        if inspection.queryset is None and getattr(view, "filterset_fields", None):
+            inspection.findings.append(LostFilters(inspection.place, NO_MODEL, GUARD))
         return ()
     items = inspection.attempt(
         lambda: bound_filters(backend, filterset_class, inspection),
@@ -69,12 +74,34 @@ def filterset_parameters(inspection: Inspection, backend: Any) -> Parameters:
     )
     found: list[Parameter] = []
     for name, item in items.items():
-        found += inspection.attempt(
-            partial(parameters, name, item),
-            f"Check the filter {name!r} of {filterset_class.__qualname__}.",
-            (Parameter(name, dict(STRING)),),
-        )
+        findings: list[Finding] = []
+        remedy = f"Check the filter {name!r} of {filterset_class.__qualname__}."
+        described = attempt(
+            inspection.place, partial(parameters, name, item), remedy, findings, None
+        ) or related_rows(name, item)
+        if described is None:
+            inspection.findings += findings
+        found += described or (Parameter(name, dict(STRING)),)
     return tuple(found)
+
+
+def related_rows(name: str, item: filters.Filter) -> Parameters | None:
+    """Describe a filter by rows that need a caller: the model field alone tells their key."""
+    if not isinstance(item, filters.QuerySetRequestMixin):
+        return None
+    own = model_field(getattr(item, "model", None), item.field_name)
+    model = getattr(own, "related_model", None)
+    if model is None:
+        return None
+    key_name = item.extra.get("to_field_name") or "pk"
+    schema = value_schema(model_field(model, key_name)) or dict(STRING)
+    value = explain(schema, text(item.extra.get("help_text")))
+    several = isinstance(item, filters.MultipleChoiceFilter)
+    handling = Handling(relations={(ANY,) if several else (): Relation(model, key_name)})
+    required = bool(item.extra.get("required"))
+    if several:
+        return (Parameter(name, {"type": "array", "items": value}, required, "repeat", handling),)
+    return (Parameter(name, value, required, None, handling),)
 
 
 def bound_filters(backend: Any, filterset_class: Any, inspection: Inspection) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from drf_mcp.schemas.query.filters import filter_parameters
 from drf_mcp.schemas.query.pagination import page_parameters
 from drf_mcp.schemas.query.versions import version_parameters
 from drf_mcp.schemas.source.twins import plain_name
-from drf_mcp.schemas.values import Parameter, Parameters
+from drf_mcp.schemas.values import LostFilters, Parameter, Parameters
 
 
 def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
@@ -37,6 +37,22 @@ def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
         if declared is not None:
             found[name] = openapi_parameter(declared)
     return tuple(replace(p, schema=inspection.shaped(p.schema)) for p in found.values())
+
+
+def lost_filters(view: Any, method: str) -> list[LostFilters]:
+    """Return the filters of a view that no argument stands for, without describing the rest.
+
+    With each stands what else failed on the way to it.
+    """
+    inspection = Inspection(view, method)
+    if inspection.attempt(lambda: filters(inspection), GUARD, False):
+        filter_parameters(inspection)
+    others = [f.message for f in inspection.findings if not isinstance(f, LostFilters)]
+    return [
+        replace(finding, message=" ".join([finding.message, *others]))
+        for finding in dict.fromkeys(inspection.findings)
+        if isinstance(finding, LostFilters)
+    ]
 
 
 def declared_in(inspection: Inspection, location: str) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from drf_mcp.schemas.source.handlers import parse
+from drf_mcp.schemas.source.stock import is_stock
 
 # Parts of names that speak of who is calling, or of what differs from call to call.
 WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "locale", "site")
@@ -28,6 +29,11 @@ def is_same_for_everybody(owner: type, name: str) -> bool:
         name: a method or property of it.
     """
     return all(asks_nobody(function, OF_EVERYBODY) for function in used(owner, name))
+
+
+def makes_for_everybody(owner: type, names: Iterable[str]) -> bool:
+    """Return True if none of some members of a class asks who is calling."""
+    return all(is_stock(owner, name) or is_same_for_everybody(owner, name) for name in names)
 
 
 @functools.cache
