@@ -19,8 +19,9 @@ run := .venv/bin/python
 
 .PHONY: demo docs pictures test lint node clean bench
 
+# A shell may name the settings of another project.
 demo: .venv/installed-demo
-	@$(run) manage.py demo --port "$(PORT)"
+	@DJANGO_SETTINGS_MODULE=example_project.settings $(run) manage.py demo --port "$(PORT)"
 
 # A warning is an error: a link that leads nowhere, a page that no list of pages names.
 docs: .venv/installed-docs

@@ -9,9 +9,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 DATABASE_PATH = Path(os.environ.get("SHOP_DB", BASE_DIR / ".demo" / "shop.sqlite3"))
+# SQLite makes the file but no folder, and Django's checks open it before any command runs.
+try:
+    DATABASE_PATH.parent.mkdir(parents=True, exist_ok=True)
+except OSError as exc:
+    raise ImproperlyConfigured(
+        f"No database can be made at {DATABASE_PATH}: {exc}. Name another file in SHOP_DB."
+    ) from exc
 DEBUG = os.environ.get("SHOP_DEBUG", "1") == "1"
 SECRET_KEY = os.environ.get("SHOP_SECRET_KEY", "for-the-demo-on-this-machine-only")
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", "testserver"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import socket
-from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
 from rest_framework.authtoken.models import Token
 
 HOST = "127.0.0.1"
@@ -67,6 +67,18 @@ def check_port(port: int) -> None:
             raise CommandError(f"Port {port} is {reason}. Try: PORT={other} make demo") from exc
 
 
+def fill() -> None:
+    """Make the tables and put the sample data in, or raise `CommandError`."""
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("seed", verbosity=0)
+    except OperationalError as exc:
+        name = settings.DATABASES["default"]["NAME"]
+        raise CommandError(
+            f"The database {name} cannot be filled: {exc}. Try: SHOP_DB=/tmp/shop.sqlite3 make demo"
+        ) from exc
+
+
 def guide(port: int) -> str:
     """What somebody needs to connect a client to the demo on this port."""
     url = f"http://{HOST}:{port}/mcp"
@@ -96,9 +108,7 @@ class Command(BaseCommand):
         port = port_number(port)
         if not no_serve:
             check_port(port)
-        Path(settings.DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
-        call_command("migrate", interactive=False, verbosity=0)
-        call_command("seed", verbosity=0)
+        fill()
         self.stdout.write(guide(port))
         self.stdout.flush()
         if not no_serve:
