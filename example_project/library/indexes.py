@@ -1,7 +1,4 @@
-"""What the retrievers search in, built once per process and edition of the library.
-
-scikit-learn and bm25s are imported here alone, and not before something is searched for.
-"""
+"""What the retrievers search in, built once per process and edition of the library."""
 
 from __future__ import annotations
 
@@ -12,18 +9,14 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from example_project.library.corpus import corpus_version
 from example_project.library.exceptions import LibraryUnavailable
+from example_project.library.keyword_search import KeywordSearch
 from example_project.library.models import Document
 from example_project.library.passages import Passage, Sentence, passages_of
+from example_project.library.term_vectors import TermVectors
 from example_project.library.words import words
-
-if TYPE_CHECKING:
-    import numpy
-
-LATENT_DIMENSIONS = 120
 
 _built: dict[str, Index] = {}
 _lock = threading.Lock()
@@ -37,21 +30,15 @@ class Index:
         version: the edition.
         documents: the documents, by their place.
         passages: what is searched for; scores are in this order.
-        bm25: ranks by keywords.
-        vectorizer: makes TF-IDF vectors.
-        vectors: those of the passages.
-        projection: from TF-IDF vectors into the latent space.
-        latent: the passages there, each of length one.
+        keywords: ranks by keywords.
+        vectors: compares by similarity and by meaning.
     """
 
     version: str
     documents: Sequence[Document]
     passages: Sequence[Passage]
-    bm25: Any
-    vectorizer: Any
-    vectors: Any
-    projection: Any
-    latent: Any
+    keywords: KeywordSearch
+    vectors: TermVectors
 
     @cached_property
     def places_of(self) -> dict[int, list[int]]:
@@ -77,25 +64,21 @@ class Index:
         """The sentences of some passages."""
         return tuple(s for place in places for s in self.passages[place].sentences)
 
-    def by_keywords(self, terms: Sequence[str]) -> numpy.ndarray:
+    def by_keywords(self, terms: Sequence[str]) -> list[float]:
         """The BM25 score of every passage."""
-        return self.bm25.get_scores(list(terms))
+        return self.keywords.scores(terms)
 
-    def by_similarity(self, terms: Sequence[str]) -> numpy.ndarray:
+    def by_similarity(self, terms: Sequence[str]) -> list[float]:
         """The cosine of the TF-IDF vectors of every passage and the terms."""
-        return (self.vectors @ self.vectorizer.transform([terms]).T).toarray().ravel()
+        return self.vectors.similarities(self.vectors.vector(terms))
 
-    def by_meaning(self, terms: Sequence[str]) -> numpy.ndarray:
-        """The same cosine after latent semantic analysis: related words count as well."""
-        from sklearn.preprocessing import normalize
-
-        question = normalize(self.projection.transform(self.vectorizer.transform([terms])))
-        return self.latent @ question.ravel()
+    def by_meaning(self, terms: Sequence[str]) -> list[float]:
+        """How much every passage resembles the passages that the terms resemble."""
+        return self.vectors.related(self.vectors.vector(terms))
 
     def weight(self, term: str) -> float:
         """How much a word tells passages apart; nothing if no passage has it."""
-        place = self.vectorizer.vocabulary_.get(term)
-        return 0.0 if place is None else float(self.vectorizer.idf_[place])
+        return self.vectors.weights.get(term, 0.0)
 
     def share(self, terms: Sequence[str]) -> float:
         """The largest share of some words that a passage has, from 0 to 1.
@@ -104,11 +87,11 @@ class Index:
         """
         rarest = math.log(len(self.passages) + 1) + 1
         weights = {term: self.weight(term) or rarest for term in dict.fromkeys(terms)}
-        known = [term for term in weights if self.weight(term)]
-        if not known:
-            return 0.0
-        columns = self.vectors[:, [self.vectorizer.vocabulary_[term] for term in known]] > 0
-        return float((columns @ [weights[term] for term in known]).max()) / sum(weights.values())
+        shares = [0.0] * len(self.passages)
+        for term, weight in weights.items():
+            for place, _ in self.vectors.postings.get(term, ()):
+                shares[place] += weight
+        return max(shares) / sum(weights.values()) if weights else 0.0
 
     def overlap(self, sentence: Sentence, terms: Iterable[str]) -> float:
         """How much of what is asked for a sentence speaks of.
@@ -124,7 +107,7 @@ def current_index() -> Index:
     """The index of the library as it is now.
 
     Raises:
-        LibraryUnavailable: if the library is empty or nothing is installed to search it.
+        LibraryUnavailable: if the library is empty or SQLite cannot search it.
     """
     version = corpus_version()
     if not version:
@@ -142,29 +125,12 @@ def current_index() -> Index:
 
 def build(version: str) -> Index:
     """Read all documents and index their passages."""
-    try:
-        import bm25s
-        import numpy
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.preprocessing import normalize
-    except ImportError as exc:
-        raise LibraryUnavailable("bm25s or scikit-learn is not installed.") from exc
     documents = list(Document.objects.order_by("name"))
     passages = passages_of(documents)
     if not passages:
         raise LibraryUnavailable("The library holds nothing but empty documents.")
     texts = [indexed_words(documents[passage.document], passage) for passage in passages]
-    bm25 = bm25s.BM25()
-    bm25.index(texts, show_progress=False)
-    vectorizer = TfidfVectorizer(analyzer=list, sublinear_tf=True)
-    vectors = vectorizer.fit_transform(texts)
-    dimensions = max(1, min(LATENT_DIMENSIONS, *vectors.shape) - 1)
-    projection = TruncatedSVD(dimensions, random_state=0)
-    # What a single passage explains of the variance, which nobody asks, is nought by nought.
-    with numpy.errstate(invalid="ignore"):
-        latent = normalize(projection.fit_transform(vectors))
-    return Index(version, documents, passages, bm25, vectorizer, vectors, projection, latent)
+    return Index(version, documents, passages, KeywordSearch(texts), TermVectors(texts))
 
 
 def indexed_words(document: Document, passage: Passage) -> list[str]:

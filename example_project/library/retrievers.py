@@ -6,16 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from example_project.library.indexes import Index
 from example_project.library.models import Document
 from example_project.library.passages import Sentence
 from example_project.library.questions import is_spoken_of, terms_of
 from example_project.library.words import words
-
-if TYPE_CHECKING:
-    import numpy
 
 # How far down a ranking anybody looks.
 DEPTH = 60
@@ -59,11 +55,17 @@ class Retriever:
         found: dict[int, list[int]] = {}
         for place in self.rank(index, terms):
             found.setdefault(index.passages[place].document, []).append(place)
-        for place in best(index.by_meaning(terms)):
-            if len(found) < FEWEST_DOCUMENTS:
-                found.setdefault(index.passages[place].document, [place])
+        if len(found) < FEWEST_DOCUMENTS:
+            self.make_up(found, index, terms)
         contexts = [context(index, *pair) for pair in islice(found.items(), self.most_documents)]
         return relevant(index, contexts, terms)
+
+    def make_up(self, found: dict[int, list[int]], index: Index, terms: Sequence[str]) -> None:
+        """Add the documents nearest in meaning until there are enough."""
+        for place in best(index.by_meaning(terms)):
+            found.setdefault(index.passages[place].document, [place])
+            if len(found) == FEWEST_DOCUMENTS:
+                break
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         """The places of the passages that have to do with the terms, best first."""
@@ -85,7 +87,7 @@ class BM25Retriever(Retriever):
 
 
 class SemanticRetriever(Retriever):
-    """By meaning: passages are near each other that use words which occur together."""
+    """By meaning: what resembles the same passages as the question, whatever its words."""
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         return best(index.by_meaning(terms))
@@ -132,10 +134,10 @@ class EnsembleRetriever(Retriever):
         return fused(retriever.rank(index, terms) for retriever in self.retrievers)
 
 
-def best(scores: numpy.ndarray) -> list[int]:
+def best(scores: Sequence[float]) -> list[int]:
     """The places of the highest scores, equal ones in their order, none without a score."""
-    order = (-scores).argsort(kind="stable")[:DEPTH]
-    return [int(place) for place in order if scores[place] > 1e-6]
+    places = [place for place, score in enumerate(scores) if score > 1e-6]
+    return sorted(places, key=scores.__getitem__, reverse=True)[:DEPTH]
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from example_project.library import indexes
+from example_project.library import indexes, keyword_search
 from example_project.library.models import Document
 from example_project.library.stored_answers import StoredAnswers, file_size
 
@@ -215,10 +214,10 @@ def test_a_library_of_empty_documents_is_unavailable(alice):
     assert_unavailable(alice, "nothing but empty documents")
 
 
-def test_without_its_libraries_the_index_is_unavailable(alice, monkeypatch):
+def test_without_full_text_search_in_sqlite_the_library_is_unavailable(alice, monkeypatch):
     monkeypatch.setattr(indexes, "_built", {})
-    monkeypatch.setitem(sys.modules, "bm25s", None)
-    assert_unavailable(alice, "is not installed")
+    monkeypatch.setattr(keyword_search, "TABLE", "CREATE VIRTUAL TABLE t USING left_out(words)")
+    assert_unavailable(alice, "The SQLite of this Python has no FTS5.")
 
 
 def test_a_library_of_one_short_document_can_be_searched(alice):
