@@ -104,6 +104,14 @@ class UnsupportedProtocolVersion(ProtocolError):
         )
 
 
+class Refused(ProtocolError):
+    """The door turns a request away; JSON-RPC has no code for it, so its status is one."""
+
+    def __init__(self, http_status: int, message: str) -> None:
+        super().__init__(message, http_status=http_status)
+        self.code = http_status  # type: ignore[misc]
+
+
 class ContextDetail(ErrorDetail):
     """An ErrorDetail with further facts for the caller.
 

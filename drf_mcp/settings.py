@@ -33,7 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "AUTHENTICATION_CLASSES": None,
     # Asked once per request, before the view's own permissions.
     "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    # Browser origins allowed besides those whose host is in ALLOWED_HOSTS,
+    # Browser origins allowed besides the endpoint's own, if ALLOWED_HOSTS names its host,
     # for example "https://app.example.com".
     "ALLOWED_ORIGINS": [],
     # Largest accepted request body, in bytes; a larger one is answered 413. More than

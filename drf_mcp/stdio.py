@@ -21,12 +21,11 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 from drf_mcp.callers import Caller
 from drf_mcp.dispatch import contain
 from drf_mcp.error_bodies import sentence
-from drf_mcp.exceptions import InternalError, ParseError, ProtocolError
+from drf_mcp.exceptions import InternalError, ParseError, ProtocolError, Refused
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, jsonrpc
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, PROTOCOL_VERSION_KEY
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
-from drf_mcp.views import Refused
 
 Item: TypeAlias = Message | ClientResponse | ProtocolError
 Decoded: TypeAlias = Item | list[Item]

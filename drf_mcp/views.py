@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
-from django.http.request import HttpHeaders, validate_host
+from django.http.request import HttpHeaders
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
@@ -21,24 +20,15 @@ from drf_mcp.callers import Caller
 from drf_mcp.chunked_bodies import LengthRequired, open_chunked_body
 from drf_mcp.envelopes import Envelope
 from drf_mcp.error_bodies import sentence
-from drf_mcp.exceptions import ProtocolError
+from drf_mcp.exceptions import Refused
+from drf_mcp.origins import check_media_type, check_origin
 from drf_mcp.page import is_wanted, refuse, show
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
 
-# Hosts that Django itself allows while DEBUG is on and ALLOWED_HOSTS is empty.
-DEBUG_HOSTS = [".localhost", "127.0.0.1", "[::1]"]
 CHALLENGE = 'Bearer realm="mcp"'
-
-
-class Refused(ProtocolError):
-    """The door turns a request away; JSON-RPC has no code for it, so its status is one."""
-
-    def __init__(self, http_status: int, message: str) -> None:
-        super().__init__(message, http_status=http_status)
-        self.code = http_status  # type: ignore[misc]
 
 
 class MCPView(View):
@@ -89,6 +79,7 @@ class MCPView(View):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Let a request in, or say what is wrong with it."""
         try:
+            check_media_type(request)
             check_origin(request)
             return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
         except Refused as exc:
@@ -203,24 +194,3 @@ def read_body(request: HttpRequest) -> bytes:
 def too_large(limit: int | None) -> Refused:
     """Return the refusal of a body over a limit."""
     return Refused(413, f"The request body is larger than {limit} bytes.")
-
-
-def check_origin(request: HttpRequest) -> None:
-    """Refuse a browser's page that is not ours (streamable-http, "Security & Endpoint").
-
-    Raises:
-        Refused: 403 if an Origin is given whose host is not in ALLOWED_HOSTS and that is
-            not in ALLOWED_ORIGINS.
-    """
-    origin = request.META.get("HTTP_ORIGIN")
-    if origin is None or origin in mcp_settings.ALLOWED_ORIGINS:
-        return
-    hosts = settings.ALLOWED_HOSTS or (DEBUG_HOSTS if settings.DEBUG else [])
-    try:
-        host = urlsplit(origin).hostname or ""
-    except ValueError:
-        host = ""
-    if ":" in host:
-        host = f"[{host}]"
-    if not host or not validate_host(host, hosts):
-        raise Refused(403, "This origin is not allowed.")

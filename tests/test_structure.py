@@ -48,6 +48,7 @@ LEVELS = [
         "error_objects",
         "bodies",
         "content",
+        "origins",
         "fidelity",
         "pages",
         "client_configs",

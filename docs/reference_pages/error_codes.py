@@ -96,9 +96,10 @@ def warning_rows() -> Iterator[list[str]]:
 
 
 def protocol_rows() -> Iterator[list[str]]:
-    """Yield a row for each JSON-RPC error."""
+    """Yield a row for each JSON-RPC error that has a code of its own."""
+    others = (exceptions.ProtocolError, exceptions.Refused)
     for exception in filter(inspect.isclass, vars(exceptions).values()):
-        if issubclass(exception, exceptions.ProtocolError) and exception.__bases__ != (Exception,):
+        if issubclass(exception, exceptions.ProtocolError) and exception not in others:
             meaning = first_line(exception).split(" (")[0].replace("``", "`")
             yield [code(exception.code), str(exception.http_status), f"{meaning}."]
 
@@ -125,4 +126,4 @@ PROTOCOL_HEAD = """\
 A message that cannot be served is answered by a JSON-RPC error, never by a tool's result."""
 PROTOCOL_FOOT = """\
 In revision 2026-07-28, `-32601` has the HTTP status 404. What the endpoint turns away before it
-reads the message has its HTTP status as the code: 400, 401, 403, 413."""
+reads the message has its HTTP status as the code: 400, 401, 403, 411, 413, 415."""

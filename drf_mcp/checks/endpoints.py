@@ -180,9 +180,9 @@ def check_hosts(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
         return []
     return [
         Warning(
-            "ALLOWED_HOSTS allows any host, so the MCP endpoint takes requests from pages of "
-            "any origin. A page can reach a server on localhost or in a private network that "
-            "way (DNS rebinding).",
+            "ALLOWED_HOSTS allows any host and so names none whose pages may call the MCP "
+            "endpoint: calls from a browser are refused, those of the endpoint's own page too. "
+            "Anything else would open it to every page (DNS rebinding).",
             hint="Name the hosts of the project in ALLOWED_HOSTS, and further browser origins "
             "in DRF_MCP['ALLOWED_ORIGINS'].",
             id="drf_mcp.W008",

@@ -16,6 +16,7 @@ from drf_mcp.callers import Caller
 from drf_mcp.client_configs import DEFAULT_SCHEME, PLACEHOLDER, configurations
 from drf_mcp.explain import Step, explain
 from drf_mcp.findings import findings_of, tool_findings
+from drf_mcp.origins import admits
 from drf_mcp.page.cards import ToolCard
 from drf_mcp.page.tool_facts import tool_facts
 from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
@@ -68,12 +69,13 @@ def one_tool(name: str, cards: list[ToolCard], caller: Caller, trusted: bool) ->
     return {
         "template": "drf_mcp/tool.html",
         "card": card,
+        "unnamed_host": "" if admits(own_origin(request)) else request.get_host(),
         "steps": decisions(card.tool, caller, trusted),
         "findings": list(tool_findings(card.tool)) if trusted else [],
         "facts": {
             **tool_facts(card.tool),
             "endpoint": endpoint_url(request),
-            "rest": f"{request.scheme}://{request.get_host()}{prefixed(card.path)}",
+            "rest": own_origin(request) + prefixed(card.path),
             "csrf": {"header": csrf_header(), "token": get_token(request)},
             "revision": STATELESS_REVISION,
             "authorization": authorization(caller),
@@ -106,6 +108,11 @@ def server_facts(request: HttpRequest) -> dict[str, Any]:
 def endpoint_url(request: HttpRequest) -> str:
     """Return the address that clients are given."""
     return request.build_absolute_uri(request.path)
+
+
+def own_origin(request: HttpRequest) -> str:
+    """Return the origin that a browser sends with the calls of the page."""
+    return f"{request.scheme}://{request.get_host()}"
 
 
 def prefixed(path: str) -> str:

@@ -165,6 +165,20 @@ def test_page_gives_the_token_that_a_call_by_session_needs(browser_of):
     assert status(**{facts["csrf"]["header"]: facts["csrf"]["token"]}) == 200
 
 
+NAME_THE_HOST = "does not name <code>testserver</code>"
+
+
+def test_page_whose_calls_would_be_refused_says_to_name_the_host(browser_of, settings):
+    settings.ALLOWED_HOSTS = ["*"]
+    assert NAME_THE_HOST in text_of(browser_of("alice").get("/mcp?tool=stats"))
+
+
+@pytest.mark.parametrize("hosts", [["testserver"], ["*", ".testserver"]])
+def test_page_of_a_named_host_says_nothing_of_it(browser_of, settings, hosts):
+    settings.ALLOWED_HOSTS = hosts
+    assert NAME_THE_HOST not in text_of(browser_of("alice").get("/mcp?tool=stats"))
+
+
 def test_page_asks_before_what_destroys_and_not_before_what_only_reads(browser_of):
     browser = browser_of("carol")
     asks = {name: facts_of(browser.get(f"/mcp?tool={name}"))["confirm"] for name in CONFIRMED}

@@ -10,6 +10,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIRequest
 from django.db import connections
 from django.test import AsyncClient, Client, RequestFactory
 from django.urls import path
@@ -85,9 +86,94 @@ def test_no_session_is_opened_and_a_session_id_is_ignored(expose, revision):
     assert not response.cookies
 
 
-def test_any_content_type_is_read_as_json(agent):
-    response = agent.http.post("/mcp", json.dumps(PING), content_type="text/plain")
+# --- Content type -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        "application/json; charset=utf-8",
+        "application/json;charset=UTF-8",
+        "Application/JSON",
+        " application/json ",
+    ],
+)
+def test_json_is_read_with_any_parameters(agent, content_type):
+    response = agent.http.post("/mcp", json.dumps(PING).encode(), content_type=content_type)
     assert json.loads(response.content) == PONG
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "text/plain; charset=utf-8",
+        "text/plain;application/json",
+        "text/json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=application/json",
+        "application/json-seq",
+        "application/json, text/plain",
+        "application/*",
+        "",
+    ],
+)
+def test_any_other_content_type_is_refused_with_a_json_rpc_error(agent, content_type):
+    response = agent.http.post("/mcp", json.dumps(PING).encode(), content_type=content_type)
+    assert (response.status_code, response["Content-Type"]) == (415, "application/json")
+    assert json.loads(response.content)["error"] == {
+        "code": 415,
+        "message": "The Content-Type of a message must be application/json.",
+    }
+
+
+def test_a_missing_content_type_is_refused(expose):
+    expose()
+    request = RequestFactory().post("/mcp", json.dumps(PING).encode(), content_type="x")
+    del request.META["CONTENT_TYPE"]
+    assert MCPView.as_view()(WSGIRequest(request.META)).status_code == 415
+
+
+class Cookie(BaseAuthentication):
+    """Knows whoever has the cookie, and asks for no CSRF token."""
+
+    def authenticate(self, request):
+        name = request.COOKIES.get("who")
+        return (User.objects.get(username=name), None) if name else None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "headers", [{}, {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}]
+)
+def test_a_form_of_another_page_calls_no_tool(expose, settings, headers):
+    """The request that a page can send with the cookies of a user, without asking the server."""
+    called = []
+
+    class Refund(APIView):
+        """Refund an order."""
+
+        def post(self, request) -> Response:
+            called.append(request.user.username)
+            return Response({})
+
+    Refund.authentication_classes = [Cookie]
+    settings.ALLOWED_HOSTS = ["*"]
+    expose(
+        path("refund/", Refund.as_view()),
+        AUTHENTICATION_CLASSES=[Cookie],
+        PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"],
+    )
+    agent = Agent(Client(), revision="2025-11-25")
+    agent.http.cookies["who"] = "alice"
+    message, _ = agent.frame("tools/call", {"name": "refund"})
+    response = agent.http.post(
+        "/mcp", json.dumps(message), content_type="text/plain", headers=headers
+    )
+    assert (response.status_code, called) == (415, [])
+    agent.call("refund")
+    assert called == ["alice"]
 
 
 def test_a_post_needs_no_csrf_token(expose):
@@ -308,7 +394,11 @@ def test_an_asynchronous_server_authenticates_as_well(settings):
 
 def test_a_chunked_body_of_an_asynchronous_server_is_held_to_the_limit(expose):
     expose(MAX_BODY_BYTES=200)
-    headers = [(b"host", b"testserver"), (b"transfer-encoding", b"chunked")]
+    headers = [
+        (b"host", b"testserver"),
+        (b"transfer-encoding", b"chunked"),
+        (b"content-type", b"application/json"),
+    ]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
     for size, status in ((200, 200), (201, 413)):
         request = ASGIRequest(scope, io.BytesIO(padded(size)))

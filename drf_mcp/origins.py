@@ -1,0 +1,61 @@
+"""Which web pages may call the endpoint: a browser sends a user's cookies for any page."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.request import validate_host
+
+from drf_mcp.exceptions import Refused
+from drf_mcp.settings import mcp_settings
+
+# Hosts that Django itself allows while DEBUG is on and ALLOWED_HOSTS is empty.
+DEBUG_HOSTS = [".localhost", "127.0.0.1", "[::1]"]
+# The values of Sec-Fetch-Site for a page of this very origin, and for no page at all.
+OWN_SITES = ("same-origin", "none")
+JSON = "application/json"
+
+
+def check_media_type(request: HttpRequest) -> None:
+    """Refuse a POST of anything but JSON, which no page of another origin can send unasked.
+
+    Raises:
+        Refused: 415.
+    """
+    if request.method == "POST" and request.content_type != JSON:
+        raise Refused(415, f"The Content-Type of a message must be {JSON}.")
+
+
+def check_origin(request: HttpRequest) -> None:
+    """Refuse a request that a page of another origin sent (streamable-http, "Security & Endpoint").
+
+    Raises:
+        Refused: 403 if the Origin is not admitted, or the browser says that a POST comes
+            from another origin and ALLOWED_ORIGINS does not name the Origin.
+    """
+    origin = request.META.get("HTTP_ORIGIN")
+    if origin is not None and not admits(origin):
+        raise Refused(403, "This origin is not allowed.")
+    site = request.META.get("HTTP_SEC_FETCH_SITE", "none")
+    crosses = request.method == "POST" and site not in OWN_SITES
+    if crosses and origin not in mcp_settings.ALLOWED_ORIGINS:
+        raise Refused(403, "This origin is not allowed.")
+
+
+def admits(origin: str) -> bool:
+    """Return whether ALLOWED_ORIGINS names an origin, or ALLOWED_HOSTS its host.
+
+    ``"*"`` in ALLOWED_HOSTS names none: a page of any host name could be pointed at this server.
+    """
+    if origin in mcp_settings.ALLOWED_ORIGINS:
+        return True
+    try:
+        host = urlsplit(origin).hostname or ""
+    except ValueError:
+        return False
+    if ":" in host:
+        host = f"[{host}]"
+    named = [pattern for pattern in settings.ALLOWED_HOSTS if pattern != "*"]
+    return bool(host) and validate_host(host, named or (DEBUG_HOSTS if settings.DEBUG else []))
