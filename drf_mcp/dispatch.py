@@ -19,6 +19,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
+from drf_mcp.blockers import Listings
 from drf_mcp.callers import Caller
 from drf_mcp.content import BODILESS, Content, read_response
 from drf_mcp.inner_requests import InnerRequest
@@ -159,7 +160,8 @@ def has_plain_data(response: HttpResponseBase) -> bool:
 
 def failed(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) -> Outcome:
     """Return the outcome of an exception that left the view; log an unexpected one."""
-    status, failure = exception_failure(exc, request_id)
+    listings = Listings(tool.finders, getattr(request, "caller", None))
+    status, failure = exception_failure(exc, request_id, listings.named)
     if status >= 500:
         logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
         got_request_exception.send(sender=type(handler), request=request)

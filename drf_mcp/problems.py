@@ -7,7 +7,7 @@ its bodies look like.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from drf_mcp.error_objects import Path
 from drf_mcp.exceptions import SoftDetail, SoftFailure
 from drf_mcp.outcomes import MISSING, Category, Failure, Problem
 from drf_mcp.remedies import problem_remedy, remedy
+from drf_mcp.violations import Blockers, violation_failure
 from drf_mcp.vocabulary import CODES, STATUS_CODES
 
 # By the code of an exception's ErrorDetail: REST framework's own and this package's.
@@ -148,12 +149,22 @@ def not_found(message: str = "Not found.") -> Failure:
     return Failure(code, category, message, remedy(code, category, (), {}))
 
 
-def exception_failure(exc: BaseException, request_id: str) -> tuple[int, Failure]:
+def exception_failure(
+    exc: BaseException, request_id: str, named: Callable[[Blockers], str] | None = None
+) -> tuple[int, Failure]:
     """Return the HTTP status and the failure of an exception that left the view.
 
     Nothing of an unexpected exception is told but the id it was logged under.
+
+    Args:
+        exc: the exception.
+        request_id: the id it is logged under.
+        named: names the rows that keep others from being deleted; by their models if None.
     """
     status = next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
+    violated = violation_failure(exc, named)
+    if violated is not None:
+        return status, violated
     code, category = STATUSES.get(status, INTERNAL if status >= 500 else INVALID)
     message = status_phrase(status)
     if status >= 500:

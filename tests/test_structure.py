@@ -44,6 +44,7 @@ LEVELS = [
         "schemas",
         "remedies",
         "problems",
+        "violations",
         "error_bodies",
         "error_objects",
         "bodies",
@@ -58,7 +59,7 @@ LEVELS = [
         "measurements",
     },
     {"tools", "envelopes", "callers", "inner_requests"},
-    {"exchanges", "reading", "dispatch"},
+    {"exchanges", "reading", "blockers", "dispatch"},
     {"visibility", "budgets", "results", "listing", "observing", "tracing", "server"}
     | {"client_limits", "equivalents", "findings"},
     {

@@ -24,6 +24,7 @@ from rest_framework.views import set_rollback
 from typing_extensions import Self
 
 from drf_mcp.envelopes.status_models import ResponseError, ResponseSeverity, StandardMCPResponse
+from drf_mcp.violations import violation_failure
 from drf_mcp.vocabulary import CODES, HANDLING, Category, standard_code
 
 logger = logging.getLogger("drf_mcp")
@@ -101,10 +102,15 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
     """Return what the caller may know of an exception.
 
     REST framework's exceptions, and Django's two that it knows, tell their own
-    sentence. Any other tells none, since it may hold secrets.
+    sentence, and what broke a rule of the database tells which. Any other tells none,
+    since it may hold secrets.
     """
-    known = api_exception(exc)
-    if known is None:
+    suggestion = ""
+    known, violated = api_exception(exc), violation_failure(exc)
+    if violated is not None:
+        code, message = violated.code.lower(), violated.message
+        category, suggestion = violated.category, violated.remediation
+    elif known is None:
         code, message = "internal_error", "An internal error occurred."
         category = Category.INTERNAL
     else:
@@ -114,7 +120,7 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
     handling = HANDLING[category]
     return ResponseError(
         message=message,
-        suggestion=handling.remediation,
+        suggestion=suggestion or handling.remediation,
         severity=handling.severity,
         code=code,
         recoverable=handling.recoverable,

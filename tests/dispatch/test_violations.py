@@ -1,0 +1,363 @@
+"""What breaks a rule of the database is a conflict, told without the database's own text."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.signals import got_request_exception
+from django.db import IntegrityError, connections
+from django.db.models import ProtectedError, RestrictedError
+from django.urls import include, path
+from rest_framework import viewsets
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.throttling import SimpleRateThrottle
+
+from drf_mcp.envelopes import (
+    OkEnvelope,
+    PlainEnvelope,
+    ResponseV2Envelope,
+    StatusEnvelope,
+    format_exception,
+)
+from drf_mcp.problems import exception_failure
+from drf_mcp.views import MCPView
+from drf_mcp.violations import Rule, broken_rule
+from example_project.shop.models import Customer, Order, OrderLine, Product
+from example_project.shop.serializers import ProductSerializer
+from tests.dispatch.views import answering, raising
+
+REFUSED = "The deletion was refused: {} depend on what would be deleted."
+
+
+class Products(viewsets.ModelViewSet):
+    queryset = Product.objects.all()
+    serializer_class = ProductSerializer
+    permission_classes = []
+
+
+class LineSerializer(ProductSerializer):
+    class Meta:
+        model = OrderLine
+        fields = ["id", "quantity"]
+
+
+class Lines(viewsets.ReadOnlyModelViewSet):
+    queryset = OrderLine.objects.all()
+    serializer_class = LineSerializer
+    permission_classes = []
+
+
+@pytest.fixture
+def products(serve):
+    """Products that can be deleted, beside a list of the order lines that refer to them."""
+
+    def mount(lines: type = Lines) -> Any:
+        router = SimpleRouter()
+        router.register("products", Products)
+        router.register("lines", lines)
+        return serve(path("", include(router.urls)))
+
+    return mount
+
+
+@pytest.fixture
+def reported() -> Iterator[list[Any]]:
+    """The requests of the got_request_exception signals of a test."""
+    requests: list[Any] = []
+
+    def receive(sender, request=None, **kwargs) -> None:
+        requests.append(request)
+
+    got_request_exception.connect(receive)
+    yield requests
+    got_request_exception.disconnect(receive)
+
+
+def sold() -> Product:
+    """Return a product that order lines refer to."""
+    return OrderLine.objects.first().product
+
+
+def test_a_protected_row_names_what_protects_it_and_how_many_the_caller_may_list(products):
+    doors, product = products(), sold()
+    count = OrderLine.objects.filter(product=product).count()
+    result = doors.agent.call("products_destroy", pk=product.pk)
+    assert result.is_error
+    assert (result.code, result.data["error_type"]) == ("CONFLICT", "conflict")
+    shown = f"order lines ({count} of them in lines_list)"
+    assert result.envelope["error"] == REFUSED.format(shown)
+    assert result.data["remediation"].startswith("Delete the order lines first or let them refer")
+    assert Product.objects.filter(pk=product.pk).exists()
+
+
+def test_http_answers_500_so_it_is_logged_and_signalled(products, reported, caplog):
+    doors, product = products(), sold()
+    assert doors.http.delete(f"/products/{product.pk}/").status_code == 500
+    reported.clear()
+    doors.agent.call("products_destroy", pk=product.pk)
+    (request,) = reported
+    assert (request.method, request.path) == ("DELETE", f"/products/{product.pk}/")
+    crashes = [r for r in caplog.records if r.name == "drf_mcp" and r.exc_info]
+    assert [record.exc_info[0] for record in crashes] == [ProtectedError]
+
+
+class Forbidden(Lines):
+    permission_classes = [IsAuthenticated]
+
+
+class Some(Lines):
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(pk=OrderLine.objects.first().pk)
+
+
+class Nothing(Lines):
+    queryset = OrderLine.objects.none()
+
+
+class Torn(Lines):
+    def get_queryset(self) -> Any:
+        raise ZeroDivisionError
+
+
+class Sliced(Lines):
+    def get_queryset(self) -> Any:
+        return super().get_queryset()[:5]
+
+
+class Rows(Lines):
+    def get_queryset(self) -> Any:
+        return list(super().get_queryset())
+
+
+@pytest.mark.parametrize("lines", [Forbidden, Nothing, Torn, Sliced, Rows])
+def test_rows_that_the_caller_is_not_shown_are_not_counted(products, lines):
+    result = products(lines).agent.call("products_destroy", pk=sold().pk)
+    assert (result.code, result.envelope["error"]) == ("CONFLICT", REFUSED.format("order lines"))
+
+
+def test_only_the_rows_that_the_list_shows_are_counted(products):
+    result = products(Some).agent.call("products_destroy", pk=sold().pk)
+    assert result.envelope["error"] == REFUSED.format("order lines (1 of them in lines_list)")
+
+
+class Once(SimpleRateThrottle):
+    rate = "1/day"
+
+    def get_cache_key(self, request, view) -> str:
+        return "lines"
+
+
+class Throttled(Lines):
+    throttle_classes = [Once]
+
+
+def test_counting_takes_nothing_of_a_quota(products):
+    doors = products(Throttled)
+    for _ in range(2):
+        refused = doors.agent.call("products_destroy", pk=sold().pk)
+        assert "in lines_list" in refused.envelope["error"]
+    assert not doors.agent.call("lines_list").is_error
+
+
+def test_more_rows_than_a_query_takes_are_not_counted(products, monkeypatch):
+    monkeypatch.setattr("drf_mcp.blockers.MOST_KEYS", 0)
+    result = products().agent.call("products_destroy", pk=sold().pk)
+    assert result.envelope["error"] == REFUSED.format("order lines")
+
+
+@pytest.mark.parametrize(
+    "exc",
+    [
+        ProtectedError("secret", {Order(pk=1), Customer(pk=2)}),
+        RestrictedError("secret", [Customer(pk=2), Order(pk=1), Order(pk=3)]),
+    ],
+    ids=["protected", "restricted"],
+)
+def test_every_model_is_named_in_a_stable_order(serve, exc):
+    result = serve(raising(exc)).call()
+    assert result.envelope["error"] == REFUSED.format("customers, orders")
+    assert "secret" not in str(result.raw)
+
+
+@pytest.mark.parametrize("objects", [None, (), 5, ["text"], Order.objects.all()])
+def test_one_that_names_no_rows_still_says_why(serve, objects):
+    result = serve(raising(ProtectedError("secret", objects))).call()
+    assert (result.code, result.envelope["error"]) == ("CONFLICT", REFUSED.format("other objects"))
+
+
+@pytest.mark.parametrize(
+    "envelope", [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
+)
+def test_every_envelope_says_which_rows_are_in_the_way(serve, envelope):
+    endpoint = path("own/mcp", MCPView.as_view(envelope_class=envelope))
+    doors = serve(raising(ProtectedError("secret", {Order(pk=1)})), endpoint)
+    doors.agent.path = "/own/mcp"
+    told = str(doors.call().raw)
+    assert REFUSED.format("orders") in told
+    assert "secret" not in told
+
+
+def test_a_standardized_response_says_it_too():
+    error = format_exception(ProtectedError("secret", {Order(pk=1)}))
+    assert (error.code, error.message) == ("conflict", REFUSED.format("orders"))
+    assert error.suggestion.startswith("Delete the orders first")
+
+
+# --- What the database itself refuses -------------------------------------------------------
+
+ALIAS = "accounts"
+
+
+@pytest.fixture(params=[True, False], ids=["atomic", "not_atomic"])
+def accounts(request, db):
+    """A database of its own, with and without ATOMIC_REQUESTS."""
+    own = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": ":memory:",
+        "ATOMIC_REQUESTS": request.param,
+    }
+    connections.settings[ALIAS] = connections.configure_settings({"default": {}, ALIAS: own})[ALIAS]
+    connection = connections[ALIAS]
+    connection.connect()  # cursor() would, were it not for the guard of the test runner
+    execute(
+        "CREATE TABLE owner"
+        " (id INTEGER PRIMARY KEY, email TEXT UNIQUE, age INTEGER CHECK (age > 0))"
+    )
+    execute(
+        "CREATE TABLE account (owner INTEGER NOT NULL REFERENCES owner (id)"
+        " DEFERRABLE INITIALLY DEFERRED, now INTEGER REFERENCES owner (id))"
+    )
+    execute("INSERT INTO owner VALUES (1, 'hunter2', 1)")
+    yield
+    connection.connection.close()
+    del connections[ALIAS], connections.settings[ALIAS]
+
+
+def execute(statement: str) -> list[tuple[Any, ...]]:
+    """Run a statement on the database of accounts."""
+    cursor = connections[ALIAS].cursor()
+    cursor.execute(statement)
+    return cursor.fetchall()
+
+
+def running(statement: str) -> Any:
+    """Return a view that writes an owner, then runs a statement."""
+
+    def write(request) -> Response:
+        execute("INSERT INTO owner VALUES (7, 'seven', 1)")
+        execute(statement)
+        return Response({})
+
+    return answering(write, "POST")
+
+
+REFERENCE = "A reference between objects would be broken."
+BROKEN = {
+    "unique": (
+        "INSERT INTO owner VALUES (2, 'hunter2', 1)",
+        "A value that has to be unique is taken.",
+    ),
+    "primary key": (
+        "INSERT INTO owner VALUES (1, 'other', 1)",
+        "A value that has to be unique is taken.",
+    ),
+    "immediate reference": ("INSERT INTO account VALUES (1, 99)", REFERENCE),
+    "deferred reference": ("INSERT INTO account VALUES (99, 1)", REFERENCE),
+}
+
+
+@pytest.mark.parametrize(("statement", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_rule_is_a_conflict_and_leaves_what_http_leaves(
+    serve, accounts, statement, message
+):
+    # An endpoint is taken out of the transactions of the databases there are when it is made.
+    doors = serve(running(statement), path("accounts/mcp", MCPView.as_view()))
+    doors.agent.path = "/accounts/mcp"
+    assert doors.http.post("/thing/").status_code == 500
+    left = execute("SELECT id FROM owner")
+    execute("DELETE FROM owner WHERE id = 7")
+    result = doors.call()
+    assert (result.code, result.data["error_type"]) == ("CONFLICT", "conflict")
+    assert result.envelope["error"] == message
+    assert execute("SELECT id FROM owner") == left
+    assert "owner" not in str(result.raw)
+    assert "hunter2" not in str(result.raw)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["INSERT INTO owner VALUES (2, 'b', -1)", "INSERT INTO account (now) VALUES (1)"],
+    ids=["check", "not null"],
+)
+def test_any_other_integrity_error_is_an_internal_one(serve, accounts, statement):
+    result = serve(running(statement)).call()
+    assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
+    assert "owner" not in str(result.raw)
+
+
+# --- What the drivers say --------------------------------------------------------------------
+
+
+def caused(cause: BaseException | None) -> IntegrityError:
+    """Return Django's exception with a driver's as its cause."""
+    exc = IntegrityError("secret")
+    exc.__cause__ = cause
+    return exc
+
+
+def with_members(cause: Exception, **members: Any) -> Exception:
+    """Return a driver's exception with the members that its driver sets."""
+    vars(cause).update(members)
+    return cause
+
+
+class OracleError:
+    """What oracledb puts first among the arguments of its exceptions."""
+
+    def __init__(self, code: int) -> None:
+        self.code, self.full_code = code, f"ORA-{code:05}"
+
+
+class OldDriver(sqlite3.IntegrityError):
+    """SQLite's on Python 3.10, which has no code."""
+
+    __module__ = "sqlite3"
+
+
+DRIVERS = [
+    (with_members(Exception("x"), sqlstate="23505"), Rule.UNIQUE),
+    (with_members(Exception("x"), sqlstate="23503"), Rule.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23001"), Rule.REFERENCE),
+    (with_members(Exception("x"), sqlstate="23502"), None),
+    (with_members(Exception("x"), sqlstate="23P01"), None),
+    (with_members(Exception("x"), pgcode="23505"), Rule.UNIQUE),
+    (with_members(Exception("x"), pgcode="23514"), None),
+    (Exception(1062, "Duplicate entry"), Rule.UNIQUE),
+    (Exception(1451, "Cannot delete or update a parent row"), Rule.REFERENCE),
+    (Exception(1452, "Cannot add or update a child row"), Rule.REFERENCE),
+    (with_members(Exception(1062, "x", "23000"), sqlstate="23000"), Rule.UNIQUE),
+    (Exception(1048, "Column cannot be null"), None),
+    (Exception(OracleError(1)), Rule.UNIQUE),
+    (Exception(OracleError(2291)), Rule.REFERENCE),
+    (Exception(OracleError(2292)), Rule.REFERENCE),
+    (Exception(OracleError(1400)), None),
+    (OldDriver("UNIQUE constraint failed: shop_product.sku"), Rule.UNIQUE),
+    (OldDriver("FOREIGN KEY constraint failed"), Rule.REFERENCE),
+    (OldDriver("NOT NULL constraint failed: shop_product.sku"), None),
+    (OldDriver(), None),
+    (Exception("UNIQUE constraint failed: written by a project"), None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("cause", "rule"), DRIVERS, ids=repr)
+def test_the_drivers_code_decides(cause, rule):
+    assert broken_rule(caused(cause)) is rule
+    _, failure = exception_failure(caused(cause), "req_1")
+    assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
+    assert "secret" not in failure.message
