@@ -78,6 +78,7 @@ class Failure:
         problems: what is wrong with the arguments, first things first.
         context: further JSON members, such as ``retry_after_seconds``.
         soft: True if the call itself worked and the answer is no.
+        recoverable: whether the caller can get past it; None as the category says.
     """
 
     code: str
@@ -87,6 +88,7 @@ class Failure:
     problems: tuple[Problem, ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
     soft: bool = False
+    recoverable: bool | None = None
 
 
 @dataclass(frozen=True)

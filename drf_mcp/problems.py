@@ -21,7 +21,7 @@ from drf_mcp.error_bodies import detail_code, is_detail, is_fact, leaves, senten
 from drf_mcp.error_objects import Path
 from drf_mcp.exceptions import SoftDetail, SoftFailure
 from drf_mcp.outcomes import MISSING, Category, Failure, Problem
-from drf_mcp.remedies import problem_remedy, remedy
+from drf_mcp.remedies import problem_remedy, remedy, status_advice
 from drf_mcp.violations import Blockers, violation_failure
 from drf_mcp.vocabulary import CODES, STATUS_CODES
 
@@ -74,6 +74,9 @@ class ArgumentLocator(Protocol):
     def accepted(self, pointer: str) -> str | None:
         """Return in words what would be accepted at a pointer."""
 
+    def optional(self, pointer: str) -> bool:
+        """Return whether what is at a pointer is known to be optional."""
+
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
         """Return the arguments with other query parameters, None if none stands for one."""
 
@@ -93,13 +96,15 @@ def response_failure(
     problems = problems_of(status, [located(*entry, arguments) for entry in texts], arguments)
     code, category = cause(status, exception_code(status, data, texts), problems)
     context = {**told_context(texts), **retry_context(status, headers)}
+    advice = status_advice(status)
     return Failure(
         code=code,
         category=category,
         message=message_of(status, data, problems),
-        remediation=remedy(code, category, problems, context),
+        remediation=remedy(code, category, problems, context, advice),
         problems=problems,
         context=context,
+        recoverable=None if advice is None or problems else advice.recoverable,
     )
 
 
@@ -233,7 +238,8 @@ def problem_of(path: Path, text: str, arguments: ArgumentLocator) -> Problem:
         received=arguments.received(pointer) if path and pointer else MISSING,
         accepted=arguments.accepted(pointer) if path and pointer else None,
     )
-    return replace(problem, remediation=problem_remedy(problem))
+    optional = bool(pointer) and arguments.optional(pointer)
+    return replace(problem, remediation=problem_remedy(problem, optional=optional))
 
 
 def cause(status: int, code: str, problems: Sequence[Problem]) -> tuple[str, Category]:

@@ -132,11 +132,16 @@ def pointed(outcome: Outcome, tool: Tool) -> Outcome:
         return outcome
     if tool.list_tool is not None:
         hint = f"Use {tool.list_tool} to find existing ids, then call again with one of them."
-    elif standard_action(tool.endpoint) == "list":
+    elif standard_action(tool.endpoint) == "list" and is_paged(tool):
         hint = "Start at the first page, and go on with the arguments of the next."
     else:
         return outcome
     return outcome.changed(failure=replace(failure, remediation=hint))
+
+
+def is_paged(tool: Tool) -> bool:
+    """Return whether a tool's view has pages, of which one may not be there."""
+    return getattr(tool.endpoint.view_class, "pagination_class", None) is not None
 
 
 def quota_of(answer: Answer) -> RateLimit | None:

@@ -124,6 +124,10 @@ class RequestPointers(ArgumentLocator):
         """Return nothing: without a tool nobody has described it."""
         return None
 
+    def optional(self, pointer: str) -> bool:
+        """Return False: without a tool nobody knows."""
+        return False
+
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the query parameters of the next page."""
         return {**self.query.dict(), **query}

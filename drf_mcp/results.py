@@ -12,6 +12,7 @@ from drf_mcp.encoding import AnswerEncoder, to_bytes, unencodable
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
+from drf_mcp.remedies import UNWRITABLE
 
 _ENVELOPES: dict[type[Envelope], Envelope] = {}
 
@@ -56,8 +57,13 @@ def explained(failed: Outcome, outcome: Outcome) -> Outcome:
     found = next((w for name, part in parts(outcome) if (w := where(name, part))), None)
     if failed.failure is None or found is None:
         return failed
-    message = f"{found}. It was logged under the id {failed.request_id}."
-    return replace(failed, failure=replace(failed.failure, message=message))
+    failure = replace(
+        failed.failure,
+        message=f"{found}. It was logged under the id {failed.request_id}.",
+        remediation=UNWRITABLE.text,
+        recoverable=UNWRITABLE.recoverable,
+    )
+    return replace(failed, failure=failure)
 
 
 def parts(outcome: Outcome) -> Iterator[tuple[str, Any]]:

@@ -10,12 +10,13 @@ from docs.reference_pages.markdown import code, page, table
 from drf_mcp import exceptions
 from drf_mcp.outcomes import Severity
 from drf_mcp.problems import CAUSES
-from drf_mcp.remedies import PROBLEM_REMEDIES
+from drf_mcp.remedies import PROBLEM_REMEDIES, STATUS_ADVICE
 from drf_mcp.vocabulary import CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
 
 # When a failure has a standard code, where its status and cause do not say it.
 WHEN = {
     "VALIDATION_ERROR": "arguments that the view refuses; any other status below 500",
+    "CONFLICT": "a row that others protect; a unique or foreign key that the database keeps",
     "MISSING_REQUIRED": "every problem is a missing argument",
     "DUPLICATE_ENTRY": "every problem is a value that is taken",
     "INTERNAL_ERROR": "an exception that nobody expected; any other status of 500 or more",
@@ -46,6 +47,9 @@ def error_codes_page() -> str:
             ["`error_type`", "Severity", "Recoverable", "What the caller is told by default"],
             category_rows(),
         ),
+        "## Statuses",
+        STATUSES_HEAD,
+        table(["HTTP", "What the caller is told"], status_rows()),
         "## Problems",
         PROBLEMS_HEAD,
         table(["`code`", "What the caller is told"], problem_rows()),
@@ -82,6 +86,14 @@ def category_rows() -> Iterator[list[str]]:
         yield [code(category.value), handling.severity.value, recoverable, handling.remediation]
 
 
+def status_rows() -> Iterator[list[str]]:
+    """Yield a row for each advice that HTTP statuses have of their own."""
+    texts = dict.fromkeys(advice.text for advice in STATUS_ADVICE.values())
+    for text in texts:
+        statuses = [str(status) for status, told in STATUS_ADVICE.items() if told.text == text]
+        yield [", ".join(statuses), text]
+
+
 def problem_rows() -> Iterator[list[str]]:
     """Yield a row for each code of a problem that has advice of its own."""
     for name, remedy in PROBLEM_REMEDIES.items():
@@ -115,6 +127,10 @@ What `error_code`, `error_type`, the `code` of a problem and the `code` of a war
 FAILURES_FOOT = """\
 An exception class of your own with another `default_code` gives that code in capitals, with the
 category of its status. `OkEnvelope` and `StatusEnvelope` write the codes in lower case."""
+STATUSES_HEAD = """\
+For these the advice of the category, or of the code, would be wrong. Any other status below 500
+that has no code of its own tells the caller to do what the message asks for. What is wrong with
+an argument, and a `Retry-After`, come first."""
 PROBLEMS_HEAD = """\
 The code of a problem is REST framework's own, or that of your validator. These have advice of
 their own; any other tells the caller to correct the argument. What would be accepted is added

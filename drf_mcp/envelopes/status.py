@@ -143,12 +143,13 @@ def seconds(milliseconds: Any) -> float | None:
 def failure_error(failure: Failure) -> dict[str, Any]:
     """Return the entry of a failure without problems."""
     handling = HANDLING[failure.category]
+    known = failure.recoverable
     return {
         "message": failure.message,
         "suggestion": facts.remediation(failure),
         "severity": handling.severity.value,
         "code": failure.code.lower(),
-        "recoverable": handling.recoverable,
+        "recoverable": handling.recoverable if known is None else known,
         **facts.present({"context": failure.context}),
     }
 

@@ -110,6 +110,18 @@ class ArgumentPointers:
         schema = self.schema(pointer)
         return in_words(schema) if schema else None
 
+    def optional(self, pointer: str) -> bool:
+        """Return whether what is at a pointer is known to be optional.
+
+        Beside an argument for a list of objects, those for the fields of one all look so.
+        """
+        parent, _, token = pointer.rpartition("/")
+        name = token.replace("~1", "/").replace("~0", "~")
+        if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
+            return False
+        holder = self.schema(parent)
+        return name in holder.get("properties", {}) and name not in holder.get("required", ())
+
     def schema(self, pointer: str) -> Mapping[str, Any]:
         """Return the input schema's part for a pointer; {} if there is none."""
         schema: Mapping[str, Any] = self.arguments.schema()
