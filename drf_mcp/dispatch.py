@@ -22,10 +22,11 @@ from rest_framework.response import Response
 from drf_mcp.blockers import Listings
 from drf_mcp.callers import Caller
 from drf_mcp.content import BODILESS, Content, read_response
+from drf_mcp.crashes import exception_failure
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.measurements import Stopwatch
 from drf_mcp.outcomes import Outcome
-from drf_mcp.problems import exception_failure, not_found, refused_arguments
+from drf_mcp.problems import not_found, refused_arguments
 from drf_mcp.reading import Answer, narrowed, new_request_id, outcome_of, pointed
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.calls import Call

@@ -7,14 +7,11 @@ its bodies look like.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
 from typing import Any, Protocol
 
-from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
-from django.http import Http404
-from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import ErrorDetail
 
 from drf_mcp.error_bodies import detail_code, is_detail, is_fact, leaves, sentence, unwrapped
@@ -22,7 +19,6 @@ from drf_mcp.error_objects import Path
 from drf_mcp.exceptions import SoftDetail, SoftFailure
 from drf_mcp.outcomes import MISSING, Category, Failure, Problem
 from drf_mcp.remedies import problem_remedy, remedy, status_advice
-from drf_mcp.violations import Blockers, violation_failure
 from drf_mcp.vocabulary import CODES, STATUS_CODES
 
 # By the code of an exception's ErrorDetail: REST framework's own and this package's.
@@ -49,14 +45,6 @@ GENERAL_CODES = frozenset({"invalid", "error"})
 RETRY_STATUSES = frozenset({429, 503})
 # Statuses whose texts speak of the arguments.
 VALIDATING = frozenset({400, 422})
-# What Django itself answers when these leave a view, by type.
-EXCEPTION_STATUSES: dict[type[BaseException], int] = {
-    Http404: 404,
-    PermissionDenied: 403,
-    MultiPartParserError: 400,
-    BadRequest: 400,
-    SuspiciousOperation: 400,
-}
 
 
 class ArgumentLocator(Protocol):
@@ -152,29 +140,6 @@ def not_found(message: str = "Not found.") -> Failure:
     """Return the failure of a path that no object answers to."""
     code, category = STATUSES[404]
     return Failure(code, category, message, remedy(code, category, (), {}))
-
-
-def exception_failure(
-    exc: BaseException, request_id: str, named: Callable[[Blockers], str] | None = None
-) -> tuple[int, Failure]:
-    """Return the HTTP status and the failure of an exception that left the view.
-
-    Nothing of an unexpected exception is told but the id it was logged under.
-
-    Args:
-        exc: the exception.
-        request_id: the id it is logged under.
-        named: names the rows that keep others from being deleted; by their models if None.
-    """
-    status = next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
-    violated = violation_failure(exc, named)
-    if violated is not None:
-        return status, violated
-    code, category = STATUSES.get(status, INTERNAL if status >= 500 else INVALID)
-    message = status_phrase(status)
-    if status >= 500:
-        message = f"An unexpected error occurred. It was logged under the id {request_id}."
-    return status, Failure(code, category, message, remedy(code, category, (), {}))
 
 
 def located(path: Path, text: str, arguments: ArgumentLocator) -> tuple[Path, str]:

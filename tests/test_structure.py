@@ -45,6 +45,7 @@ LEVELS = [
         "remedies",
         "problems",
         "violations",
+        "crashes",
         "error_bodies",
         "error_objects",
         "bodies",

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
+from drf_mcp.crashes import exception_failure
 from drf_mcp.envelopes import (
     OkEnvelope,
     PlainEnvelope,
@@ -24,7 +25,6 @@ from drf_mcp.envelopes import (
     StatusEnvelope,
     format_exception,
 )
-from drf_mcp.problems import exception_failure
 from drf_mcp.views import MCPView
 from drf_mcp.violations import Rule, broken_rule
 from example_project.shop.models import Customer, Order, OrderLine, Product
