@@ -37,6 +37,9 @@ KEYWORDS = (
 )
 """Every keyword of the subset, in the order written."""
 
+TYPED = ("type", "items", "properties", "required", "additionalProperties")
+"""Keywords that cannot stand where values are of several types."""
+
 FORMATS = {
     "date": "Date, YYYY-MM-DD",
     "time": "Time, hh:mm[:ss]",
@@ -131,12 +134,26 @@ def single_type(schema: Schema) -> Schema:
         others = [name for name in types if name != "null"]
         schema = {**schema, "type": others[0] if len(others) == 1 else None}
         schema = explain(schema, "May be null") if len(others) < len(types) else schema
-        schema = explain(schema, f"Either {' or '.join(others)}") if len(others) > 1 else schema
+        if len(others) > 1:
+            return without_type(schema, others)
     if schema.get("type") == "null":
         return {**schema, "type": None}
     if schema.get("type") is None and schema.get("properties"):
         return {**schema, "type": "object"}
     return schema
+
+
+def without_type(schema: Schema, types: list[str]) -> Schema:
+    """Return a schema of several types as one of any value that says which those are."""
+    kinds = [spoken_members({**schema, "type": name, "enum": None}) for name in types]
+    rest = {name: value for name, value in schema.items() if name not in TYPED}
+    return explain(rest, f"Either {' or '.join(kinds)}")
+
+
+def spoken_members(schema: Schema) -> str:
+    """Return a schema in a few words, an object with the names of its members."""
+    names = listing(schema.get("properties") or ()) if schema.get("type") == "object" else ""
+    return f"object with {names}" if names else spoken(schema)
 
 
 def without_null(schema: Schema) -> Schema:

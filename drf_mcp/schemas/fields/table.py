@@ -36,6 +36,8 @@ OUTPUT: dict[type, Rule] = {}
 INTENDED = re.compile(r"(?:^|[.!?] )Meant to be (.+?)\.(?= |$)")
 """What `intended` says of a schema that says nothing else."""
 
+COMPOSITE = frozenset({"object", "array"})
+
 JSON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -98,11 +100,41 @@ def accepted(field: AnyField) -> Schema:
     """Return what a field takes by its class and validators alone, or by what was declared."""
     declared = declared_input(field)
     if declared is not None:
-        return declared
+        return with_plain_values(declared, field)
     if reads_as_stock(field):
         return stock(field)
     # What cannot be described without a caller is no loss here, where it would be a hint.
     return attempt("", lambda: intended(stock(field), field), "", [], {})
+
+
+def with_plain_values(declared: Schema, field: AnyField) -> Schema:
+    """Return what was declared, and the texts or numbers that the field takes besides.
+
+    An object or array is often what the field gives: it reads a key, or a choice. One with
+    a way of its own to read input may take both.
+    """
+    kinds = types_of(declared)
+    # What cannot be described without a caller may be any text or number.
+    own: Schema = {"type": ["string", "number"]}
+    own = attempt("", lambda: stock(field), "", [], own)
+    if not kinds or not COMPOSITE.issuperset(kinds):
+        return declared
+    plain = [kind for kind in types_of(own) if kind not in COMPOSITE]
+    if not plain:
+        return declared
+    if not reads_as_stock(field):
+        plain = list(dict.fromkeys([*plain, "string", "number"]))
+    open_ended = {name: own[name] for name in own if name not in ("type", "enum", "description")}
+    told = f"One of {listing(own['enum'])}" if own.get("enum") else ""
+    both = {**open_ended, **declared, "type": [*plain, *types_of(declared, null=True)]}
+    return explain(both, told, own.get("description", ""))
+
+
+def types_of(schema: Schema, *, null: bool = False) -> list[str]:
+    """Return the types that a schema names, null among them if that is asked for."""
+    kind = schema.get("type", [])
+    kinds = [kind] if isinstance(kind, str) else list(kind)
+    return kinds if null else [name for name in kinds if name != "null"]
 
 
 def stock(field: AnyField) -> Schema:
