@@ -135,6 +135,22 @@ def open_body(tool: Tool) -> Told:
     )
 
 
+def unclear_files(tool: Tool) -> Told:
+    """Tell of members of the body that may be texts or files, as far as the view shows."""
+    names = [
+        parameter.name
+        for parameter in tool.schema.body.fields
+        if not all(upload.sure for upload in parameter.handling.uploads.values())
+    ]
+    if not names or tool.options.input_schema is not None:
+        return None
+    return (
+        f"{tool.name} takes {', '.join(names)} as a text, or as a file that is a data URI.",
+        f'Say which: @mcp_tool(body={{"{names[0]}": {{"type": "string"}}}}), with'
+        ' "format": "binary" for a file.',
+    )
+
+
 def undeclared_query(tool: Tool) -> Told:
     """Tell of query parameters that the view reads by name and no argument takes."""
     if tool.extra_query or tool.options.input_schema is not None:
@@ -223,6 +239,7 @@ RULES: tuple[Rule, ...] = (
     long_name,
     open_body,
     undeclared_query,
+    unclear_files,
     unguarded,
     unexplained,
 )

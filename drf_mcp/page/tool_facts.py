@@ -19,7 +19,11 @@ def tool_facts(tool: Tool) -> dict[str, Any]:
         "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
         "bodyType": tool.arguments.bodies.content_type.partition(";")[0],
         "bodyExpected": tool.arguments.bodies.expected,
-        "arguments": [argument_facts(tool, argument) for argument in tool.arguments.arguments],
+        "arguments": [
+            argument_facts(tool, argument)
+            for argument in tool.arguments.arguments
+            if argument.listed
+        ],
     }
 
 

@@ -18,7 +18,7 @@ from drf_mcp.schemas.requests import negotiate, unsent_request
 from drf_mcp.schemas.source.handlers import Reading, read
 from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.source.twins import plain_name
-from drf_mcp.schemas.values import Finding, Schema
+from drf_mcp.schemas.values import UNSAID, Finding, Schema
 
 Value = TypeVar("Value")
 
@@ -43,9 +43,18 @@ class Inspection:
         self.portable = portable
         self.findings: list[Finding] = []
         self.serializer: Any = None  # what reads the body, once that is known
+        self.heeds_request = True  # what people wrote of the request counts
+        self.written: Any = UNSAID  # what they wrote, once that is known
         self.place = place_of(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
+
+    def again(self, view: Any = None) -> Inspection:
+        """Return a new inspection of the endpoint, by another view instance or a fresh one."""
+        view = copy.copy(self.untouched) if view is None else view
+        own = Inspection(view, self.method, portable=self.portable)
+        own.heeds_request = self.heeds_request
+        return own
 
     def find_handler(self) -> str:
         """Return the name of the method that answers: the action, or the HTTP method."""
@@ -94,7 +103,7 @@ class Inspection:
         view = copy.copy(self.untouched)
         view.request = unsent_request(self.method, view.request.path, user)
         negotiate(view)
-        privileged = Inspection(view, self.method, portable=self.portable)
+        privileged = self.again(view)
         vars(privileged)["privileged"] = privileged
         return privileged
 

@@ -100,13 +100,13 @@ def either_fields(
 def either_field(first: Parameter, second: Parameter | None) -> Parameter:
     """Return a member as one caller or another may send it."""
     if second is None:
-        return Parameter(first.name, first.schema, False, first.multiple, first.handling)
-    return Parameter(
-        first.name,
-        either(first.schema, second.schema),
-        first.required and second.required,
-        first.multiple,
-        both_handled(first.handling, second.handling),
+        return replace(first, required=False)
+    return replace(
+        first,
+        schema=either(first.schema, second.schema),
+        required=first.required and second.required,
+        handling=both_handled(first.handling, second.handling),
+        listed=first.listed or second.listed,
     )
 
 

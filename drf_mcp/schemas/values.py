@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from rest_framework.fields import Field
@@ -22,6 +22,8 @@ Place: TypeAlias = tuple[str, ...]
 
 ANY = "*"
 
+Known = TypeVar("Known")
+
 
 @dataclass(frozen=True)
 class Upload:
@@ -30,10 +32,12 @@ class Upload:
     Attributes:
         extensions: the file name extensions taken, lower-case; empty for any.
         image: True if only images are taken.
+        sure: False if the value may be a text as well, so that only a data URI is a file.
     """
 
     extensions: tuple[str, ...] = ()
     image: bool = False
+    sure: bool = True
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,15 @@ class Handling:
     secrets: frozenset[Place] = frozenset()
     relations: Mapping[Place, Relation] = field(default_factory=dict)
 
+    def under(self, name: str) -> Handling:
+        """Return what has to be known of an object whose member this is of."""
+
+        def below(places: Mapping[Place, Known]) -> dict[Place, Known]:
+            return {(name, *place): places[place] for place in places}
+
+        secrets = frozenset(below(dict.fromkeys(self.secrets)))
+        return Handling(below(self.uploads), below(self.forms), secrets, below(self.relations))
+
 
 PLAIN = Handling()
 
@@ -84,6 +97,7 @@ class Parameter:
         multiple: how a query array is written: ``repeat`` (``a=1&a=2``) or
             ``comma`` (``a=1,2``); None for a single value.
         handling: what has to be known of its values beside their schema.
+        listed: False for one that is taken although the tool's schema leaves it out.
     """
 
     name: str
@@ -91,6 +105,7 @@ class Parameter:
     required: bool = False
     multiple: str | None = None
     handling: Handling = PLAIN
+    listed: bool = True
 
     @property
     def write_only(self) -> bool:
@@ -106,8 +121,9 @@ class Body:
         kind: ``none``, ``object``, ``list``, ``either`` (one object, or a list of them) or
             ``open`` (any JSON).
         fields: the members, for an object.
-        schema: the schema of the whole array for a list, ``{}`` for open.
-        handling: what has to be known of a list's values beside their schema.
+        schema: the schema of the whole array for a list, ``{}`` for open. A body described as
+            none has one where the view reads any all the same.
+        handling: what has to be known of a whole body's values beside their schema.
         keys: the places whose keys the view's parser renames, by the view's own names.
     """
 

@@ -42,7 +42,7 @@ class FlatArguments:
         selects: fields of the answer may be asked for.
 
     Attributes:
-        arguments: those that become the request.
+        arguments: those that become the request, also the ones that the schema leaves out.
         fields: the one that names fields of the answer; None if there is none.
     """
 
@@ -58,13 +58,14 @@ class FlatArguments:
         self.keys = endpoint.body.keys
         self.arguments = tuple(flat_arguments(endpoint, extra_query))
         self.fields = fields_argument(endpoint) if selects else None
-        shown = (*self.arguments, self.fields) if self.fields else self.arguments
-        self.named = {argument.name: argument for argument in shown}
+        answer = (self.fields,) if self.fields else ()
+        self.named = {argument.name: argument for argument in (*self.arguments, *answer)}
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments: one plain, closed object."""
-        return object_schema(tuple(self.named.values()), closed=True)
+        listed = tuple(argument for argument in self.named.values() if argument.listed)
+        return object_schema(listed, closed=True)
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
         """Turn arguments into a `Call`.
@@ -93,7 +94,9 @@ class FlatArguments:
 
     def refusals(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Return a problem for each unknown and each missing argument."""
-        return unknown_arguments(arguments, "", self.named, self.holder()) + [
+        listed = [name for name, argument in self.named.items() if argument.listed]
+        unlisted = [name for name, argument in self.named.items() if not argument.listed]
+        return unknown_arguments(arguments, "", listed, self.holder(), unlisted) + [
             missing_argument(argument.name, "")
             for argument in self.arguments
             if argument.required and lacks(arguments, argument)
@@ -129,7 +132,7 @@ class FlatArguments:
 
     def whole_body_pointer(self) -> str:
         """Return the JSON pointer of the argument that is always the body, "" if none is."""
-        body = [argument for argument in self.arguments if argument.location == BODY]
+        body = [a for a in self.arguments if a.location == BODY and a.listed]
         return self.pointer(body[0]) if len(body) == 1 and body[0].whole else ""
 
     def body_pointer(self, first: str | int = 0) -> str:
@@ -152,20 +155,24 @@ def lacks(given: Mapping[str, Any], argument: Argument) -> bool:
 
 
 def flat_arguments(endpoint: EndpointSchema, extra_query: bool) -> Iterator[Argument]:
-    """Yield the arguments of an endpoint under names that are portable and differ."""
+    """Yield the arguments of an endpoint under names that are portable and differ.
+
+    What the schema leaves out takes the names that are free.
+    """
     whole = whole_body(endpoint)
     body = [Argument(p.name, BODY, p) for p in endpoint.body.fields]
     body += [Argument(whole.name, BODY, whole, whole=True)] if whole else []
+    listed, others = ([a for a in body if a.listed is wanted] for wanted in (True, False))
     path = [Argument(p.name, PATH, p) for p in endpoint.path]
     query = [Argument(p.name, QUERY, p) for p in endpoint.query]
     if extra_query:
         query.append(Argument(EXTRA_QUERY.name, QUERY, EXTRA_QUERY, whole=True))
     names: dict[int, str] = {}
     taken: set[str] = set()
-    for argument in (*body, *path, *query):
+    for argument in (*listed, *path, *query, *others):
         names[id(argument)] = free_name(argument, taken)
         taken.add(names[id(argument)])
-    for argument in (*path, *query, *body):
+    for argument in (*path, *query, *listed, *others):
         yield Argument(names[id(argument)], argument.location, argument.parameter, argument.whole)
 
 
@@ -182,14 +189,17 @@ def free_name(argument: Argument, taken: set[str]) -> str:
 
 def whole_body(endpoint: EndpointSchema) -> Parameter | None:
     """Return the argument that is the whole body, for bodies that are or may be no object."""
-    schema = endpoint.body.schema or {}
+    schema, handling = endpoint.body.schema or {}, endpoint.body.handling
     if endpoint.body.kind == "list":
-        return Parameter("items", schema, required=True, handling=endpoint.body.handling)
+        return Parameter("items", schema, required=True, handling=handling)
     if endpoint.body.kind == "either":
-        return Parameter("items", explain(schema, INSTEAD), handling=endpoint.body.handling)
+        return Parameter("items", explain(schema, INSTEAD), handling=handling)
     if endpoint.body.kind == "open":
-        return Parameter("body", {"description": "The request body, any JSON value.", **schema})
-    return None
+        schema = {"description": "The request body, any JSON value.", **schema}
+        return Parameter("body", schema, handling=handling)
+    if endpoint.body.schema is None:
+        return None
+    return Parameter("body", schema, handling=handling, listed=False)
 
 
 def object_schema(arguments: Sequence[Argument], *, closed: bool) -> dict[str, Any]:

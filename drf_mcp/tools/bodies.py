@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from django.utils.http import urlencode
-from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
 from rest_framework.views import APIView
 
 from drf_mcp.outcomes import MISSING
@@ -34,7 +34,7 @@ class BodyEncoder:
 
     content_type: str = "application/json"
     expected: bool = False
-    files: MultiPartBody | None = None
+    files: BodyEncoder | None = None
     disposition: str = ""
 
     def encode(self, value: Any) -> bytes:
@@ -51,7 +51,7 @@ class BodyEncoder:
         """Return what encodes a value: another encoder where files are among it."""
         if self.files is None or value is MISSING:
             return self
-        return self.files if holds_upload(value) else self
+        return self.files.encoder_of(value) if holds_upload(value) else self
 
 
 @dataclass(frozen=True)
@@ -88,20 +88,34 @@ class MultiPartBody(FormBody):
 
 
 class FileBody(BodyEncoder):
-    """Encodes one file as it is, its name beside it, for `FileUploadParser`."""
+    """Encodes one file as it is, its name beside it, as `FileUploadParser` reads it."""
 
     def encoder_of(self, value: Any) -> BodyEncoder:
         """Return the encoder that says what the file is, and what it is called."""
-        file = None if value is MISSING else value.get("file")
+        file = file_of(value)
         if file is None:
             return self
         name = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
-        return replace(self, content_type=file.content_type, disposition=name)
+        media_type = self.content_type or file.content_type
+        return replace(self, content_type=media_type, disposition=name)
 
     def encode(self, value: Any) -> bytes:
-        """Return the bytes of the file, none without one."""
-        file = None if value is MISSING else value.get("file")
+        """Return the bytes of the file, none without one.
+
+        Raises:
+            TypeError: on what would be lost beside the file.
+        """
+        file = file_of(value)
+        if isinstance(value, Mapping) and any(
+            v is not None and v is not file for v in value.values()
+        ):
+            raise TypeError("the body is one file as it is, so nothing else can be sent with it")
         return b"" if file is None else bytes(file.read())
+
+
+def file_of(value: Any) -> Any:
+    """Return the file of a body that is one, or that has one by REST framework's name."""
+    return value.get("file") if isinstance(value, Mapping) else None if value is MISSING else value
 
 
 class TextBody(BodyEncoder):
@@ -118,27 +132,35 @@ def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     JSON wins wherever the view takes it and no file is among the values; a view that takes
     neither JSON nor a form gets the text that the caller wrote, as its first parser's type.
     """
-    if reads_whole_file(view):
-        return FileBody()
+    text = text_parser(view)
+    if reads_whole_file(view) or () in body.handling.uploads:
+        return FileBody("" if text is None or "*" in text.media_type else text.media_type)
     expected = body.kind in ("object", "either")
     parsers, forms = view.parser_classes, forms_of(body)
-    multipart = any(issubclass(parser, MultiPartParser) for parser in parsers)
-    files = MultiPartBody(expected, forms) if multipart else None
+    files = encoder_of_files(view, MultiPartBody(expected, forms))
     for parser in parsers:
         if is_for_json(parser):
             return BodyEncoder(parser.media_type, expected, files)
     for parser in parsers:
-        if files is not None and issubclass(parser, MultiPartParser):
+        if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files
         if issubclass(parser, FormParser):
             return FormBody(parser.media_type, expected, files, forms=forms)
-    text = text_parser(view)
     return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)
+
+
+def encoder_of_files(view: APIView, multipart: MultiPartBody) -> BodyEncoder | None:
+    """Return what encodes bodies with files: a form, or else one file as it is."""
+    if any(issubclass(parser, MultiPartParser) for parser in view.parser_classes):
+        return multipart
+    raw = any(issubclass(parser, FileUploadParser) for parser in view.parser_classes)
+    return FileBody("") if raw else None
 
 
 def forms_of(body: Body) -> Mapping[Place, str]:
     """Return how forms write the values of a body, by place in the body as a whole."""
-    rows = {(): "parts", **body.handling.forms} if body.kind in ("list", "either") else {}
+    rows: dict[Place, str] = {(): "parts"} if body.kind in ("list", "either") else {}
+    rows = {**rows, **body.handling.forms}
     return rows | {
         (parameter.name, *place): written
         for parameter in body.fields

@@ -58,6 +58,11 @@ class Argument:
         """True if the call cannot be made without it."""
         return self.parameter.required
 
+    @property
+    def listed(self) -> bool:
+        """True if the tool's schema has it."""
+        return self.parameter.listed
+
     def from_text(self, text: str) -> Any:
         """Return the value that a text in a query string stands for."""
         return int(text) if self.json_type == "integer" and text.isdigit() else text

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from drf_mcp.outcomes import Problem
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
+from drf_mcp.schemas.unions import both_handled
 from drf_mcp.schemas.words import listing
 from drf_mcp.tools.arguments import FlatArguments, Parts, lacks, object_schema, whole_body
 from drf_mcp.tools.bodies import BodyEncoder
@@ -29,14 +29,11 @@ def one_or_many(endpoint: EndpointSchema) -> Parameter | None:
     body = endpoint.body
     if body.kind != "either":
         return None
-    names = listing(parameter.name for parameter in body.fields)
+    names = listing(parameter.name for parameter in body.fields if parameter.listed)
     words = f"One object with {names}, or an array of such objects."
-    uploads = {
-        (parameter.name, *place): upload
-        for parameter in body.fields
-        for place, upload in parameter.handling.uploads.items()
-    }
-    handling = replace(body.handling, uploads={**body.handling.uploads, **uploads})
+    handling = body.handling
+    for parameter in body.fields:
+        handling = both_handled(handling, parameter.handling.under(parameter.name))
     return Parameter("body", {"description": words}, handling=handling)
 
 
@@ -63,7 +60,7 @@ class GroupedArguments(FlatArguments):
             BODY: {
                 p.name: Argument(p.name, BODY, p)
                 for p in endpoint.body.fields
-                if endpoint.body.kind == "object"
+                if endpoint.body.kind in ("object", "none")
             },
         }
         whole = one_or_many(endpoint) or whole_body(endpoint)
@@ -84,10 +81,12 @@ class GroupedArguments(FlatArguments):
         for location in self.present:
             name = GROUPS[location]
             if location == BODY and self.whole:
-                properties[name] = self.whole.schema
+                if self.whole.listed:
+                    properties[name] = self.whole.schema
                 continue
-            group = tuple(self.groups[location].values())
-            properties[name] = object_schema(group, closed=False)
+            group = tuple(a for a in self.groups[location].values() if a.listed)
+            if group or location == QUERY:
+                properties[name] = object_schema(group, closed=False)
             if any(argument.required for argument in group):
                 required.append(name)
         schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -133,8 +132,9 @@ class GroupedArguments(FlatArguments):
         if value is not None and not isinstance(value, Mapping):
             return [not_an_object(prefix, value)]
         given = value or {}
-        known = group if not (location == QUERY and self.open_query) else {**group, **given}
-        return unknown_arguments(given, prefix, known) + [
+        known = [name for name, argument in group.items() if argument.listed]
+        others = given if location == QUERY and self.open_query else group.keys() - known
+        return unknown_arguments(given, prefix, known, unlisted=others) + [
             missing_argument(name, prefix)
             for name, argument in group.items()
             if location == PATH and argument.required and given.get(name) is None

@@ -8,7 +8,9 @@ from typing import Any
 
 from drf_mcp.schemas import portable as portable_schema
 from drf_mcp.schemas import portable_name
+from drf_mcp.schemas.bodies.handling import schema_handling
 from drf_mcp.schemas.endpoint import Body, EndpointSchema, Parameter
+from drf_mcp.schemas.values import Handling
 from drf_mcp.tools.options import ToolOptions
 
 
@@ -44,11 +46,23 @@ def with_members(body: Body, members: Mapping[str, Mapping[str, Any]], *, portab
     fields = {parameter.name: parameter for parameter in body.fields}
     for name, schema in members.items():
         declared = declared_parameter(name, schema, portable=portable)
-        known = fields.get(name, declared)
-        fields[name] = replace(declared, multiple=None, handling=known.handling)
+        known = fields.get(name, declared).handling
+        fields[name] = replace(declared, multiple=None, handling=declared_handling(known, schema))
     if body.kind == "either":
         return replace(body, fields=tuple(fields.values()))
-    return replace(body, kind="object", fields=tuple(fields.values()), schema=None)
+    return Body("object", fields=tuple(fields.values()), keys=body.keys)
+
+
+def declared_handling(known: Handling, schema: Mapping[str, Any]) -> Handling:
+    """Return what has to be known of a declared member; its type may say that it is no file."""
+    said = schema_handling(dict(schema))
+    uploads = {place: upload for place, upload in known.uploads.items() if upload.sure}
+    if "type" not in schema:
+        uploads = dict(known.uploads)
+    elif schema["type"] not in ("string", "array"):
+        uploads = {}
+    secrets = known.secrets | said.secrets
+    return replace(known, uploads={**uploads, **said.uploads}, secrets=secrets)
 
 
 def with_names(described: EndpointSchema, written: Mapping[str, Any]) -> Body:

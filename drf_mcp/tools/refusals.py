@@ -33,25 +33,38 @@ def escape(name: str) -> str:
 
 
 def unknown_arguments(
-    given: Mapping[str, Any], prefix: str, known: Collection[str], holder: str = ""
+    given: Mapping[str, Any],
+    prefix: str,
+    known: Collection[str],
+    holder: str = "",
+    unlisted: Collection[str] = (),
 ) -> list[Problem]:
     """Return a problem for each argument that does not exist, up to `MAX_UNKNOWN`.
 
     Args:
         given: the arguments, or those of one group.
         prefix: the JSON pointer of the group; "" for all arguments.
-        known: the names that exist.
+        known: the names that the tool's schema has.
         holder: the argument that any member of the body goes into; "" without one.
+        unlisted: further names that are taken.
     """
-    unknown = islice((name for name in given if name not in known), MAX_UNKNOWN)
-    return [unknown_argument(name, given[name], prefix, known, holder) for name in unknown]
+    taken = {*known, *unlisted}
+    unknown = islice((name for name in given if name not in taken), MAX_UNKNOWN)
+    return [
+        unknown_argument(name, given[name], prefix, known, holder, unlisted) for name in unknown
+    ]
 
 
 def unknown_argument(
-    name: str, value: Any, prefix: str, known: Collection[str], holder: str = ""
+    name: str,
+    value: Any,
+    prefix: str,
+    known: Collection[str],
+    holder: str = "",
+    unlisted: Collection[str] = (),
 ) -> Problem:
     """Return the problem of an argument that does not exist."""
-    nearest = difflib.get_close_matches(name, known, n=1)
+    nearest = difflib.get_close_matches(name, [*known, *unlisted], n=1)
     further = f" and {len(known) - MAX_NAMES} more" if len(known) > MAX_NAMES else ""
     names = (", ".join(islice(known, MAX_NAMES)) or "none") + further
     hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted arguments: {names}."

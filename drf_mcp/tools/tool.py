@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from drf_mcp.exceptions import InternalError
 from drf_mcp.schemas import attempt, describe
 from drf_mcp.schemas.endpoint import EndpointSchema, Finding
-from drf_mcp.schemas.values import ANY
+from drf_mcp.schemas.values import ANY, Handling, Place
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments import FlatArguments
 from drf_mcp.tools.bodies import body_encoder
@@ -84,7 +84,7 @@ class Tool:
                 ((), body.handling),
                 *(((p.name,), p.handling) for p in body.fields),
             )
-            for place in (*handling.secrets, *handling.uploads)
+            for place in (*handling.secrets, *files_in(handling))
         )
 
     @functools.cached_property
@@ -196,3 +196,8 @@ class Tool:
     def pointers(self, call: Call) -> ArgumentPointers:
         """Return what finds an argument of the call by the view's own names."""
         return ArgumentPointers(self.arguments, call, lambda: self.write_only)
+
+
+def files_in(handling: Handling) -> Iterator[Place]:
+    """Yield the places of the values that can be nothing but files."""
+    return (place for place, upload in handling.uploads.items() if upload.sure)

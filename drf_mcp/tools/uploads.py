@@ -31,7 +31,12 @@ SIGNATURES = (
     (b"MM\0*", "image/tiff"),
     (b"%PDF-", "application/pdf"),
 )
-FORM = "Send base64, or a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT"
+DATA_URI_FORM = "data:TYPE;name=FILE_NAME;base64,CONTENT"
+FORM = f"Send base64, or a data URI: {DATA_URI_FORM}"
+# Of a text that may stand for itself.
+BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}\Z")
+LETTERS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
+SHORTEST_FILE, LONG = 8, 40
 
 
 class UploadRefused(Exception):
@@ -66,19 +71,23 @@ def with_uploads(
     """
     if value is None:
         return None
-    if () in uploads:
+    if () in uploads and (uploads[()].sure or isinstance(value, str)):
         try:
             return uploaded(value, uploads[()])
         except UploadRefused as exc:
             problems.append(exc.problem(pointer))
             return None
+    # What may be a file may be several, or hold some.
+    unsure = {(): uploads[()]} if () in uploads else {}
     if isinstance(value, Mapping):
         return {
-            name: with_uploads(member, below(uploads, name), f"{pointer}/{escape(name)}", problems)
+            name: with_uploads(
+                member, unsure | below(uploads, name), f"{pointer}/{escape(name)}", problems
+            )
             for name, member in value.items()
         }
     if isinstance(value, list):
-        inside = below(uploads, ANY)
+        inside = unsure | below(uploads, ANY)
         return [
             with_uploads(item, inside, f"{pointer}/{index}", problems)
             for index, item in enumerate(value)
@@ -102,20 +111,44 @@ def holds_upload(value: Any) -> bool:
     return isinstance(value, SimpleUploadedFile)
 
 
-def uploaded(value: Any, upload: Upload) -> SimpleUploadedFile:
-    """Return a file as an upload.
+def uploaded(value: Any, upload: Upload) -> Any:
+    """Return a file as an upload; a text as it is where it may be either.
 
     Raises:
-        UploadRefused: if it is no base64, too large, or not of a type that is taken.
+        UploadRefused: if it is no base64, too large, or not of a type that is taken; or if
+            it may be a text and reads like a file.
     """
     if not isinstance(value, str):
         raise not_base64("The file is not a string.")
+    if not upload.sure and DATA_URI.match(value) is None:
+        return plain_text(value)
     media_type, name, content = parsed(value)
     media_type = media_type or signature(content)
     name = name or default_name(media_type, upload)
     check_type(name, media_type, upload)
     guessed = media_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
     return SimpleUploadedFile(name, content, guessed)
+
+
+def plain_text(value: str) -> str:
+    """Return a text that may stand for itself; a file as base64 would arrive as text."""
+    if reads_encoded(value):
+        raise UploadRefused(
+            "invalid",
+            "The value reads like a file as base64, but would arrive as text.",
+            "a text, or a file as a data URI",
+            f"Send a file as a data URI: {DATA_URI_FORM}.",
+        )
+    return value
+
+
+def reads_encoded(text: str) -> bool:
+    """Return whether a text is hardly anything but base64: padded, or long and of all letters."""
+    plain = text.strip().replace("\r", "").replace("\n", "")
+    if len(plain) < SHORTEST_FILE or len(plain) % 4 or not BASE64.match(plain):
+        return False
+    mixed = len(plain) >= LONG and all(kind.search(plain) for kind in LETTERS)
+    return plain.endswith("=") or mixed
 
 
 def parsed(value: str) -> tuple[str, str, bytes]:

@@ -110,7 +110,8 @@ def test_plain_serializers_are_described_once(monkeypatch):
     made = []
     view = type("View", (generics.CreateAPIView,), {"serializer_class": Note})
     monkeypatch.setattr(
-        "drf_mcp.schemas.callers.body_for_superuser", lambda inspection: made.append(inspection)
+        "drf_mcp.schemas.callers.body_for_superuser",
+        lambda inspection: made.append(inspection) or (),
     )
     described(view, "POST")
     assert made == []

@@ -13,7 +13,7 @@ from rest_framework import fields, relations, serializers
 
 from drf_mcp.schemas.fields.constraints import is_of_extensions
 from drf_mcp.schemas.fields.relations import related_model
-from drf_mcp.schemas.fields.serializers import is_recursive, writable
+from drf_mcp.schemas.fields.serializers import is_recursive, sendable
 from drf_mcp.schemas.source.conversions import reads_as_stock
 from drf_mcp.schemas.values import (
     ANY,
@@ -67,7 +67,7 @@ def inside(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Yield a field and every field inside it that a caller can send, each with its place."""
     yield place, field
     if isinstance(field, serializers.Serializer):
-        members: Mapping[str, Any] = {} if is_recursive(field) else writable(field)
+        members: Mapping[str, Any] = {} if is_recursive(field) else sendable(field)
         for name, member in members.items():
             yield from inside(member, (*place, name))
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rest_framework.fields import empty
 
-from drf_mcp.schemas.fields.serializers import writable
+from drf_mcp.schemas.fields.serializers import sendable
 from drf_mcp.schemas.source.conversions import CONVERSIONS, is_name
 from drf_mcp.schemas.source.handlers import parse
 from drf_mcp.schemas.source.reads import keys_read
@@ -23,7 +23,7 @@ def keys_beside(serializer: Any) -> list[str]:
     They stand in what its own methods ask of ``self.initial_data``, and of the argument of
     `to_internal_value`, and in what a field with its own `get_value` asks for.
     """
-    fields = writable(serializer)
+    fields = sendable(serializer)
     found = [key for field in fields.values() for key in asked_for(field)]
     for base in type(serializer).__mro__:
         if base.__module__.partition(".")[0] != "rest_framework":

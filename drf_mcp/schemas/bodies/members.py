@@ -6,11 +6,12 @@ from typing import Any
 
 from rest_framework.serializers import ListSerializer, Serializer
 
+from drf_mcp.schemas.bodies.files import key_member
 from drf_mcp.schemas.bodies.handling import handling_of
 from drf_mcp.schemas.bodies.keys import keys_beside
 from drf_mcp.schemas.bodies.parsers import reads_json
 from drf_mcp.schemas.fields import input_schema, intended_schema
-from drf_mcp.schemas.fields.serializers import is_required, together, writable
+from drf_mcp.schemas.fields.serializers import is_required, sendable, together, writable
 from drf_mcp.schemas.fields.shared import shared
 from drf_mcp.schemas.inspection import GUARD, Inspection
 from drf_mcp.schemas.source.conversions import CONVERSIONS, reads_as_stock
@@ -52,10 +53,11 @@ def with_further(inspection: Inspection, serializer: Any, fields: Parameters) ->
     found = inspection.attempt(
         lambda: shared(serializer, "keys", lambda: keys_beside(serializer)), GUARD, found
     )
-    read_by_handler = inspection.reading.keys if inspection.reading is not None else ()
+    reading = inspection.reading
+    by_handler = (*reading.keys, *reading.files) if reading is not None else ()
     known = {field.name for field in fields}
-    further = (key for key in dict.fromkeys((*found, *read_by_handler)) if key not in known)
-    return (*fields, *(Parameter(key, {"description": BESIDE}) for key in further))
+    further = (key for key in dict.fromkeys((*found, *by_handler)) if key not in known)
+    return (*fields, *(key_member(inspection, key, BESIDE) for key in further))
 
 
 def keeps_names(serializer_class: type) -> bool:
@@ -70,9 +72,15 @@ def keeps_names(serializer_class: type) -> bool:
 
 def names(inspection: Inspection, serializer: Any) -> Parameters:
     """Return the fields of a serializer by name, the rest in words: it may take other values."""
+    listed = writable(serializer)
     return tuple(
-        Parameter(name, intended_member(inspection, field), handling=handled(inspection, field))
-        for name, field in writable(serializer).items()
+        Parameter(
+            name,
+            intended_member(inspection, field),
+            handling=handled(inspection, field),
+            listed=name in listed,
+        )
+        for name, field in sendable(serializer).items()
     )
 
 
@@ -99,14 +107,16 @@ def own_members(inspection: Inspection, serializer: Any) -> Parameters:
     """Return the fields of a serializer, each described on its own guard."""
     remarks: dict[str, str] = {}
     remarks = inspection.attempt(lambda: together(serializer), GUARD, remarks)
+    listed = writable(serializer)
     return tuple(
         Parameter(
             name,
             member(inspection, field, remarks.get(name, "")),
             is_required(field),
             handling=handled(inspection, field),
+            listed=name in listed,
         )
-        for name, field in writable(serializer).items()
+        for name, field in sendable(serializer).items()
     )
 
 

@@ -9,10 +9,12 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.bodies.files import (
-    files_by_key,
+    MAYBE,
+    any_member,
+    key_members,
     reads_files_by_key,
-    require_multipart,
     whole_file,
+    with_readable_files,
 )
 from drf_mcp.schemas.bodies.members import OPEN, described
 from drf_mcp.schemas.bodies.parsers import (
@@ -31,11 +33,11 @@ from drf_mcp.schemas.bodies.readers import (
     of_rows,
 )
 from drf_mcp.schemas.bodies.written import written_body
-from drf_mcp.schemas.fields.serializers import writable
+from drf_mcp.schemas.fields.serializers import sendable
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.schemas.source.handlers import SerializerCall
 from drf_mcp.schemas.source.stock import is_stock
-from drf_mcp.schemas.unions import either_body, with_members_of_rows
+from drf_mcp.schemas.unions import both_handled, either_body, with_members_of_rows
 from drf_mcp.schemas.values import UNSAID, Body, Finding
 from drf_mcp.schemas.words import explain, listing
 
@@ -51,18 +53,19 @@ def request_body(inspection: Inspection) -> Body:
     """Return the body that the handler takes: what people wrote of it, or what it reads."""
     if inspection.method not in ("POST", "PUT", "PATCH", "DELETE") or deletes_alone(inspection):
         return NONE
-    written = written_request(inspection)
+    inspection.written = written = written_request(inspection)
     if written is UNSAID:
         body = unwritten_body(inspection)
     elif isinstance(written, BaseSerializer):
         body = serializer_body(inspection, in_context(written, inspection.view))
     else:
         body = NONE if written is None else written_body(inspection, written)
+    if () in body.handling.uploads and reads_whole_file(inspection.view):
+        body = whole_file()
     if written is not UNSAID and inspection.method == "DELETE" and serves_others(inspection):
         fields = (replace(parameter, required=False) for parameter in body.fields)
         body = replace(body, fields=tuple(fields))
-    require_multipart(inspection, body)
-    return in_document(inspection, body)
+    return in_document(inspection, with_readable_files(inspection, body))
 
 
 def deletes_alone(inspection: Inspection) -> bool:
@@ -82,7 +85,7 @@ def serves_others(inspection: Inspection) -> bool:
 
 def in_document(inspection: Inspection, body: Body) -> Body:
     """Return the body as the document that the view's parsers read, if they read no other."""
-    text = text_parser(inspection.view)
+    text = None if () in body.handling.uploads else text_parser(inspection.view)
     if text is not None and body.kind != "none":
         media_type = str(text.media_type)
         inspection.find(f"The view reads no JSON, but {media_type}.", PARSE_JSON)
@@ -99,7 +102,7 @@ def in_document(inspection: Inspection, body: Body) -> Body:
 
 def written_request(inspection: Inspection) -> Any:
     """Return what people wrote to be the request; `UNSAID` if they wrote nothing."""
-    if inspection.annotations is None:
+    if inspection.annotations is None or not inspection.heeds_request:
         return UNSAID
     return inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
 
@@ -115,7 +118,7 @@ def read_body(inspection: Inspection) -> Body:
     """Return the body that the handler is seen to read."""
     call = constructed(inspection)
     if call is None and reads_files_by_key(inspection) and not inherits_serializer(inspection):
-        return files_by_key(inspection)
+        return Body("object", fields=key_members(inspection))
     serializer = input_serializer(inspection, call)
     if serializer is None or (call is None and stands_for_nothing(inspection, serializer)):
         return unread_body(inspection)
@@ -132,7 +135,7 @@ def stands_for_nothing(inspection: Inspection, serializer: Any) -> bool:
     """Return True if a serializer without input is there, and the handler reads a whole body."""
     reading = inspection.reading
     reads_whole = reading is not None and reading.reads_whole
-    return reads_whole and isinstance(serializer, Serializer) and not writable(serializer)
+    return reads_whole and isinstance(serializer, Serializer) and not sendable(serializer)
 
 
 def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> bool:
@@ -180,13 +183,19 @@ def unread_body(inspection: Inspection) -> Body:
     reading = inspection.reading
     if reading is not None and reading.ignores_body:
         return NONE
-    keys = reading.keys if reading is not None else ()
+    members, handling = key_members(inspection), any_member(inspection.view)
     told = (
-        f"The handler reads {listing(keys)}"
-        if keys
+        f"The handler reads {listing(member.name for member in members)}"
+        if members
         else inspection.attempt(lambda: meant_for(inspection), GUARD, "")
     )
-    return Body("open", schema=explain({}, ANYTHING, told)) if told else OPEN
+    form = MAYBE if handling.uploads else ""
+    for member in members:
+        handling = both_handled(member.handling.under(member.name), handling)
+    schema = explain({}, ANYTHING, told, form) if told or form else {}
+    # Beside what people wrote of the body the keys are members of their own.
+    beside = () if inspection.heeds_request else members
+    return Body("open", fields=beside, schema=schema, handling=handling)
 
 
 def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, serializer: Any) -> Any:

@@ -8,7 +8,7 @@ from drf_mcp.schemas.bodies.handling import schema_handling
 from drf_mcp.schemas.inspection import Inspection
 from drf_mcp.schemas.portable import combined
 from drf_mcp.schemas.unions import either_body
-from drf_mcp.schemas.values import Body, Parameter, Schema
+from drf_mcp.schemas.values import PLAIN, Body, Handling, Parameter, Schema, Upload
 
 
 def written_body(inspection: Inspection, schema: Schema) -> Body:
@@ -24,7 +24,8 @@ def written_body(inspection: Inspection, schema: Schema) -> Body:
     if schema.get("type") == "array":
         return Body("list", schema=inspection.shaped(schema), handling=schema_handling(schema))
     if not schema.get("properties"):
-        return Body("open", schema=inspection.shaped(schema))
+        handling = Handling({(): Upload()}) if schema.get("format") == "binary" else PLAIN
+        return Body("open", schema=inspection.shaped(schema), handling=handling)
     required = () if inspection.method == "PATCH" else schema.get("required", ())
     return Body(
         "object",

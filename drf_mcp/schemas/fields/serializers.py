@@ -31,14 +31,18 @@ represents(serializers.BaseSerializer)(unknown)
 
 
 def writable(serializer: Any) -> Mapping[str, AnyField]:
-    """Return the fields a caller can send, by name."""
+    """Return the fields that a caller is told to send, by name."""
     hidden = hidden_fields(serializer)
+    fields = sendable(serializer)
+    return {name: fields[name] for name in fields if name not in hidden or fields[name].required}
+
+
+def sendable(serializer: Any) -> Mapping[str, AnyField]:
+    """Return the fields a caller can send, by name, though people left some out of schemas."""
     return {
         name: field
         for name, field in serializer.fields.items()
-        if not field.read_only
-        and not isinstance(field, HiddenField)
-        and (name not in hidden or field.required)
+        if not field.read_only and not isinstance(field, HiddenField)
     }
 
 

@@ -30,8 +30,9 @@ from drf_mcp.schemas.source.expressions import (
     passes_request,
     truth,
 )
+from drf_mcp.schemas.source.file_uses import files_used
 from drf_mcp.schemas.source.given import filled_in
-from drf_mcp.schemas.source.reads import keys_read, lookup
+from drf_mcp.schemas.source.reads import keys_read, lists_read, lookup
 from drf_mcp.schemas.source.twins import plain_name
 
 # Called on self these have a known part to play and are not followed.
@@ -72,7 +73,8 @@ class Reading:
         serializer_calls: the serializers it makes of ``request.data``.
         reads_parts: True if it gives the view's own serializer something else to read.
         keys: the keys that it reads of ``request.data`` itself.
-        files: the keys that it reads of ``request.FILES``.
+        files: the keys that it reads of ``request.FILES``, or whose values it uses as files.
+        lists: the keys of which it reads every value.
         reads_whole: True if ``request.data`` or the like goes anywhere as a whole.
     """
 
@@ -83,6 +85,7 @@ class Reading:
     reads_parts: bool = False
     keys: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    lists: frozenset[str] = frozenset()
     reads_whole: bool = False
 
     @property
@@ -117,6 +120,7 @@ def read(view_class: type, name: str, method: str | None = None) -> Reading | No
         reads_parts=reader.reads_parts,
         keys=tuple(reader.keys),
         files=tuple(reader.files),
+        lists=frozenset(reader.lists),
         reads_whole=reader.reads_whole,
     )
 
@@ -169,6 +173,7 @@ class Reader:
         self.reads_parts = False
         self.keys: dict[str, None] = {}
         self.files: dict[str, None] = {}
+        self.lists: set[str] = set()
         self.seen: set[CodeType] = set()
 
     def follow(self, function: Any, owner: type | None) -> None:
@@ -198,7 +203,8 @@ class Reader:
     def walk(self, tree: ast.AST, function: Any, owner: type | None, is_wrapper: bool) -> None:
         """Read one function's body."""
         self.keys.update(dict.fromkeys(keys_read(tree, is_data)))
-        self.files.update(dict.fromkeys(keys_read(tree, is_files)))
+        self.files.update(dict.fromkeys((*keys_read(tree, is_files), *files_used(tree, is_data))))
+        self.lists.update((*lists_read(tree, is_data), *lists_read(tree, is_files)))
         asked = {id(lookup(node)[0]) for node in ast.walk(tree)}
         for statement in getattr(tree, "body", ()):
             for node in ast.walk(statement):

@@ -13,6 +13,8 @@ from drf_mcp.schemas.source.stock import is_stock
 
 # Parts of names that speak of who is calling, or of what differs from call to call.
 WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "locale", "site")
+FLAG = "swagger_fake_view"
+"""What a view is marked with while it is described: no request ever finds it."""
 INSTANCE = frozenset({"self", "cls"})
 REQUEST = frozenset({"request", "_request"})
 OF_EVERYBODY = frozenset({"method", "path", "path_info", "query_params", "GET", "data", "version"})
@@ -40,6 +42,17 @@ def makes_for_everybody(owner: type, names: Iterable[str]) -> bool:
 def is_same_for_every_request(owner: type, name: str) -> bool:
     """Return True if a member of a class, with all that it uses of it, asks for no request."""
     return all(asks_nobody(function, frozenset()) for function in used(owner, name))
+
+
+@functools.cache
+def is_same_without_flag(owner: type, name: str) -> bool:
+    """Return True if a member of a class, with all that it uses of it, ignores `FLAG`."""
+    return all(ignores_flag(function) for function in used(owner, name))
+
+
+def makes_without_flag(owner: type, names: Iterable[str]) -> bool:
+    """Return True if each of some members of a class does the same where `FLAG` is not set."""
+    return all(is_stock(owner, name) or is_same_without_flag(owner, name) for name in names)
 
 
 def used(owner: type, name: str) -> Iterator[Any]:
@@ -103,6 +116,14 @@ def asks_nobody(function: Any, harmless: frozenset[str]) -> bool:
     )
 
 
+def ignores_flag(function: Any) -> bool:
+    """Return True if a function's source speaks of no `FLAG`, and asks nobody else who may."""
+    tree = parse(function.__code__) if inspect.isfunction(function) else None
+    return tree is not None and not any(
+        name_of(node) == FLAG or hands_itself_on(node) for node in ast.walk(tree)
+    )
+
+
 def hands_itself_on(node: ast.AST) -> bool:
     """Return True if a piece of source gives the instance to a function that may ask anything."""
     if not isinstance(node, ast.Call):
@@ -114,11 +135,17 @@ def hands_itself_on(node: ast.AST) -> bool:
 
 def speaks_of_caller(node: ast.AST, looked_at: set[int]) -> bool:
     """Return True if a piece of source names a caller, or a request of which more is used."""
+    name = name_of(node)
+    if name in REQUEST:
+        return id(node) not in looked_at
+    if isinstance(node, ast.Constant):
+        return name == "context"  # kwargs["context"] holds the request
+    return any(word in name.lower() for word in WHO)
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the name that a variable, an attribute or a text is; "" for anything else."""
     name = getattr(node, "attr", None) or getattr(node, "id", None)
     if isinstance(node, ast.Constant):
         name = node.value
-    if not isinstance(name, str):
-        return False
-    if name in REQUEST:
-        return id(node) not in looked_at
-    return isinstance(node, (ast.Name, ast.Attribute)) and any(word in name.lower() for word in WHO)
+    return name if isinstance(name, str) else ""

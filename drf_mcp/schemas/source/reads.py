@@ -27,6 +27,14 @@ def keys_read(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
             yield from keys_of_loop(node, is_mapping)
 
 
+def lists_read(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
+    """Yield the literal keys of which code reads every value: ``data.getlist("key")``."""
+    names = names_for(tree, holds)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist":
+            yield from texts(asked(node, lambda n: holds(n) or getattr(n, "id", "") in names))
+
+
 def stands_for(node: ast.AST | None, holds: Callable[[ast.AST], bool]) -> bool:
     """Return True for the mapping, a copy of it, and a choice between it and something else."""
     if isinstance(node, ast.BoolOp):

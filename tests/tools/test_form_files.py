@@ -1,0 +1,371 @@
+"""Files in bodies that no serializer reads: a key is a file, or a string that reads like one
+is refused."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.http import QueryDict
+from django.test import RequestFactory
+from django.urls import path
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import extend_schema
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rest_framework import generics, serializers, views
+from rest_framework.parsers import (
+    BaseParser,
+    FileUploadParser,
+    FormParser,
+    JSONParser,
+    MultiPartParser,
+)
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from drf_mcp import mcp_tool
+from drf_mcp.findings import findings_of
+from drf_mcp.tools import ArgumentsRefused
+
+quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CONTENT = b"%PDF-1.4 a report"
+ENCODED = base64.b64encode(CONTENT).decode()
+URI = f"data:application/pdf;name=report.pdf;base64,{ENCODED}"
+FORM = [MultiPartParser, FormParser]
+
+
+class Keeps(views.APIView):
+    """Reads a file, and texts beside it, by key alone."""
+
+    parser_classes = FORM
+
+    def post(self, request):
+        kept = {"file": request.data["file"], "note": request.data.get("note")}
+        return Response({name: str(value) for name, value in kept.items()})
+
+
+class KeepsMany(Keeps):
+    def post(self, request):
+        return Response(len(request.data.getlist("files")) + len(request.FILES.getlist("scans")))
+
+
+class KeepsAny(Keeps):
+    """Reads whatever is there."""
+
+    def post(self, request):
+        return Response(sorted(request.data.items()))
+
+
+class Sized(views.APIView):
+    """Takes JSON as well, and uses one value as a file."""
+
+    def post(self, request):
+        report = request.data.get("report")
+        return Response([report.size, request.data["plan"].read(), request.data.get("title")])
+
+
+class SizedMany(views.APIView):
+    def post(self, request):
+        return Response([page.size for page in request.data.getlist("pages")])
+
+
+class Beside(generics.CreateAPIView):
+    """Reads keys beside its serializer."""
+
+    parser_classes = FORM
+    serializer_class = type("Titled", (serializers.Serializer,), {"title": serializers.CharField()})
+
+    def perform_create(self, serializer):
+        serializer.save(file=self.request.data["file"], note=self.request.data.get("note"))
+
+
+def posted(tool, **arguments):
+    """Return what a view reads of the body of a call."""
+    call = tool.bind(arguments)
+    request = RequestFactory().generic(
+        "POST",
+        "/",
+        call.body,
+        content_type=call.content_type,
+        headers={"Content-Disposition": call.disposition} if call.disposition else None,
+    )
+    return Request(request, parsers=[parser() for parser in tool.view.parser_classes]).data
+
+
+def refused(tool, **arguments):
+    """Return the one problem that binding finds."""
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool.bind(arguments)
+    (problem,) = caught.value.problems
+    return problem
+
+
+@pytest.fixture
+def keeps(tool_of):
+    return tool_of(path("keeps/", Keeps.as_view()))
+
+
+@pytest.mark.parametrize("value", [ENCODED, URI])
+def test_a_key_that_is_named_like_a_file_is_one(keeps, value):
+    file = posted(keeps, file=value)["file"]
+    assert isinstance(file, UploadedFile)
+    assert file.read() == CONTENT
+
+
+def test_a_text_for_a_key_that_is_named_like_a_file_is_refused(keeps):
+    problem = refused(keeps, file="report.pdf")
+    assert (problem.code, problem.pointer) == ("invalid", "/file")
+
+
+def test_any_other_key_takes_a_file_as_a_data_uri(keeps):
+    note = posted(keeps, note=URI)["note"]
+    assert (note.name, note.read()) == ("report.pdf", CONTENT)
+
+
+def test_any_other_key_takes_a_text(keeps):
+    assert posted(keeps, note="Keep it dry.", file=ENCODED)["note"] == "Keep it dry."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [ENCODED, base64.b64encode(b"hello").decode(), base64.encodebytes(bytes(range(99))).decode()],
+)
+def test_base64_for_a_key_that_may_be_a_text_is_refused(keeps, value):
+    problem = refused(keeps, note=value)
+    assert (problem.code, problem.pointer) == ("invalid", "/note")
+    assert "data:TYPE;name=FILE_NAME;base64,CONTENT" in problem.remediation
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "draft",
+        "Northwind Traders International Limited",
+        "6d5f807e23db210bc254a28be2d6759a0f5f5d99b0b1d0b0a0b0c0d0e0f01020",
+        "5d1f0fc5-7b0a-4b44-a2a3-0f6c6e1f8a11",
+        "a-long-slug-with-many-words-in-it-and-no-end-at-all-2024",
+        "https://example.com/a/b",
+        5,
+        True,
+    ],
+)
+def test_what_is_no_base64_is_sent_as_text(keeps, value):
+    sent = value if isinstance(value, str) else json.dumps(value)
+    assert posted(keeps, note=value)["note"] == sent
+
+
+@quick
+@given(content=st.binary(min_size=40, max_size=400))
+def test_no_file_of_any_size_becomes_a_text(keeps, content):
+    """As data URI it arrives; as base64 it arrives or is refused, whatever the key."""
+    text = base64.b64encode(content).decode()
+    assert posted(keeps, note=f"data:;base64,{text}")["note"].read() == content
+    assert posted(keeps, file=text)["file"].read() == content
+    kinds = {str.isupper: 0, str.islower: 0, str.isdigit: 0}
+    if text.endswith("=") or all(any(map(kind, text)) for kind in kinds):
+        assert refused(keeps, note=text).pointer == "/note"
+
+
+def test_the_schema_says_how_a_file_is_sent(keeps):
+    properties = keeps.input_schema["properties"]
+    assert "base64" in properties["file"]["description"]
+    assert "data:TYPE" in properties["note"]["description"]
+
+
+def test_a_key_that_may_be_either_is_told_of(keeps, tool_of):
+    told = "takes note as a text"
+    assert any(told in finding.message for finding in findings_of({"keeps": keeps}))
+    view = mcp_tool(body={"note": {"type": "string"}})(type("Said", (Keeps,), {}))
+    said = tool_of(path("said/", view.as_view()))
+    assert not any(told in finding.message for finding in findings_of({"said": said}))
+
+
+def test_a_declared_type_settles_what_a_key_is(tool_of):
+    options = {
+        "note": {"type": "string"},
+        "file": {"type": "integer"},
+        "plan": {"type": "string", "format": "binary"},
+    }
+    view = mcp_tool(body=options)(type("Said", (Keeps,), {}))
+    data = posted(tool_of(path("said/", view.as_view())), note=ENCODED, file=5, plan=ENCODED)
+    assert (data["note"], data["file"]) == (ENCODED, "5")
+    assert data["plan"].read() == CONTENT
+
+
+def test_a_list_of_files_is_one(tool_of):
+    tool = tool_of(path("many/", KeepsMany.as_view()))
+    assert tool.input_schema["properties"]["files"]["type"] == "array"
+    data = posted(tool, files=[ENCODED, URI], scans=[URI])
+    assert [file.read() for file in data.getlist("files")] == [CONTENT, CONTENT]
+    assert [file.read() for file in data.getlist("scans")] == [CONTENT]
+    assert refused(tool, files=[ENCODED, "!"]).pointer == "/files/1"
+
+
+def test_a_list_for_a_key_that_may_be_a_text_is_held_against_base64(keeps):
+    assert refused(keeps, note=["one", ENCODED]).pointer == "/note/1"
+    data = posted(keeps, note=["one", URI])
+    assert data.getlist("note")[0] == "one"
+
+
+@pytest.fixture
+def keeps_any(tool_of):
+    return tool_of(path("any/", KeepsAny.as_view()))
+
+
+def test_an_open_body_takes_files_as_data_uris(keeps_any):
+    assert posted(keeps_any, body={"a": URI, "b": "text"})["a"].read() == CONTENT
+    assert "data:TYPE" in keeps_any.input_schema["properties"]["body"]["description"]
+
+
+def test_base64_in_an_open_body_is_refused(keeps_any):
+    assert refused(keeps_any, body={"a": ENCODED}).pointer == "/body/a"
+
+
+@pytest.mark.parametrize("name", ["report", "plan"])
+def test_a_value_that_is_used_as_a_file_is_one_where_json_is_read_as_well(tool_of, name):
+    tool = tool_of(path("sized/", Sized.as_view()))
+    assert posted(tool, **{name: ENCODED})[name].read() == CONTENT
+
+
+def test_other_values_of_a_view_that_reads_json_are_texts(tool_of):
+    tool = tool_of(path("sized/", Sized.as_view()))
+    assert posted(tool, title=ENCODED) == {"title": ENCODED}
+
+
+def test_values_of_a_list_that_are_used_as_files_are_some(tool_of):
+    tool = tool_of(path("sized/", SizedMany.as_view()))
+    (page,) = posted(tool, pages=[ENCODED]).getlist("pages")
+    assert page.read() == CONTENT
+
+
+def test_keys_beside_a_serializer_are_held_against_base64_too(tool_of):
+    tool = tool_of(path("beside/", Beside.as_view()))
+    assert posted(tool, title=ENCODED, file=ENCODED)["file"].read() == CONTENT
+    assert refused(tool, note=ENCODED).pointer == "/note"
+
+
+def test_grouped_arguments_are_held_against_base64_too(tool_of):
+    tool = tool_of(path("keeps/", Keeps.as_view()), ARGUMENTS="grouped")
+    assert refused(tool, body={"note": ENCODED}).pointer == "/body/note"
+    assert posted(tool, body={"file": ENCODED})["file"].read() == CONTENT
+
+
+class Raw(BaseParser):
+    """Reads any image."""
+
+    media_type = "image/png"
+
+    def parse(self, stream, media_type=None, parser_context=None):
+        return stream.read()
+
+
+class Documented(Keeps):
+    schema = AutoSchema()
+
+    @extend_schema(
+        request={
+            "multipart/form-data": {
+                "type": "object",
+                "properties": {
+                    "note": {"type": "string"},
+                    "plan": {"type": "string", "format": "binary"},
+                    "pages": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                },
+            }
+        }
+    )
+    def post(self, request):
+        return super().post(request)
+
+
+def test_a_documented_text_is_one_and_a_documented_file_too(tool_of):
+    tool = tool_of(path("documented/", Documented.as_view()))
+    data = posted(tool, note=ENCODED, plan=ENCODED, pages=[ENCODED])
+    assert data["note"] == ENCODED
+    assert [data[name].read() for name in ("plan", "pages")] == [CONTENT, CONTENT]
+
+
+def test_a_file_that_the_document_forgets_is_one(tool_of):
+    tool = tool_of(path("documented/", Documented.as_view()))
+    assert "file" not in tool.input_schema["properties"]
+    assert posted(tool, file=ENCODED)["file"].read() == CONTENT
+
+
+class Binary(views.APIView):
+    schema = AutoSchema()
+
+    @extend_schema(request=bytes)
+    def post(self, request):
+        return Response(len(request.data))
+
+
+@pytest.mark.parametrize(
+    ("parser", "argument", "media_type"),
+    [(Raw, "body", "image/png"), (FileUploadParser, "file", "application/pdf")],
+)
+def test_a_body_that_is_documented_as_binary_is_the_file(tool_of, parser, argument, media_type):
+    tool = tool_of(path("binary/", Binary.as_view(parser_classes=[parser])))
+    assert "base64" in tool.input_schema["properties"][argument]["description"]
+    call = tool.bind({argument: ENCODED})
+    assert (call.body, call.content_type) == (CONTENT, media_type)
+    assert refused(tool, **{argument: "!"}).pointer == f"/{argument}"
+
+
+class Either(views.APIView):
+    """Reads one file as it is, or JSON."""
+
+    parser_classes = [JSONParser, FileUploadParser]
+
+    def post(self, request):
+        return Response([request.data["file"].size, request.data.get("title")])
+
+
+def test_a_file_is_sent_as_it_is_where_no_form_is_read(tool_of):
+    tool = tool_of(path("either/", Either.as_view()))
+    assert not tool.findings
+    assert posted(tool, file=URI)["file"].read() == CONTENT
+    assert posted(tool, title="t") == {"title": "t"}
+
+
+def test_nothing_is_lost_beside_a_file_that_is_sent_as_it_is(tool_of):
+    tool = tool_of(path("either/", Either.as_view()))
+    assert "nothing else" in refused(tool, file=URI, title="t").message
+
+
+class FileAlone(serializers.Serializer):
+    file = serializers.FileField()
+
+
+class JSONAlone(generics.CreateAPIView):
+    parser_classes = [JSONParser]
+    serializer_class = FileAlone
+    permission_classes = ()
+
+
+def test_a_view_that_can_read_no_file_refuses_it_as_over_http(tool_of):
+    tool = tool_of(path("json/", JSONAlone.as_view()))
+    assert "MultiPartParser" in tool.findings[0].remedy
+    data = posted(tool, file=ENCODED)
+    assert data == {"file": ENCODED}
+    assert FileAlone(data=data).is_valid() is False
+
+
+def test_a_view_that_reads_forms_alone_gets_texts(tool_of):
+    tool = tool_of(path("keeps/", Keeps.as_view(parser_classes=[FormParser])))
+    assert posted(tool, body={"file": "report.pdf"}) == QueryDict("file=report.pdf")
+
+
+def test_a_file_over_the_wire_is_what_http_sends(tool_of, keeps):
+    """The view keeps the file that a browser would send."""
+    sent = SimpleUploadedFile("report.pdf", CONTENT, "application/pdf")
+    request = RequestFactory().post("/", {"file": sent})
+    over_http = Request(request, parsers=[MultiPartParser()]).data["file"]
+    called = posted(keeps, file=URI)["file"]
+    assert (called.name, called.content_type, called.size) == (
+        over_http.name,
+        over_http.content_type,
+        over_http.size,
+    )

@@ -1,0 +1,247 @@
+"""Arguments that a tool takes although its schema leaves them out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import path
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import extend_schema
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rest_framework import generics, parsers, serializers
+from rest_framework.response import Response
+
+from drf_mcp import mcp_tool
+from drf_mcp.tools import ArgumentsRefused
+from drf_mcp.tools.masking import MASK
+from tests.tools.test_binding import finite, parse, scalars, texts, values
+
+quick = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+class Narrow(serializers.Serializer):
+    title = serializers.CharField()
+
+
+class Line(serializers.Serializer):
+    price = serializers.IntegerField()
+    note = serializers.CharField(required=False)
+
+
+class Wide(Narrow):
+    pages = serializers.IntegerField(required=False)
+    isbn = serializers.CharField(required=False)
+    owner = serializers.DictField(required=False)
+    lines = Line(many=True, required=False)
+    secret = serializers.CharField(required=False, write_only=True)
+
+
+class Books(generics.CreateAPIView):
+    """Its document tells of the title alone."""
+
+    schema = AutoSchema()
+    serializer_class = Wide
+    permission_classes = ()
+
+    @extend_schema(request=Narrow)
+    def post(self, request, **kwargs):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response(serializer.data)
+
+    @extend_schema(request=Narrow)
+    def patch(self, request, **kwargs):
+        serializer = self.get_serializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        return Response(serializer.validated_data)
+
+
+class Closed(Books):
+    """Its document tells of nothing."""
+
+    @extend_schema(request=None)
+    def post(self, request, **kwargs):
+        return super().post(request, **kwargs)
+
+
+class Echoes(generics.GenericAPIView):
+    """Reads whatever is sent, of which its document says nothing."""
+
+    schema = AutoSchema()
+
+    @extend_schema(request=None)
+    def post(self, request):
+        return Response({"got": request.data})
+
+
+BOOKS = path("books/<slug:isbn>/", Books.as_view())
+UNLISTED = ["pages", "isbn_body", "owner", "lines", "secret"]
+
+
+@pytest.fixture
+def books(tool_of):
+    return lambda **mcp_settings: tool_of(BOOKS, "books_create", **mcp_settings)
+
+
+@pytest.fixture
+def flat(books):
+    return books()
+
+
+@pytest.fixture
+def grouped(books):
+    return books(ARGUMENTS="grouped")
+
+
+@pytest.fixture
+def form(tool_of):
+    view = Books.as_view(parser_classes=[parsers.FormParser])
+    return tool_of(path("books/<slug:isbn>/", view), "books_create")
+
+
+def refused(tool, arguments):
+    """Return the problems that binding finds."""
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool.bind(arguments)
+    return caught.value.problems
+
+
+def test_the_schema_has_only_what_was_written(books):
+    schema = books().input_schema
+    assert list(schema["properties"]) == ["isbn", "title"]
+    assert schema["required"] == ["isbn", "title"]
+
+
+def test_a_name_that_the_serializer_knows_is_sent(books):
+    call = books().bind({"isbn": "1", "title": "t", "pages": 3})
+    assert json.loads(call.body) == {"title": "t", "pages": 3}
+
+
+def test_the_path_keeps_its_name(books):
+    call = books().bind({"isbn": "1", "title": "t", "isbn_body": "2"})
+    assert call.kwargs == {"isbn": "1"}
+    assert json.loads(call.body) == {"title": "t", "isbn": "2"}
+
+
+def test_an_object_that_is_sent_as_a_string_is_read(books):
+    call = books().bind({"isbn": "1", "owner": '{"name": "n"}', "lines": '[{"price": 1}]'})
+    assert json.loads(call.body) == {"owner": {"name": "n"}, "lines": [{"price": 1}]}
+
+
+def test_names_inside_a_nested_serializer_are_sent(books):
+    lines = [{"price": 1, "note": "n"}]
+    assert json.loads(books().bind({"isbn": "1", "lines": lines}).body) == {"lines": lines}
+
+
+def test_any_other_name_is_refused_with_the_nearest(books):
+    (problem,) = refused(books(), {"isbn": "1", "title": "t", "pagse": 3})
+    assert (problem.code, problem.pointer, problem.accepted) == ("unknown", "/pagse", "pages")
+
+
+def test_names_are_told_as_the_schema_has_them(books):
+    (problem,) = refused(books(), {"isbn": "1", "title": "t", "qqqqq": 3})
+    assert problem.accepted == "isbn, title"
+
+
+def test_what_is_missing_is_what_the_schema_requires(books):
+    missing = refused(books(), {"pages": 3})
+    assert [problem.pointer for problem in missing] == ["/isbn", "/title"]
+
+
+@quick
+@given(arguments=st.dictionaries(st.sampled_from(["title", *UNLISTED, "nonsense"]), values))
+def test_flat_arguments_reach_the_body_under_their_own_names(flat, arguments):
+    try:
+        call = flat.bind({"isbn": "1", **arguments})
+    except ArgumentsRefused:
+        assert "nonsense" in arguments or not finite(arguments)
+        return
+    assert "nonsense" not in arguments
+    body = json.loads(call.body)
+    assert body.keys() == {name.removesuffix("_body") for name in arguments}
+    for name in ("title", "pages", "secret"):
+        assert body.get(name) == arguments.get(name)
+
+
+@quick
+@given(body=st.dictionaries(st.sampled_from(["title", "pages", "isbn", "secret"]), scalars))
+def test_grouped_arguments_reach_the_body_under_their_own_names(grouped, body):
+    try:
+        call = grouped.bind({"kwargs": {"isbn": "1"}, "body": body})
+    except ArgumentsRefused:
+        assert not finite(body)
+        return
+    assert json.loads(call.body) == body
+
+
+@quick
+@given(title=texts, pages=st.integers(), secret=texts)
+def test_a_form_carries_what_is_not_listed(form, title, pages, secret):
+    call = form.bind({"isbn": "1", "title": title, "pages": pages, "secret": secret})
+    sent = {"title": [title], "pages": [str(pages)], "secret": [secret]}
+    assert dict(parse(call, parsers.FormParser).lists()) == sent
+
+
+def test_the_grouped_schema_has_only_what_was_written(books):
+    schema = books(ARGUMENTS="grouped").input_schema
+    assert list(schema["properties"]["body"]["properties"]) == ["title"]
+
+
+def test_a_grouped_name_is_refused_with_the_nearest(books):
+    tool = books(ARGUMENTS="grouped")
+    (problem,) = refused(tool, {"kwargs": {"isbn": "1"}, "body": {"title": "t", "pagse": 3}})
+    assert (problem.pointer, problem.accepted) == ("/body/pagse", "pages")
+    (problem,) = refused(tool, {"kwargs": {"isbn": "1"}, "body": {"title": "t", "qqqqq": 3}})
+    assert problem.accepted == "title"
+
+
+def test_a_partial_update_requires_nothing_and_takes_what_is_known(tool_of):
+    tool = tool_of(BOOKS, "books_patch")
+    assert tool.input_schema["required"] == ["isbn"]
+    assert json.loads(tool.bind({"isbn": "1", "pages": 3}).body) == {"pages": 3}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "style"),
+    [
+        ({"isbn": "1", "title": "t"}, "flat"),
+        ({"kwargs": {"isbn": "1"}, "body": {"title": "t"}}, "grouped"),
+    ],
+)
+def test_a_body_of_which_nothing_is_listed_is_taken_and_not_sent_unasked(tool_of, arguments, style):
+    tool = tool_of(path("closed/<slug:isbn>/", Closed.as_view()), "closed_create", ARGUMENTS=style)
+    listed = {name: arguments[name] for name in arguments if name in ("isbn", "kwargs")}
+    assert tool.input_schema["properties"].keys() == listed.keys()
+    assert json.loads(tool.bind(arguments).body) == {"title": "t"}
+    assert tool.bind(listed).body == b""
+
+
+@pytest.mark.parametrize("style", ["flat", "grouped"])
+def test_a_body_that_is_read_whole_is_taken_whole(tool_of, style):
+    tool = tool_of(path("echoes/", Echoes.as_view()), ARGUMENTS=style)
+    assert tool.input_schema["properties"] == {}
+    assert json.loads(tool.bind({"body": {"a": [1]}}).body) == {"a": [1]}
+    assert tool.bind({}).body == b""
+
+
+def test_what_a_project_declares_is_listed(tools_of):
+    view = mcp_tool(body={"pages": {"type": "integer"}})(type("Declared", (Books,), {}))
+    tool = tools_of(path("d/<slug:isbn>/", view.as_view()))["d_create"]
+    assert list(tool.input_schema["properties"]) == ["isbn", "title", "pages"]
+
+
+def test_secrets_are_masked_though_they_are_not_listed(books):
+    tool = books()
+    call = tool.bind({"isbn": "1", "title": "t", "secret": "s3cr3t"})
+    assert tool.pointers(call).received("/secret") == MASK
+
+
+def test_a_view_speaks_of_an_argument_that_is_not_listed(books):
+    tool = books()
+    call = tool.bind({"isbn": "1", "title": "t", "lines": [{}], "isbn_body": 1})
+    pointers = tool.pointers(call)
+    assert pointers.knows("pages")
+    assert pointers.pointer(("lines", 0, "price")) == "/lines/0/price"
+    assert pointers.pointer(("isbn",)) == "/isbn_body"
