@@ -11,17 +11,19 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 from rest_framework.exceptions import APIException
+from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.callers import USER_PERMISSIONS, Caller
-from drf_mcp.dispatch import contain
+from drf_mcp.callers import USER_PERMISSIONS, Caller, is_bare
+from drf_mcp.dispatch import as_http_would, contain, is_asynchronous
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.schemas.requests import negotiate
-from drf_mcp.schemas.source.handlers import read
-from drf_mcp.schemas.source.stock import classes_of
+from drf_mcp.schemas.source.stock import classes_of, is_stock
 from drf_mcp.tools import Tool
 
 logger = logging.getLogger("drf_mcp")
@@ -31,6 +33,94 @@ steps = attrgetter(
     "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
 )
 REFUSALS = (APIException, PermissionDenied, Http404)
+
+
+class EarlierCall:
+    """A call that was made before, asked about again on behalf of a caller.
+
+    Args:
+        visibility: asks for the caller.
+        tool: the tool that was called.
+        match: the match of the path.
+        path: the path of that call.
+        query_string: its encoded query.
+    """
+
+    def __init__(
+        self,
+        visibility: Visibility,
+        tool: Tool,
+        match: ResolverMatch,
+        path: str,
+        query_string: str,
+    ) -> None:
+        self.visibility = visibility
+        self.tool = tool
+        self.match = match
+        self.path = path
+        self.query_string = query_string
+
+    def is_admitted(self) -> bool:
+        """Return whether the caller may still have what the call gave.
+
+        Raises:
+            Exception: whatever the view refuses or fails with.
+        """
+        if self.can_be_run_again():
+            return self.run_again().status_code < 400
+        view = self.view()
+        view.request = self.visibility.request(self.tool, view, self.path, self.query_string)
+        view.request._request.resolver_match = self.match
+        view.initial(view.request, *self.match.args, **self.match.kwargs)
+        if self.names_an_object(view):
+            view.get_object()
+        return True
+
+    def can_be_run_again(self) -> bool:
+        """Return whether the answer itself has to be asked for, and asking changes nothing.
+
+        REST framework's own handlers refuse nothing that `initial()` and `get_object()` do
+        not; a handler of the project may check whatever it likes.
+        """
+        endpoint = self.tool.endpoint
+        if endpoint.method not in SAFE_METHODS:
+            return False
+        handlers = {endpoint.action or endpoint.method.lower()}
+        if issubclass(endpoint.view_class, GenericAPIView) and endpoint.action is None:
+            handlers |= {"list", "retrieve"} & set(dir(endpoint.view_class))
+        return not is_stock(endpoint.view_class, *handlers)
+
+    def run_again(self) -> HttpResponseBase:
+        """Return the view's response to the same request."""
+        view, request = self.view(), self.visibility.inner(self.tool, self.path, self.query_string)
+        request.resolver_match = self.match
+        callback = self.match.func
+        if is_asynchronous(callback) or not is_bare(callback):
+            return as_http_would(callback)(request, *self.match.args, **self.match.kwargs)
+        for method, action in getattr(view, "action_map", {}).items():
+            setattr(view, method, getattr(view, action))
+        response: HttpResponseBase = as_http_would(view.dispatch)(
+            request, *self.match.args, **self.match.kwargs
+        )
+        return response
+
+    def view(self) -> Any:
+        """Return the view, set up for the path of the call, that counts no call."""
+        view: Any = self.tool.endpoint.view()
+        view.args, view.kwargs = self.match.args, self.match.kwargs
+        view.headers = view.default_response_headers
+        # Reading what a call has given already is no further call.
+        view.check_throttles = lambda request: None
+        return view
+
+    def names_an_object(self, view: Any) -> bool:
+        """Return whether the path names an object of the view's queryset."""
+        if not isinstance(view, GenericAPIView):
+            return False
+        has_rows = getattr(view, "queryset", None) is not None or not is_stock(
+            type(view), "get_queryset"
+        )
+        return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
 
 
 class Visibility:
@@ -82,9 +172,10 @@ class Visibility:
     def admits_again(self, tool: Tool, kwargs: Mapping[str, Any], query_string: str) -> bool:
         """Return whether a view would let the caller in with what an earlier call sent.
 
-        Asked is what stands before the view's handler, throttles aside, and whether the
-        handler would find its object for this caller. What cannot be asked is refused,
-        since nothing else is going to ask.
+        Asked is what stands before the view's handler, throttles aside, and then the object:
+        by `get_object()` where that is what the handler does, by the whole of a read where
+        only its answer can tell. What cannot be asked is refused, since nothing else is
+        going to ask.
 
         Args:
             tool: the tool that was called.
@@ -96,28 +187,12 @@ class Visibility:
         match = None if path is None else route.match(path, kwargs, self.caller.request)
         if path is None or match is None:
             return False
-        view: Any = tool.endpoint.view()
-        view.args, view.kwargs = match.args, match.kwargs
-        view.headers = view.default_response_headers
-        # Reading what a call has given already is no further call.
-        view.check_throttles = lambda request: None
-
-        def ask() -> bool:
-            view.request = self.request(tool, view, path, query_string)
-            view.request._request.resolver_match = match
-            view.initial(view.request, *match.args, **match.kwargs)
-            if looks_up_an_object(tool):
-                view.get_object()
-            return True
-
-        return contain(ask, partial(refused, tool))
+        again = EarlierCall(self, tool, match, path, query_string)
+        return contain(again.is_admitted, partial(refused, tool))
 
     def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
         """Return a request for the tool's method by whom the view would take the caller for."""
-        endpoint = tool.endpoint
-        inner = InnerRequest(
-            self.caller, endpoint.method, path or endpoint.route.path, query_string
-        )
+        inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
         authenticators = view.get_authenticators()
         request = Request(inner, authenticators=authenticators)
         classes = tuple(type(authenticator) for authenticator in authenticators)
@@ -128,19 +203,16 @@ class Visibility:
             inner.__dict__["user"] = known.user
         return request
 
+    def inner(self, tool: Tool, path: str, query_string: str) -> InnerRequest:
+        """Return the request for the tool's method that HTTP would have brought."""
+        return InnerRequest(self.caller, tool.endpoint.method, path, query_string)
+
 
 def refused(tool: Tool, exc: Exception) -> bool:
     """Return that an exception lets nobody in; log one that is no refusal."""
     if not isinstance(exc, REFUSALS):
         logger.warning("The permissions of %s could not be asked again", tool.name, exc_info=exc)
     return False
-
-
-def looks_up_an_object(tool: Tool) -> bool:
-    """Return whether a view's handler gets its object, and so asks the object's permissions."""
-    endpoint = tool.endpoint
-    reading = read(endpoint.view_class, endpoint.action or endpoint.method.lower())
-    return reading is not None and "get_object" in reading.calls
 
 
 def turns_away(exc: Exception) -> bool:

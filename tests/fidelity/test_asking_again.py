@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db.models import F
+from django.http import JsonResponse
+from django.shortcuts import get_object_or_404
 from django.urls import path
 from rest_framework.authentication import BaseAuthentication, TokenAuthentication
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.generics import RetrieveAPIView
+from rest_framework.generics import GenericAPIView, RetrieveAPIView
 from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.serializers import ModelSerializer, SerializerMethodField
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
 
 CACHE = "drf_mcp.fidelity.CacheArchive"
 ROWS = [{"id": number, "text": "x" * 100} for number in range(1000)]
@@ -91,6 +97,57 @@ class One(RetrieveAPIView):
     serializer_class = LongGroup
 
 
+class ByHand(APIView):
+    """One object, looked up and checked by hand."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+
+    def get(self, request, pk) -> Response:
+        group = get_object_or_404(Group, pk=pk)
+        self.check_object_permissions(request, group)
+        return Response(ROWS)
+
+
+class ByHandInViewSet(GenericViewSet):
+    """The same as an action, in a viewset whose handlers REST framework did not write."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+    queryset = Group.objects.all()
+
+    class Once(UserRateThrottle):
+        rate = "1/day"
+
+    throttle_classes = [Once]
+
+    def retrieve(self, request, pk=None) -> Response:
+        group = get_object_or_404(Group, pk=pk)
+        self.check_object_permissions(request, group)
+        return Response(ROWS)
+
+
+class Changed(GenericAPIView):
+    """A write whose answer is long, of an object whose permissions the queryset decides."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+    queryset = Group.objects.all()
+
+    def post(self, request, pk) -> Response:
+        self.get_queryset().filter(pk=pk).update(name=F("name"))
+        return Response(ROWS)
+
+
+def locked(callback):
+    """A decorator that refuses by itself."""
+
+    @wraps(callback)
+    def checked(request, *args, **kwargs):
+        if not members & {"alice"}:
+            return JsonResponse({"detail": "Locked."}, status=403)
+        return callback(request, *args, **kwargs)
+
+    return checked
+
+
 class Initially(APIView):
     """Asks before the handler, in a way of its own, and counts calls."""
 
@@ -130,6 +187,10 @@ def archive_of(expose, alice):
         path("projects/<int:project>/rows/", OfProject.as_view()),
         path("team/", OfTeam.as_view()),
         path("one/<int:pk>/", One.as_view()),
+        path("hand/<int:pk>/", ByHand.as_view()),
+        path("handset/<int:pk>/", ByHandInViewSet.as_view({"get": "retrieve"})),
+        path("locked/", locked(type("Locked", (Initially,), {"throttle_classes": []}).as_view())),
+        path("changed/<int:pk>/", Changed.as_view()),
         path("initially/", Initially.as_view()),
         path("puzzled/", Puzzled.as_view()),
         EXTRA_QUERY=True,
@@ -148,6 +209,10 @@ CALLS = {
     "projects_rows": {"project": 7},
     "team": {"query": {"team": "red"}},
     "one_retrieve": {"pk": 1},
+    "hand": {"pk": 1},
+    "handset_retrieve": {"pk": 1},
+    "locked": {},
+    "changed": {"pk": 1},
     "initially": {},
     "puzzled": {},
 }
