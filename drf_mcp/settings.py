@@ -1,125 +1,149 @@
 """Settings of drf_mcp: one dict named ``DRF_MCP`` in the project's settings.
 
-Every key, its default and its meaning stand in `DEFAULTS`. Read a setting as an
-attribute of `mcp_settings`; values are imported and cached on first use and read
+Every key, its default, what it takes and its meaning stand in `SETTINGS`. Read a setting as an
+attribute of `mcp_settings`; values are imported, checked and cached on first use and read
 again when Django's ``setting_changed`` fires (``override_settings`` works).
 """
 
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
-from django.utils.module_loading import import_string
 
-DEFAULTS: dict[str, Any] = {
+from drf_mcp.kinds import (
+    CacheAlias,
+    Choice,
+    Class,
+    Flag,
+    Kind,
+    ListOf,
+    Number,
+    Origin,
+    PermissionClass,
+    Text,
+    ToolPattern,
+    shown,
+)
+
+SMALLEST_BUDGET = 2000
+"""Characters that an envelope takes which says what is missing and where it waits."""
+
+
+class Setting(NamedTuple):
+    """One key of ``DRF_MCP``: its default, and the values that it takes."""
+
+    default: Any
+    kind: Kind
+
+
+SETTINGS: dict[str, Setting] = {
     # --- Exposure -----------------------------------------------------------
     # "explicit": only what is decorated or registered becomes a tool.
     # "urlconf": every DRF endpoint of the URLconf does, minus EXCLUDE.
     # See docs/exposing.md.
-    "EXPOSE": "explicit",
+    "EXPOSE": Setting("explicit", Choice("explicit", "urlconf")),
     # Patterns for "urlconf": shell-style globs matched against a tool's path
-    # ("/api/orders/*"), its name ("orders_*") and its tags ("tag:internal").
-    # An empty INCLUDE includes everything.
-    "INCLUDE": [],
+    # ("/api/orders/*"), its name ("orders_*") and its tags ("tag:internal"), with an HTTP
+    # method before it where only that is meant ("GET /api/*"). An empty INCLUDE includes
+    # everything.
+    "INCLUDE": Setting([], ListOf(ToolPattern())),
     # Patterns of the same kind. What they match is never a tool, however it was chosen.
-    "EXCLUDE": [],
+    "EXCLUDE": Setting([], ListOf(ToolPattern())),
     # --- Access -------------------------------------------------------------
     # How the endpoint finds out who is calling. None: REST framework's own
     # DEFAULT_AUTHENTICATION_CLASSES. See docs/authentication.md.
-    "AUTHENTICATION_CLASSES": None,
+    "AUTHENTICATION_CLASSES": Setting(
+        None, ListOf(Class("rest_framework.authentication.BaseAuthentication"), none=True)
+    ),
     # Asked once per request, before the view's own permissions.
-    "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "PERMISSION_CLASSES": Setting(
+        ["rest_framework.permissions.IsAuthenticated"], ListOf(PermissionClass())
+    ),
     # Browser origins allowed besides the endpoint's own, if ALLOWED_HOSTS names its host,
     # for example "https://app.example.com".
-    "ALLOWED_ORIGINS": [],
+    "ALLOWED_ORIGINS": Setting([], ListOf(Origin())),
     # Largest accepted request body, in bytes; a larger one is answered 413. More than
     # DATA_UPLOAD_MAX_MEMORY_SIZE, whose default this is, has no effect.
-    "MAX_BODY_BYTES": 2621440,
+    "MAX_BODY_BYTES": Setting(2621440, Number()),
     # Whether a browser that opens the endpoint sees the tools and can call them.
     # None: while DEBUG is on. See docs/page.md.
-    "BROWSABLE_PAGE": None,
+    "BROWSABLE_PAGE": Setting(None, Flag(none=True)),
     # --- What the server says of itself ---------------------------------------
     # What the server calls itself. Some clients put it before the names of tools.
-    "SERVER_NAME": "drf-mcp-server",
+    "SERVER_NAME": Setting("drf-mcp-server", Text()),
     # The same for people.
-    "SERVER_TITLE": None,
+    "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
     # None: the version of this package.
-    "SERVER_VERSION": None,
+    "SERVER_VERSION": Setting(None, Text(none=True)),
     # Guidance for the model, sent when a client connects. See docs/naming.md.
-    "INSTRUCTIONS": None,
+    "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True)),
     # --- Tools ----------------------------------------------------------------
     # "flat": path, query and body arguments side by side.
     # "grouped": {"kwargs": {...}, "query": {...}, "body": {...}}.
-    "ARGUMENTS": "flat",
+    "ARGUMENTS": Setting("flat", Choice("flat", "grouped")),
     # True adds an open "query" object to every tool, for query parameters that
     # views read without declaring them.
-    "EXTRA_QUERY": False,
+    "EXTRA_QUERY": Setting(False, Flag()),
     # True keeps the schemas of arguments to what every client and model provider accepts;
     # False gives all of JSON Schema 2020-12: null in types, formats, exclusive bounds.
     # See docs/arguments_and_schemas.md.
-    "PORTABLE": True,
+    "PORTABLE": Setting(True, Flag()),
     # Largest file that an argument may carry, in bytes; its base64, a third larger, has
     # to fit into MAX_BODY_BYTES as well. See docs/files.md.
-    "MAX_UPLOAD_BYTES": 1024 * 1024,
+    "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
-    "TOOLS_PAGE_SIZE": None,
+    "TOOLS_PAGE_SIZE": Setting(None, Number(none=True)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: an envelope of drf_mcp.envelopes, or your own.
     # See docs/envelopes.md.
-    "ENVELOPE_CLASS": "drf_mcp.envelopes.ResponseV2Envelope",
+    "ENVELOPE_CLASS": Setting(
+        "drf_mcp.envelopes.ResponseV2Envelope", Class("drf_mcp.envelopes.Envelope")
+    ),
     # What tools/list says of results: "envelope" (the envelope, its data open), "full"
     # (its data as far as stock fields guarantee it) or None (nothing).
     # See docs/arguments_and_schemas.md.
-    "OUTPUT_SCHEMA": "envelope",
+    "OUTPUT_SCHEMA": Setting("envelope", Choice("envelope", "full", none=True)),
     # True gives reads an argument "fields", which asks for some fields of the answer only.
     # See docs/large_results.md.
-    "FIELDS_ARGUMENT": True,
+    "FIELDS_ARGUMENT": Setting(True, Flag()),
     # True adds database_queries, database_ms and slowest_query_ms to the telemetry of every
     # result, and database_hint where one statement runs often or long. DEBUG adds them as
     # well. See docs/observing.md.
-    "TELEMETRY": False,
+    "TELEMETRY": Setting(False, Flag()),
     # True adds the arguments of a call to its log record and span, secrets masked.
     # See docs/observing.md.
-    "LOG_ARGUMENTS": False,
+    "LOG_ARGUMENTS": Setting(False, Flag()),
     # Largest non-JSON response, or stream, put into a result, in bytes. Of a longer text
     # there is the beginning; anything else becomes a link to where it stands over HTTP.
     # See docs/files.md.
-    "MAX_CONTENT_BYTES": 1024 * 1024,
+    "MAX_CONTENT_BYTES": Setting(1024 * 1024, Number()),
     # Longest envelope of a success, in characters of its text. What is longer is digested
     # and trimmed. 2000 or more; None: any length. See docs/large_results.md.
-    "MAX_RESULT_CHARS": 40000,
+    "MAX_RESULT_CHARS": Setting(40000, Number(SMALLEST_BUDGET, none=True)),
     # The same for a failure.
-    "MAX_ERROR_CHARS": 8000,
+    "MAX_ERROR_CHARS": Setting(8000, Number(SMALLEST_BUDGET, none=True)),
     # Makes digests of long texts: a drf_mcp.fidelity.Digester. None: a row with a text
     # too long is reduced to its identifiers instead.
-    "DIGESTER_CLASS": "drf_mcp.fidelity.ExtractiveDigester",
+    "DIGESTER_CLASS": Setting(
+        "drf_mcp.fidelity.ExtractiveDigester", Class("drf_mcp.fidelity.Digester", none=True)
+    ),
     # Where content waits that a result had no room for. Several processes need a cache
     # that they share, or drf_mcp.fidelity.DatabaseArchive. None: nothing is kept.
-    "ARCHIVE_CLASS": "drf_mcp.fidelity.CacheArchive",
+    "ARCHIVE_CLASS": Setting(
+        "drf_mcp.fidelity.CacheArchive", Class("drf_mcp.fidelity.Archive", none=True)
+    ),
     # The alias in CACHES that CacheArchive uses.
-    "ARCHIVE_CACHE": "default",
+    "ARCHIVE_CACHE": Setting("default", CacheAlias()),
     # Seconds for which archived content can be retrieved.
-    "ARCHIVE_TTL": 3600,
+    "ARCHIVE_TTL": Setting(3600, Number()),
 }
 
-# Settings given as a dotted path, or a list of them.
-IMPORT_STRINGS = frozenset(
-    {
-        "AUTHENTICATION_CLASSES",
-        "PERMISSION_CLASSES",
-        "ENVELOPE_CLASS",
-        "DIGESTER_CLASS",
-        "ARCHIVE_CLASS",
-    }
-)
-
-
-SMALLEST_BUDGET = 2000
-"""Characters that an envelope takes which says what is missing and where it waits."""
+DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()}
 
 
 class MCPSettings:
@@ -127,30 +151,29 @@ class MCPSettings:
 
     Raises:
         ImproperlyConfigured: on a key that does not exist (naming the nearest
-            one that does) or a dotted path that cannot be imported.
+            one that does), a dotted path that cannot be imported, or a value that
+            the setting does not take.
     """
 
     def __init__(self) -> None:
         self._cached: set[str] = set()
-        self._project: dict[str, Any] | None = None
+        self._project: Mapping[str, Any] | None = None
 
     @property
-    def project(self) -> dict[str, Any]:
+    def project(self) -> Mapping[str, Any]:
         """The project's own dict, its keys checked."""
         if self._project is None:
             project = getattr(settings, "DRF_MCP", {})
-            for key in project:
-                if key not in DEFAULTS:
-                    raise ImproperlyConfigured(unknown_setting(key))
+            for fault in project_faults(project):
+                raise ImproperlyConfigured(fault)
             self._project = project
         return self._project
 
     def __getattr__(self, name: str) -> Any:
-        if name not in DEFAULTS:
+        if name not in SETTINGS:
             raise AttributeError(unknown_setting(name))
-        value = self.project.get(name, DEFAULTS[name])
-        if name in IMPORT_STRINGS:
-            value = import_setting(value, name)
+        default, kind = SETTINGS[name]
+        value = kind.read(self.project.get(name, default), f"DRF_MCP[{name!r}]")
         self._cached.add(name)
         setattr(self, name, value)
         return value
@@ -163,25 +186,21 @@ class MCPSettings:
         self._project = None
 
 
-def unknown_setting(name: str) -> str:
-    """Return the message for a key that is not in `DEFAULTS`."""
-    nearest = difflib.get_close_matches(name, DEFAULTS, n=1)
+def project_faults(project: Any) -> Iterator[str]:
+    """Yield what is wrong with a project's dict, whatever its values."""
+    if not isinstance(project, Mapping):
+        yield f"DRF_MCP must be a dict, not {shown(project)}."
+        return
+    for key in project:
+        if key not in SETTINGS:
+            yield unknown_setting(key)
+
+
+def unknown_setting(name: Any) -> str:
+    """Return the message for a key that is not in `SETTINGS`."""
+    nearest = difflib.get_close_matches(str(name), SETTINGS, n=1)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     return f"DRF_MCP has no setting {name!r}.{hint}"
-
-
-def import_setting(value: Any, name: str) -> Any:
-    """Import a dotted path, or each of a list of them; other values pass through."""
-    if isinstance(value, (list, tuple)):
-        return [import_setting(item, name) for item in value]
-    if not isinstance(value, str):
-        return value
-    try:
-        return import_string(value)
-    except ImportError as exc:
-        raise ImproperlyConfigured(
-            f"DRF_MCP[{name!r}] names {value!r}, which cannot be imported: {exc}"
-        ) from exc
 
 
 mcp_settings = MCPSettings()

@@ -21,6 +21,15 @@ from drf_mcp.chunked_bodies import LengthRequired, open_chunked_body
 from drf_mcp.envelopes import Envelope
 from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import Refused
+from drf_mcp.kinds import (
+    Class,
+    Flag,
+    InstanceOf,
+    Kind,
+    ListOf,
+    PermissionClass,
+    refuse_wrong_values,
+)
 from drf_mcp.origins import check_media_type, check_origin
 from drf_mcp.page import is_wanted, refuse, show
 from drf_mcp.protocol import jsonrpc
@@ -28,6 +37,16 @@ from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
 
+# The kind of value that each attribute of the view takes.
+KINDS: Mapping[str, Kind] = {
+    "registry": InstanceOf("drf_mcp.tools.Registry"),
+    "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
+    "authentication_classes": ListOf(
+        Class("rest_framework.authentication.BaseAuthentication"), none=True
+    ),
+    "permission_classes": ListOf(PermissionClass(), none=True),
+    "browsable_page": Flag(none=True),
+}
 CHALLENGE = 'Bearer realm="mcp"'
 
 
@@ -57,7 +76,12 @@ class MCPView(View):
 
         Each call runs in the transaction that its own view would have; one around
         all of them would let a failed call of a batch spoil the others.
+
+        Raises:
+            ImproperlyConfigured: on an attribute of a wrong kind.
         """
+        given = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
+        refuse_wrong_values(KINDS, given, f"{cls.__name__}.as_view()")
         view: Any = csrf_exempt(super().as_view(**initkwargs))
         view.login_required = False
         for alias in connections:

@@ -32,6 +32,8 @@ LEVELS = [
         "",
         "models",
         "migrations",
+        "kinds",
+        "patterns",
         "settings",
         "exceptions",
         "vocabulary",
@@ -84,7 +86,17 @@ LEVELS = [
         "unexposed",
     },
 ]
-PACKAGES = {"protocol", "schemas", "fidelity", "tools", "envelopes", "checks", "management", "page"}
+PACKAGES = {
+    "kinds",
+    "protocol",
+    "schemas",
+    "fidelity",
+    "tools",
+    "envelopes",
+    "checks",
+    "management",
+    "page",
+}
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 
 SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}

@@ -1,4 +1,4 @@
-"""The page of the settings: what the comments of DEFAULTS say."""
+"""The page of the settings: what the source of SETTINGS and its comments say."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCS = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Setting:
-    """One key of DEFAULTS as its source tells of it."""
+    """One key of SETTINGS as its source tells of it."""
 
     group: str
     name: str
@@ -30,21 +30,22 @@ GROUP = re.compile(r"-{3} (?P<name>.+?) -{3,}")
 CODE = re.compile(
     r"""(?<![\w/.])(?: \{"\w+":.*\} | "[^"]*" | (?:None|True|False)\b
     | [A-Z]+(?:_[A-Z]+)+\b | (?:DEBUG|CACHES|EXPOSE|INCLUDE|EXCLUDE|PORTABLE)\b
-    | drf_mcp(?:\.\w+)+ | [a-z]+(?:_[a-z]+)+\b | CacheArchive\b | tools/list\b)""",
+    | (?:drf_mcp|rest_framework)(?:\.\w+)+ | [a-z]+(?:_[a-z]+)+\b | CacheArchive\b
+    | tools/list\b)""",
     re.X,
 )
 DOCUMENT = re.compile(r"docs/(?P<file>\w+\.md)")
 
 
 def settings_in_source() -> Iterator[Setting]:
-    """Yield what `drf_mcp.settings` says of each key of DEFAULTS, in its order."""
+    """Yield what `drf_mcp.settings` says of each key of SETTINGS, in its order."""
     path = Path(inspect.getfile(settings))
     source = path.read_text()
     comments = comments_by_line(path)
     defaults = next(
         node.value
         for node in ast.parse(source).body
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "DEFAULTS"
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "SETTINGS"
     )
     assert isinstance(defaults, ast.Dict)
     group, line = "", defaults.lineno + 1
@@ -93,15 +94,17 @@ def settings_page() -> str:
         if setting.group != group:
             group = setting.group
             parts.append(f"## {group}")
+        accepted = settings.SETTINGS[setting.name].kind.accepted.replace("'", '"')
         parts.append(f"### `{setting.name}`\n\nDefault: {default_of(setting)}")
+        parts.append(paragraph(f"Takes: {as_markdown(accepted)}."))
         parts.append(paragraph(as_markdown(setting.comment)))
     return page("Settings", *parts)
 
 
 SETTINGS_HEAD = """\
 One dict in the project's settings. A key that does not exist is an error that names the nearest
-one that does. A dotted path is imported when it is first used. What is not given has its
-default.
+one that does. So is a value that the setting does not take; `manage.py check` names all of them.
+A dotted path is imported when it is first used. What is not given has its default.
 
 ```python
 # settings.py

@@ -40,12 +40,7 @@ def check_fidelity_classes(app_configs: Any, **kwargs: Any) -> Sequence[CheckMes
 
 def lacks(used: Any, base: type, methods: Sequence[str]) -> Iterator[str]:
     """Yield what a class lacks to take the place of its base; None needs nothing."""
-    if used is None:
-        return
-    if not (isinstance(used, type) and issubclass(used, base)):
-        yield f"{used!r} is no subclass of drf_mcp.fidelity.{base.__name__}."
-        return
-    for method in methods:
+    for method in methods if used is not None else ():
         if getattr(used, method) is getattr(base, method):
             yield f"{used.__name__} has no method {method}()."
 
@@ -56,10 +51,9 @@ def check_archive_cache(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessag
     if not can_read_tools() or not can_archive():
         return []
     archive, alias = mcp_settings.ARCHIVE_CLASS, mcp_settings.ARCHIVE_CACHE
-    if not (isinstance(archive, type) and issubclass(archive, CacheArchive)):
+    if not issubclass(archive, CacheArchive):
         return []
-    backend = settings.CACHES.get(alias, {}).get("BACKEND")
-    trouble = cache_trouble(backend)
+    trouble = cache_trouble(settings.CACHES[alias].get("BACKEND"))
     if not trouble:
         return []
     return [
@@ -74,8 +68,6 @@ def check_archive_cache(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessag
 
 def cache_trouble(backend: Any) -> str:
     """Return why a cache is no archive for several processes, "" if it may be one."""
-    if backend is None:
-        return "CACHES does not define"
     backend_class = import_string(backend) if isinstance(backend, str) else backend
     if issubclass(backend_class, DummyCache):
         return "keeps nothing"

@@ -9,11 +9,10 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Warning, register
 from django.urls import URLResolver, get_resolver
 from django.utils.module_loading import import_string
-from rest_framework.authentication import BaseAuthentication
-from rest_framework.permissions import AllowAny, OperandHolder, SingleOperandHolder
+from rest_framework.permissions import AllowAny
 
 from drf_mcp.checks.settings import can_read_tools
 from drf_mcp.settings import mcp_settings
@@ -74,51 +73,6 @@ def endpoints_below(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator
         if isinstance(view_class, type) and issubclass(view_class, MCPView):
             route = Route(None, (*chain, entry.pattern), entry.callback)
             yield MountedEndpoint(route.path, entry.callback)
-
-
-@register("drf_mcp")
-def check_access_classes(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look at what decides who may talk to an endpoint."""
-    if not can_read_tools():
-        return []
-    places: dict[str, tuple[Any, Any]] = {
-        "DRF_MCP": (mcp_settings.AUTHENTICATION_CLASSES, mcp_settings.PERMISSION_CLASSES)
-    }
-    for endpoint in mounted_endpoints():
-        given = endpoint.given("authentication_classes"), endpoint.given("permission_classes")
-        places[f"The endpoint {endpoint.path}"] = given
-    return [
-        Error(f"{place}: {wrong}", hint="Give a list of classes.", id="drf_mcp.E004")
-        for place, (authentication, permissions) in places.items()
-        for wrong in (
-            *wrong_classes("AUTHENTICATION_CLASSES", authentication, is_authentication),
-            *wrong_classes("PERMISSION_CLASSES", permissions, is_permission),
-        )
-    ]
-
-
-def wrong_classes(name: str, classes: Any, fits: Any) -> Iterator[str]:
-    """Yield what is wrong with a list of classes; None is the default."""
-    if classes is None:
-        return
-    if not isinstance(classes, (list, tuple)):
-        yield f"{name} must be a list, not {classes!r}."
-        return
-    for entry in classes:
-        if not fits(entry):
-            yield f"{name} holds {entry!r}, which is no class of that kind."
-
-
-def is_authentication(entry: Any) -> bool:
-    """Return whether an entry is an authentication class."""
-    return isinstance(entry, type) and issubclass(entry, BaseAuthentication)
-
-
-def is_permission(entry: Any) -> bool:
-    """Return whether an entry is a permission class, or several put together with operators."""
-    if isinstance(entry, (OperandHolder, SingleOperandHolder)):
-        return True
-    return isinstance(entry, type) and hasattr(entry, "has_permission")
 
 
 @register("drf_mcp")

@@ -12,24 +12,9 @@ from django.urls import URLResolver, get_resolver
 
 from drf_mcp.dispatch import contain
 from drf_mcp.envelopes import Envelope
-from drf_mcp.settings import DEFAULTS, SMALLEST_BUDGET, mcp_settings
+from drf_mcp.settings import SETTINGS, mcp_settings, project_faults
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.views import MCPView
-
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "EXPOSE": ("explicit", "urlconf"),
-    "ARGUMENTS": ("flat", "grouped"),
-    "OUTPUT_SCHEMA": ("envelope", "full", None),
-    "PORTABLE": (True, False),
-}
-BUDGETS = ("MAX_RESULT_CHARS", "MAX_ERROR_CHARS")
-SIZES = (
-    "TOOLS_PAGE_SIZE",
-    "MAX_BODY_BYTES",
-    "MAX_CONTENT_BYTES",
-    "MAX_UPLOAD_BYTES",
-    "ARCHIVE_TTL",
-)
 
 
 @register("drf_mcp")
@@ -72,7 +57,7 @@ def check_envelopes(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
         return []
     hint = 'See docs/envelopes.md, "An envelope of your own".'
     return [
-        Error(f"{getattr(used, '__name__', used)} {lack}", hint=hint, id="drf_mcp.E003")
+        Error(f"{used.__name__} {lack}", hint=hint, id="drf_mcp.E003")
         for used in dict.fromkeys(envelopes_in_use())
         for lack in lacks(used)
     ]
@@ -100,9 +85,6 @@ def endpoint_envelopes(patterns: Sequence[Any]) -> Iterator[Any]:
 
 def lacks(used: Any) -> Iterator[str]:
     """Yield what an envelope class lacks, each as the end of a sentence that it begins."""
-    if not (isinstance(used, type) and issubclass(used, Envelope)):
-        yield "is no subclass of drf_mcp.envelopes.Envelope."
-        return
     if used.render is Envelope.render:
         yield "has no render(outcome) method."
     schema = contain(lambda: used().schema({}), lambda exc: exc)
@@ -143,24 +125,25 @@ def readable_tools(of: Registry = registry) -> Mapping[str, Tool]:
 
 
 def setting_errors() -> Iterator[str]:
-    """Yield what is wrong with the settings; nothing else is read after one that cannot be."""
-    try:
-        values = {name: getattr(mcp_settings, name) for name in DEFAULTS}
-    except ImproperlyConfigured as exc:
-        yield str(exc)
-        return
-    for name, choices in CHOICES.items():
-        if values[name] not in choices:
-            yield f"DRF_MCP[{name!r}] must be {' or '.join(map(repr, choices))}."
-    for name in SIZES:
-        default = values[name] is None and DEFAULTS[name] is None
-        if not default and not (isinstance(values[name], int) and values[name] > 0):
-            yield f"DRF_MCP[{name!r}] must be a positive number."
-    for name in BUDGETS:
-        if values[name] is not None and not is_budget(values[name]):
-            yield f"DRF_MCP[{name!r}] must be None or at least {SMALLEST_BUDGET}."
+    """Yield what is wrong with the settings: unknown keys and every wrong value."""
+    project = getattr(settings, "DRF_MCP", {})
+    yield from project_faults(project)
+    given = project if isinstance(project, Mapping) else {}
+    for name, setting in SETTINGS.items():
+        if fault := setting_fault(name, given.get(name, setting.default)):
+            yield fault
 
 
-def is_budget(value: Any) -> bool:
-    """Return whether a value can be the budget of a result."""
-    return isinstance(value, int) and value >= SMALLEST_BUDGET
+def setting_fault(name: str, value: Any) -> str:
+    """Return why a setting cannot be read, "" if it can; a module it names may raise anything."""
+    place = f"DRF_MCP[{name!r}]"
+
+    def read() -> str:
+        SETTINGS[name].kind.read(value, place)
+        return ""
+
+    def say(exc: Exception) -> str:
+        expected = isinstance(exc, ImproperlyConfigured)
+        return str(exc) if expected else f"{place} cannot be read: {type(exc).__name__}: {exc}"
+
+    return contain(read, say)

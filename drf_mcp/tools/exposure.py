@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
+from drf_mcp.patterns import read_pattern
 from drf_mcp.schemas import annotations_of, attempt
 from drf_mcp.schemas.endpoint import Finding
 from drf_mcp.schemas.source.stock import classes_of, vars_through
@@ -143,10 +143,7 @@ def in_urlconf_mode(endpoint: Endpoint) -> bool:
     router's root, is left out here too, and so is what ``@extend_schema(exclude=True)``
     leaves out, and the views that serve an OpenAPI document.
     """
-    mode = mcp_settings.EXPOSE
-    if mode not in ("explicit", "urlconf"):
-        raise ImproperlyConfigured("DRF_MCP['EXPOSE'] must be 'explicit' or 'urlconf'.")
-    if mode == "explicit" or not is_described(endpoint.view_class):
+    if mcp_settings.EXPOSE == "explicit" or not is_described(endpoint.view_class):
         return False
     include = mcp_settings.INCLUDE
     included = not include or matches(include, Choice(endpoint, ToolOptions()))
@@ -186,10 +183,15 @@ def is_excluded(tool: Choice) -> bool:
 
 
 def matches(patterns: Iterable[str], tool: Choice) -> bool:
-    """Return whether a glob fits the tool's path, name or one of its tags."""
-    name = tool.options.name or default_name(tool.endpoint, tool.noun)
-    subjects = [tool.endpoint.route.path, name, *(f"tag:{tag}" for tag in tool.options.tags)]
-    return any(fnmatch.fnmatchcase(s, pattern) for pattern in patterns for s in subjects)
+    """Return whether a pattern fits the tool's method and its path, name or one of its tags."""
+    endpoint = tool.endpoint
+    name = tool.options.name or default_name(endpoint, tool.noun)
+    method, action = endpoint.method, standard_action(endpoint)
+    return any(
+        pattern.matches(method, endpoint.route.path, tool.options.tags)
+        or pattern.matches_name(method, name, action)
+        for pattern in map(read_pattern, patterns)
+    )
 
 
 def renders_only_html(endpoint: Endpoint) -> bool:

@@ -9,7 +9,48 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
+from drf_mcp.kinds import (
+    Choice,
+    Class,
+    Either,
+    Flag,
+    Function,
+    Kind,
+    MappingOf,
+    Number,
+    Text,
+    Words,
+    refuse_wrong_values,
+)
 from drf_mcp.outcomes import MISSING
+
+SCHEMAS = MappingOf(MappingOf(Kind(), "a schema"), "a dict from names to JSON Schemas", none=True)
+JSON_SCHEMA = MappingOf(Kind(), "a JSON Schema as a dict")
+# The kind of value that each option of a tool takes.
+KINDS: Mapping[str, Kind] = {
+    "name": Text(none=True),
+    "title": Text(lazy=True, none=True),
+    "description": Text(lazy=True, none=True),
+    **dict.fromkeys(
+        ("read_only", "destructive", "idempotent", "open_world", "extra_query", "portable"),
+        Flag(none=True),
+    ),
+    "query": SCHEMAS,
+    "body": SCHEMAS,
+    "input_schema": MappingOf(Kind(), "a JSON Schema as a dict", none=True),
+    "output_schema": Either(Choice("envelope", "full"), JSON_SCHEMA, none=True),
+    "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
+    "max_result_chars": Number(0, none=True),
+    "max_error_chars": Number(0, none=True),
+    "condition": Function(none=True),
+    "tags": Words(),
+}
+# The kind of value that further options of a view take.
+VIEW_KINDS: Mapping[str, Kind] = {
+    "actions": Words(none=True),
+    "exclude": Words(),
+    "name": Text(none=True),
+}
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -97,7 +138,13 @@ class ViewOptions:
         name: str | None = None,
         **options: Any,
     ) -> ViewOptions:
-        """Build options from keyword arguments; the further ones are those of a tool."""
+        """Build options from keyword arguments; the further ones are those of a tool.
+
+        Raises:
+            ImproperlyConfigured: on an option that does not exist or has a wrong value.
+        """
+        given = {"actions": actions, "exclude": exclude, "name": name}
+        refuse_wrong_values(VIEW_KINDS, given, "Options of a view")
         chosen = None if actions is None else frozenset(actions)
         return cls(chosen, frozenset(exclude), name, tool_options(**options))
 
@@ -107,7 +154,13 @@ class ViewOptions:
 
 
 def tool_options(**options: Any) -> ToolOptions:
-    """Build `ToolOptions`, naming the ones that exist when one does not."""
+    """Build `ToolOptions`, naming the ones that exist when one does not.
+
+    Raises:
+        ImproperlyConfigured: on an option that does not exist or has a wrong value.
+    """
+    said = {name: value for name, value in options.items() if value is not MISSING}
+    refuse_wrong_values(KINDS, said, "Options of a tool")
     if "tags" in options:
         options["tags"] = tuple(options["tags"])
     try:
@@ -127,7 +180,7 @@ def mcp_tool(**options: Any) -> Callable[[Target], Target]:
     ``@action``; on a function view it stands above ``@api_view``.
 
     Raises:
-        ImproperlyConfigured: on an option that does not exist.
+        ImproperlyConfigured: on an option that does not exist or has a wrong value.
     """
     said = tool_options(**options)
 
@@ -153,6 +206,9 @@ def mcp_viewset(
         options: the options of `ToolOptions` but ``name``, for every tool of the class.
 
     A subclass is not exposed by its parent's decorator.
+
+    Raises:
+        ImproperlyConfigured: on an option that does not exist or has a wrong value.
     """
     said = ViewOptions.of(actions, exclude, name, **options)
 

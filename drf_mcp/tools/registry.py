@@ -8,7 +8,7 @@ path, its parents and its callback.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -17,6 +17,7 @@ from django.core.signals import setting_changed
 from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
+from drf_mcp.kinds import ListOf, ToolPattern
 from drf_mcp.schemas.fields import shared
 from drf_mcp.tools.exposure import Choice, Registration, chosen, matches
 from drf_mcp.tools.finders import Finders
@@ -25,6 +26,7 @@ from drf_mcp.tools.options import ViewOptions
 from drf_mcp.tools.routes import endpoints
 from drf_mcp.tools.tool import Tool
 
+PATTERNS = ListOf(ToolPattern())
 RELOADING_SETTINGS = frozenset({"DRF_MCP", "REST_FRAMEWORK", "ROOT_URLCONF"})
 
 
@@ -35,11 +37,14 @@ class Registry:
 
     Args:
         include: the tools it may hold, as patterns over their paths, names and tags
-            (``"tag:billing"``); all by default.
+            (``"tag:billing"``), those of one method as ``"GET /api/*"``; all by default.
+
+    Raises:
+        ImproperlyConfigured: if ``include`` is no list of patterns.
     """
 
-    def __init__(self, include: Iterable[str] = ()) -> None:
-        self._include = tuple(include)
+    def __init__(self, include: Sequence[str] = ()) -> None:
+        self._include = tuple(PATTERNS.read(include, "Registry(include=...)"))
         self._registrations: list[Registration] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
         self._lock = threading.RLock()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.urls import include, path
-from rest_framework.authentication import TokenAuthentication
-from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
+from rest_framework.permissions import AllowAny, IsAdminUser
 
 from drf_mcp.views import MCPView
 
 HERE = "tests.checks.middleware"
-SETTINGS = "rest_framework.permissions"
 
 
 @pytest.fixture
@@ -114,44 +112,3 @@ def test_any_host_does_not_matter_without_an_endpoint(settings, found, serve):
 
 def test_named_hosts_are_let_be(found):
     assert found("drf_mcp.W008", deploy=True) == []
-
-
-# --- Classes ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("mcp_settings", "wrong"),
-    [
-        ({"PERMISSION_CLASSES": f"{SETTINGS}.IsAuthenticated"}, "must be a list"),
-        ({"PERMISSION_CLASSES": [IsAuthenticated()]}, "no class of that kind"),
-        ({"PERMISSION_CLASSES": [TokenAuthentication]}, "TokenAuthentication"),
-        ({"AUTHENTICATION_CLASSES": [IsAuthenticated]}, "IsAuthenticated"),
-        ({"AUTHENTICATION_CLASSES": TokenAuthentication}, "must be a list"),
-        ({"AUTHENTICATION_CLASSES": ["rest_framework.settings.api_settings"]}, "no class"),
-    ],
-)
-def test_a_setting_that_holds_other_things_than_classes_is_an_error(
-    settings, found, mcp_settings, wrong
-):
-    settings.DRF_MCP = mcp_settings
-    (error,) = found("drf_mcp.E004")
-    (name,) = mcp_settings
-    assert error.msg.startswith(f"DRF_MCP: {name} ")
-    assert wrong in error.msg
-
-
-def test_an_endpoint_given_other_things_than_classes_is_an_error(found, serve):
-    serve(path("agents", MCPView.as_view(authentication_classes=[AllowAny])))
-    (error,) = found("drf_mcp.E004")
-    assert error.msg.startswith("The endpoint /agents: AUTHENTICATION_CLASSES holds")
-
-
-def test_permissions_put_together_are_classes_too(settings, found):
-    settings.DRF_MCP = {"PERMISSION_CLASSES": [IsAdminUser | IsAuthenticated, ~IsAdminUser]}
-    assert found("drf_mcp.E004") == []
-
-
-def test_a_setting_that_cannot_be_read_is_told_of_once(settings, found):
-    settings.DRF_MCP = {"PERMISSION_CLASSES": ["nowhere.Nothing"]}
-    assert len(found("drf_mcp.E001")) == 1
-    assert found("drf_mcp.E004") == []

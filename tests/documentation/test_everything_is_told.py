@@ -35,7 +35,7 @@ EXTRAS = re.findall(
 
 # Names in capitals that are no settings of Django, REST framework or this package.
 NO_SETTINGS = {
-    *("PATCH", "POST", "SERVER"),
+    *("PATCH", "POST", "DELETE", "FETCH", "SERVER"),
     # The settings that hold them, a key of DATABASES, an attribute of user models, and what
     # commands take.
     *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),

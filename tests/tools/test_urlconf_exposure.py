@@ -93,9 +93,14 @@ def test_urlconf_mode_takes_every_api_view_and_no_other(tools_of):
         (["tag:internal"], {"silent"}),
         (["*"], set()),
         (["/BOXES/*"], {"silent", "boxes_list", "boxes_create", "boxes_shake"}),
+        (["GET *"], {"boxes_create", "boxes_shake"}),
+        (["POST /boxes/"], {"silent", "boxes_list", "boxes_shake"}),
+        (["post *_shake"], {"silent", "boxes_list", "boxes_create"}),
+        (["GET  tag:internal"], {"silent", "boxes_create", "boxes_shake"}),
+        (["DELETE *"], {"silent", "boxes_list", "boxes_create", "boxes_shake"}),
     ],
 )
-def test_exclude_matches_paths_names_and_tags(tools_of, patterns, left):
+def test_exclude_matches_methods_paths_names_and_tags(tools_of, patterns, left):
     tools = tools_of(*routed(Tagged), path("silent/", silent), EXCLUDE=patterns)
     assert set(tools) == left
 
@@ -107,6 +112,8 @@ def test_exclude_matches_paths_names_and_tags(tools_of, patterns, left):
         (["silent"], {"silent"}),
         (["*_list", "silent"], {"silent", "boxes_list"}),
         (["nothing"], set()),
+        (["GET *"], {"silent", "boxes_list"}),
+        (["POST boxes_*"], {"boxes_create", "boxes_shake"}),
     ],
 )
 def test_include_narrows_what_is_taken(tools_of, patterns, names):

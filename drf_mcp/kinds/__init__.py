@@ -1,0 +1,38 @@
+"""What settings and options take: each kind of value says so in words and looks at values."""
+
+from __future__ import annotations
+
+from drf_mcp.kinds.base import Kind, refuse_wrong_values, shown
+from drf_mcp.kinds.classes import Class, InstanceOf, PermissionClass
+from drf_mcp.kinds.collections import Either, ListOf, MappingOf, Words
+from drf_mcp.kinds.values import (
+    CacheAlias,
+    Choice,
+    Flag,
+    Function,
+    Number,
+    Origin,
+    Text,
+    ToolPattern,
+)
+
+__all__ = [
+    "CacheAlias",
+    "Choice",
+    "Class",
+    "Either",
+    "Flag",
+    "Function",
+    "InstanceOf",
+    "Kind",
+    "ListOf",
+    "MappingOf",
+    "Number",
+    "Origin",
+    "PermissionClass",
+    "Text",
+    "ToolPattern",
+    "Words",
+    "refuse_wrong_values",
+    "shown",
+]

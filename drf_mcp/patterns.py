@@ -1,0 +1,71 @@
+"""Patterns that choose tools: ``"/api/*"``, ``"orders_*"``, ``"tag:billing"``, ``"PUT *"``."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.views.generic import View
+
+METHODS = frozenset(name.upper() for name in View.http_method_names)
+STANDARD_ACTIONS = frozenset(
+    {"list", "create", "retrieve", "update", "partial_update", "destroy"},
+)
+WITH_METHOD = re.compile(r"(?P<method>[A-Za-z]+)\s+(?P<glob>\S.*)")
+# What begins like a word has to be able to be a name or a tag.
+WRITABLE = re.compile(r"[/*?\[].*|tag:.+|[a-z][a-z0-9_*?\[\]!-]*")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One pattern over the method, path, name and tags of a tool.
+
+    Attributes:
+        method: the HTTP method in upper case; "" for any.
+        glob: a shell-style glob.
+    """
+
+    method: str
+    glob: str
+
+    def matches(self, method: str, path: str, tags: Iterable[str]) -> bool:
+        """Return whether the pattern matches a tool by its path or one of its tags."""
+        subjects = (path, *(f"tag:{tag}" for tag in tags))
+        return self.takes_method(method) and any(
+            fnmatch.fnmatchcase(subject, self.glob) for subject in subjects
+        )
+
+    def matches_name(self, method: str, name: str, action: str | None) -> bool:
+        """Return whether the pattern matches a tool by its name.
+
+        REST framework's own actions are matched whole: ``*_update`` is not ``partial_update``.
+        """
+        if not self.takes_method(method) or not fnmatch.fnmatchcase(name, self.glob):
+            return False
+        ending, tail = f"_{action}", self.glob.rpartition("*")[2]
+        within = tail.startswith("_") and tail != ending and ending.endswith(tail)
+        return not (action in STANDARD_ACTIONS and name.endswith(ending) and within)
+
+    def takes_method(self, method: str) -> bool:
+        """Return whether the pattern is about an HTTP method."""
+        return self.method in ("", method)
+
+
+@functools.lru_cache(maxsize=1024)
+def read_pattern(text: str) -> Pattern:
+    """Return a pattern as it is written in settings.
+
+    Raises:
+        ValueError: if no tool could ever match it.
+    """
+    text = text.strip()
+    written = WITH_METHOD.fullmatch(text)
+    method, glob = (written["method"].upper(), written["glob"]) if written else ("", text)
+    if method and method not in METHODS:
+        raise ValueError(f"{written and written['method']} is no HTTP method")
+    if not WRITABLE.fullmatch(glob):
+        raise ValueError('a path begins with "/" or "*", a name is in lower case')
+    return Pattern(method, glob)

@@ -1,0 +1,93 @@
+"""Patterns over tools: methods, paths, names and tags."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework import viewsets
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.patterns import METHODS, read_pattern
+from drf_mcp.tools import mcp_tool
+
+
+class Boxes(viewsets.ModelViewSet):
+    def bulk_update(self, request): ...
+
+
+@pytest.fixture
+def left(tools_of):
+    """Return the boxes' tools that these patterns leave."""
+    router = SimpleRouter()
+    router.register("boxes", Boxes, basename="box")
+
+    def names(*patterns: str) -> set[str]:
+        tools = tools_of(*router.urls, EXCLUDE=list(patterns))
+        return {name.removeprefix("boxes_") for name in tools}
+
+    return names
+
+
+ALL = {"list", "create", "retrieve", "update", "partial_update", "destroy"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "gone"),
+    [
+        ("*_update", {"update"}),
+        ("boxes_*_update", set()),
+        ("b*_update", {"update"}),
+        ("*_partial_update", {"partial_update"}),
+        ("boxes_partial_update", {"partial_update"}),
+        ("*update", {"update", "partial_update"}),
+        ("*_update*", {"update", "partial_update"}),
+        ("*_partial_*", {"partial_update"}),
+        ("PUT *", {"update"}),
+        ("PATCH *", {"partial_update"}),
+        ("PUT *update", {"update"}),
+        ("patch /boxes/{pk}/", {"partial_update"}),
+        (" DELETE /* ", {"destroy"}),
+    ],
+)
+def test_an_action_of_rest_framework_is_matched_whole(left, pattern, gone):
+    assert left(pattern) == ALL - gone
+
+
+def test_an_action_of_the_projects_own_is_matched_by_its_end(tools_of):
+    """What a pattern without this rule took away stays away."""
+    router = SimpleRouter()
+    router.register("boxes", Boxes, basename="box")
+    bulk = Boxes.as_view({"put": "bulk_update"})
+    tools = tools_of(path("boxes/bulk/", bulk), EXCLUDE=["*_update"])
+    assert not tools
+
+
+def test_a_given_name_is_matched_as_it_is(tools_of):
+    class Renamed(viewsets.ModelViewSet):
+        @mcp_tool(name="boxes_update")
+        def partial_update(self, request, pk=None): ...
+
+    view = Renamed.as_view({"patch": "partial_update"})
+    assert not tools_of(path("boxes/<int:pk>/", view), EXCLUDE=["*_update"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "FETCH *", "GTE /api/*", "GET:/api/*", "api/orders/*", "Customers_*", "tag:", "GET"],
+)
+def test_a_pattern_that_could_match_nothing_is_refused(text):
+    with pytest.raises(ValueError, match=r" is | begins "):
+        read_pattern(text)
+
+
+@given(st.text())
+def test_any_text_is_a_pattern_or_refused(text):
+    try:
+        pattern = read_pattern(text)
+    except ValueError:
+        return
+    assert pattern.method in {"", *METHODS}
+    pattern.matches("GET", "/api/orders/", ["internal"])
+    pattern.matches_name("GET", "orders_list", "list")

@@ -1,0 +1,137 @@
+"""Options of decorators, registrations and endpoints: a wrong value is refused at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.envelopes import OkEnvelope
+from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
+from drf_mcp.tools.options import KINDS, ToolOptions
+from drf_mcp.views import MCPView
+
+
+class Word(APIView):
+    """Repeat a word."""
+
+    def get(self, request) -> Response: ...
+
+
+WRONG_OPTIONS: list[tuple[str, Any]] = [
+    ("name", 5),
+    ("title", ["Refund"]),
+    ("description", {"en": "Refund"}),
+    ("read_only", "yes"),
+    ("destructive", 1),
+    ("idempotent", "False"),
+    ("open_world", 0),
+    ("extra_query", "no"),
+    ("query", ["expand"]),
+    ("query", {"expand": "string"}),
+    ("body", {"note": None}),
+    ("body", {5: {}}),
+    ("input_schema", "{}"),
+    ("output_schema", "data"),
+    ("output_schema", True),
+    ("portable", "False"),
+    ("envelope_class", OkEnvelope()),
+    ("envelope_class", "drf_mcp.envelopes.OkEnvelope"),
+    ("max_result_chars", -1),
+    ("max_error_chars", "2000"),
+    ("max_error_chars", True),
+    ("condition", False),
+    ("tags", "internal"),
+    ("tags", [5]),
+    ("tags", None),
+]
+WRONG_VIEW_OPTIONS: list[tuple[str, Any]] = [
+    ("actions", "list"),
+    ("actions", [list]),
+    ("exclude", "destroy"),
+    ("exclude", None),
+    ("exclude", 5),
+    ("name", ["buyers"]),
+]
+
+
+def refused(name: str):
+    """Expect a refusal that names the option."""
+    return pytest.raises(ImproperlyConfigured, match=rf": {name} (must be|holds) ")
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG_OPTIONS)
+def test_a_wrong_option_of_a_tool_is_refused(name, value):
+    with refused(name):
+        mcp_tool(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [*WRONG_VIEW_OPTIONS, *(w for w in WRONG_OPTIONS if w[0] != "name")]
+)
+def test_a_wrong_option_of_a_view_is_refused(name, value):
+    with refused(name):
+        mcp_viewset(**{name: value})
+    registry = Registry()
+    with refused(name):
+        registry.register(Word, **{name: value})
+    assert not registry.registrations
+
+
+def test_every_option_has_a_kind_and_a_wrong_value_in_the_table():
+    names = {field.name for field in dataclasses.fields(ToolOptions)}
+    assert names == KINDS.keys() == {name for name, _ in WRONG_OPTIONS}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"title": gettext_lazy("Refund"), "tags": {"billing"}, "condition": lambda: True},
+        {"output_schema": None, "max_result_chars": 0, "envelope_class": OkEnvelope},
+        {"output_schema": {"type": "object"}, "query": {"expand": {"type": "string"}}},
+    ],
+)
+def test_right_options_are_taken(options):
+    mcp_tool(**options)
+    mcp_viewset(actions=("list",), exclude=frozenset({"destroy"}), **options)
+
+
+@pytest.mark.parametrize("include", ["/public/*", None, [5], ["FETCH *"]])
+def test_a_registry_takes_a_list_of_patterns_alone(include):
+    with pytest.raises(ImproperlyConfigured, match=r"Registry\(include=\.\.\.\)"):
+        Registry(include=include)
+
+
+WRONG_ATTRIBUTES: list[tuple[str, Any]] = [
+    ("registry", None),
+    ("registry", [Word]),
+    ("envelope_class", "drf_mcp.envelopes.OkEnvelope"),
+    ("envelope_class", OkEnvelope()),
+    ("authentication_classes", TokenAuthentication),
+    ("authentication_classes", [AllowAny]),
+    ("authentication_classes", "rest_framework.authentication.TokenAuthentication"),
+    ("permission_classes", IsAuthenticated),
+    ("permission_classes", [IsAuthenticated()]),
+    ("permission_classes", ["rest_framework.permissions.IsAuthenticated"]),
+    ("permission_classes", False),
+    ("browsable_page", "no"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG_ATTRIBUTES)
+def test_an_endpoint_given_a_wrong_attribute_is_refused(name, value):
+    with refused(name):
+        MCPView.as_view(**{name: value})
+    with refused(name):
+        type("Own", (MCPView,), {name: value}).as_view()
+
+
+def test_an_endpoint_takes_permissions_put_together():
+    MCPView.as_view(permission_classes=(IsAdminUser | IsAuthenticated,), browsable_page=False)
