@@ -17,7 +17,7 @@ test_extras := demo,docs,filter,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo docs pictures test lint node clean bench
+.PHONY: demo docs pictures test first-command lint node clean bench
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo
@@ -33,6 +33,11 @@ test: lint
 	$(run) -m pytest -n auto
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
 	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
+
+# The first command of the README, in a clean clone of the last commit, with every CPython that is
+# installed.
+first-command: .venv/installed-test
+	@$(run) .ci/first_command.py
 
 # The pictures of the documentation, taken anew: docs/images. Needs Chromium.
 pictures: .venv/installed-test
