@@ -63,7 +63,8 @@ class Command:
 def pages() -> list[Path]:
     """Return every page: those of the site, and what a repository shows first."""
     found = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *found]
+    first = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    return [*(ROOT / name for name in first), *found]
 
 
 def name_of(page: Path) -> str:
