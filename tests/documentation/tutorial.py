@@ -14,7 +14,7 @@ from tests.interop.servers import ROOT, free_port, wait_until_ready
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
-PROGRAMS = {"python": [sys.executable], "django-admin": [sys.executable, "-m", "django"]}
+PROGRAMS = {"python": [], "django-admin": ["-m", "django"]}
 # Commands for programs that the tests do not have.
 LEFT_OUT = ("pip", "claude")
 # The page's server.
@@ -34,12 +34,16 @@ class Reader:
     """Somebody who follows the tutorial in a folder.
 
     Attributes:
+        python: their interpreter.
+        path: what is imported without being installed there, "" for nothing.
         place: where they are.
         port: where their server listens.
         token: the token that they were given.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, python: str = sys.executable, path: str = str(ROOT)) -> None:
+        self.python = python
+        self.path = path
         self.place = folder
         self.port = free_port()
         self.token = ""
@@ -49,7 +53,7 @@ class Reader:
     def environment(self) -> dict[str, str]:
         """The environment variables of what they run."""
         environment = {name: os.environ[name] for name in os.environ if "DJANGO" not in name}
-        chosen = {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "COLUMNS": "80"}
+        chosen = {"PYTHONPATH": self.path, "PYTHONUTF8": "1", "COLUMNS": "80"}
         return {**environment, **chosen, "DJANGO_SUPERUSER_PASSWORD": "lamp"}
 
     def write(self, text: str) -> None:
@@ -59,14 +63,21 @@ class Reader:
         with (self.place / name).open("a" if "at the end" in rest else "w") as file:
             file.write(text)
 
-    def follow(self) -> None:
-        """Do everything that the page says, in its order."""
+    def follow(self, until: str | None = None) -> None:
+        """Do everything that the page says, in its order.
+
+        Args:
+            until: a part of the last command to run, None to go on to the end.
+        """
         for kind, text in BLOCK.findall(PAGE):
             if kind == "python":
                 self.write(text)
                 continue
             for command, expected in commands(text):
                 self.run(command, expected)
+                if until and until in command:
+                    return
+        assert until is None
 
     def run(self, command: str, expected: str) -> None:
         """Run a command and compare what it prints with what the page shows, if it does."""
@@ -86,7 +97,7 @@ class Reader:
         if "createsuperuser" in words:
             words = [*words, "--noinput"]
         process = subprocess.run(
-            [*PROGRAMS[words[0]], *words[1:]],
+            [self.python, *PROGRAMS[words[0]], *words[1:]],
             cwd=self.place,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -103,7 +114,7 @@ class Reader:
         log = self.place / "server.log"
         with log.open("wb") as output:
             self.server = subprocess.Popen(
-                [sys.executable, "manage.py", "runserver", str(self.port), "--noreload"],
+                [self.python, "manage.py", "runserver", str(self.port), "--noreload"],
                 cwd=self.place,
                 env=self.environment,
                 stdout=output,
