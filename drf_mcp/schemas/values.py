@@ -33,11 +33,13 @@ class Upload:
         extensions: the file name extensions taken, lower-case; empty for any.
         image: True if only images are taken.
         sure: False if the value may be a text as well, so that only a data URI is a file.
+        by_name: True if nothing but the name of its key tells that it is a file.
     """
 
     extensions: tuple[str, ...] = ()
     image: bool = False
     sure: bool = True
+    by_name: bool = False
 
 
 @dataclass(frozen=True)

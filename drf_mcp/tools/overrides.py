@@ -56,7 +56,7 @@ def with_members(body: Body, members: Mapping[str, Mapping[str, Any]], *, portab
 def declared_handling(known: Handling, schema: Mapping[str, Any]) -> Handling:
     """Return what has to be known of a declared member; its type may say that it is no file."""
     said = schema_handling(dict(schema))
-    uploads = {place: upload for place, upload in known.uploads.items() if upload.sure}
+    uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
     if "type" not in schema:
         uploads = dict(known.uploads)
     elif schema["type"] not in ("string", "array"):

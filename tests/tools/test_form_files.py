@@ -7,7 +7,9 @@ import base64
 import json
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.db import models
 from django.http import QueryDict
 from django.test import RequestFactory
 from django.urls import path
@@ -70,6 +72,29 @@ class Sized(views.APIView):
 class SizedMany(views.APIView):
     def post(self, request):
         return Response([page.size for page in request.data.getlist("pages")])
+
+
+class Scan(models.Model):
+    """Has a file."""
+
+    file = models.FileField()
+    title = models.CharField(max_length=9)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self):
+        return self.title
+
+
+class Stores(views.APIView):
+    """Takes JSON as well, and stores what it is sent."""
+
+    def post(self, request):
+        title = request.data["title"]
+        scan = Scan.objects.create(file=request.data["scan"], title=title)
+        default_storage.save("plan", request.data["plan"])
+        return Response(scan.pk)
 
 
 class Beside(generics.CreateAPIView):
@@ -183,16 +208,26 @@ def test_a_key_that_may_be_either_is_told_of(keeps, tool_of):
     assert not any(told in finding.message for finding in findings_of({"said": said}))
 
 
-def test_a_declared_type_settles_what_a_key_is(tool_of):
-    options = {
-        "note": {"type": "string"},
-        "file": {"type": "integer"},
-        "plan": {"type": "string", "format": "binary"},
-    }
-    view = mcp_tool(body=options)(type("Said", (Keeps,), {}))
-    data = posted(tool_of(path("said/", view.as_view())), note=ENCODED, file=5, plan=ENCODED)
-    assert (data["note"], data["file"]) == (ENCODED, "5")
-    assert data["plan"].read() == CONTENT
+@pytest.mark.parametrize(
+    ("kind", "value", "sent"), [("string", ENCODED, ENCODED), ("integer", 5, "5")]
+)
+@pytest.mark.parametrize("name", ["note", "file"])
+def test_a_declared_type_says_that_a_key_is_no_file(tool_of, name, kind, value, sent):
+    view = mcp_tool(body={name: {"type": kind}})(type("Said", (Keeps,), {}))
+    assert posted(tool_of(path("said/", view.as_view())), **{name: value})[name] == sent
+
+
+def test_a_declared_format_says_that_a_key_is_a_file(tool_of):
+    scan = {"type": "string", "format": "binary"}
+    view = mcp_tool(body={"note": scan})(type("Said", (Keeps,), {}))
+    assert posted(tool_of(path("said/", view.as_view())), note=ENCODED)["note"].read() == CONTENT
+
+
+def test_a_declared_text_of_a_file_field_stays_a_file(tool_of):
+    own = type("Own", (generics.CreateAPIView,), {"serializer_class": FileAlone})
+    said = mcp_tool(body={"file": {"type": "string", "description": "Any."}})(own)
+    tool = tool_of(path("said/", said.as_view(parser_classes=FORM)))
+    assert posted(tool, file=ENCODED)["file"].read() == CONTENT
 
 
 def test_a_list_of_files_is_one(tool_of):
@@ -222,6 +257,14 @@ def test_an_open_body_takes_files_as_data_uris(keeps_any):
 
 def test_base64_in_an_open_body_is_refused(keeps_any):
     assert refused(keeps_any, body={"a": ENCODED}).pointer == "/body/a"
+
+
+@pytest.mark.parametrize("name", ["scan", "plan"])
+def test_a_value_that_is_stored_as_a_file_is_one_where_json_is_read_as_well(tool_of, name):
+    tool = tool_of(path("stores/", Stores.as_view()))
+    assert posted(tool, **{name: ENCODED})[name].read() == CONTENT
+    assert refused(tool, **{name: "scan.pdf"}).pointer == f"/{name}"
+    assert posted(tool, title=ENCODED) == {"title": ENCODED}
 
 
 @pytest.mark.parametrize("name", ["report", "plan"])

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rest_framework import generics, parsers, serializers
 from rest_framework.response import Response
+from rest_framework.test import APIClient
 
 from drf_mcp import mcp_tool
 from drf_mcp.tools import ArgumentsRefused
@@ -245,3 +246,17 @@ def test_a_view_speaks_of_an_argument_that_is_not_listed(books):
     assert pointers.knows("pages")
     assert pointers.pointer(("lines", 0, "price")) == "/lines/0/price"
     assert pointers.pointer(("isbn",)) == "/isbn_body"
+
+
+def test_the_view_answers_as_over_http(expose, agent_of):
+    expose(BOOKS)
+    sent = {"title": "t", "pages": 3, "owner": {"name": "n"}, "lines": [{"price": 1, "note": "n"}]}
+    over_http = APIClient().post("/books/1/", sent, format="json").json()
+    result = agent_of(None).call("books_create", isbn="1", **sent)
+    assert result.data == over_http == sent
+
+
+def test_a_problem_points_at_an_argument_that_is_not_listed(expose, agent_of):
+    expose(BOOKS)
+    result = agent_of(None).call("books_create", isbn="1", title="t", pages="many")
+    assert result.problems[0]["pointer"] == "/pages"

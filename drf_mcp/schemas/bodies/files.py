@@ -9,7 +9,6 @@ from typing import Any
 from rest_framework.fields import FileField
 from rest_framework.parsers import FileUploadParser, MultiPartParser
 
-from drf_mcp.schemas.bodies.handling import handling_of
 from drf_mcp.schemas.bodies.parsers import reads_json, takes
 from drf_mcp.schemas.fields import input_schema
 from drf_mcp.schemas.inspection import Inspection
@@ -19,6 +18,7 @@ from drf_mcp.schemas.words import explain
 MULTIPART = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 MAYBE = "A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT"
 MAYBE_FILE = Handling({(): Upload(sure=False)})
+ANY_FILE = Upload()
 NAMED_FILE = re.compile(
     r"(?:^|_)(?:file|image|photo|picture|upload|attachment|avatar)s?\Z", re.IGNORECASE
 )
@@ -59,8 +59,10 @@ def key_member(inspection: Inspection, key: str, told: str = "") -> Parameter:
     reading = inspection.reading
     several = reading is not None and key in reading.lists
     alone = carries_files_alone(inspection.view)
-    if (reading is not None and key in reading.files) or (alone and NAMED_FILE.search(key)):
-        return files(key) if several else file(key)
+    known = reading is not None and key in reading.files
+    if known or (alone and NAMED_FILE.search(key)):
+        upload = Upload(by_name=not known)
+        return files(key, upload) if several else file(key, upload=upload)
     if alone:
         return Parameter(key, explain({}, told, MAYBE), handling=MAYBE_FILE)
     return Parameter(key, explain({}, told))
@@ -76,17 +78,16 @@ def any_member(view: Any) -> Handling:
     return Handling({(ANY,): Upload(sure=False)}) if carries_files_alone(view) else Handling()
 
 
-def file(name: str, *, required: bool = False) -> Parameter:
+def file(name: str, *, required: bool = False, upload: Upload = ANY_FILE) -> Parameter:
     """Return a member that is any file."""
     field: Any = FileField()
     field.field_name = name
-    handling = handling_of(field, takes_json=False)
-    return Parameter(name, input_schema(field), required, handling=handling)
+    return Parameter(name, input_schema(field), required, handling=Handling({(): upload}))
 
 
-def files(name: str) -> Parameter:
+def files(name: str, upload: Upload) -> Parameter:
     """Return a member that is any number of files."""
-    one = file(name)
+    one = file(name, upload=upload)
     schema: Schema = {"type": "array", "items": one.schema}
     return Parameter(name, schema, handling=one.handling.under(ANY))
 

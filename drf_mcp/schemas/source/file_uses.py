@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.db.models import FileField, Model
 
 from drf_mcp.schemas.source.reads import asked, names_for, texts
 
 Holds = Callable[[ast.AST], bool]
+ValueOf = Callable[[ast.AST], Any]
 
 PARTS = frozenset(
     {"chunks", "content_type", "multiple_chunks", "name", "open", "read", "readline", "readlines"}
@@ -16,18 +21,39 @@ PARTS = frozenset(
 """Attributes of an uploaded file that no value of JSON has."""
 
 
-def files_used(tree: ast.AST, holds: Holds) -> Iterator[str]:
+def files_used(tree: ast.AST, holds: Holds, value_of: ValueOf) -> Iterator[str]:
     """Yield the literal keys of a mapping whose values code uses as files.
 
     Args:
         tree: the code, a whole function where variables are to be known.
         holds: tells whether an expression is the mapping.
+        value_of: returns what a global name stands for, None if that is unknown.
     """
     names = names_for(tree, holds)
     uses = FileUses(tree, lambda node: holds(node) or getattr(node, "id", "") in names)
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in PARTS:
             yield from uses.keys_of(node.value)
+        elif isinstance(node, ast.Call):
+            for stored in values_stored(node, value_of):
+                yield from uses.keys_of(stored)
+
+
+def values_stored(node: ast.Call, value_of: ValueOf) -> Iterator[ast.AST]:
+    """Yield what a call stores as files: ``Scan(file=...)``, ``storage.save(name, ...)``."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "save":
+        yield from node.args[1:2]
+    model = value_of(root_of(node.func))
+    if inspect.isclass(model) and issubclass(model, Model):
+        stored = {field.name for field in model._meta.fields if isinstance(field, FileField)}
+        yield from (keyword.value for keyword in node.keywords if keyword.arg in stored)
+
+
+def root_of(node: ast.AST) -> ast.AST:
+    """Return the name that a chain of attributes and calls starts with."""
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node
 
 
 class FileUses:

@@ -203,7 +203,8 @@ class Reader:
     def walk(self, tree: ast.AST, function: Any, owner: type | None, is_wrapper: bool) -> None:
         """Read one function's body."""
         self.keys.update(dict.fromkeys(keys_read(tree, is_data)))
-        self.files.update(dict.fromkeys((*keys_read(tree, is_files), *files_used(tree, is_data))))
+        used = files_used(tree, is_data, lambda node: value_of(node, function))
+        self.files.update(dict.fromkeys((*keys_read(tree, is_files), *used)))
         self.lists.update((*lists_read(tree, is_data), *lists_read(tree, is_files)))
         asked = {id(lookup(node)[0]) for node in ast.walk(tree)}
         for statement in getattr(tree, "body", ()):
