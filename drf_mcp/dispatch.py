@@ -27,7 +27,7 @@ from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.measurements import Stopwatch
 from drf_mcp.outcomes import Outcome
 from drf_mcp.problems import not_found, refused_arguments
-from drf_mcp.reading import Answer, narrowed, new_request_id, outcome_of, pointed
+from drf_mcp.reading import Answer, narrowed, new_request_id, outcome_of, pointed, unanswered
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.calls import Call
 
@@ -67,7 +67,7 @@ def dispatch(tool: Tool, arguments: Any, caller: Caller) -> Outcome:
     try:
         call = tool.bind(arguments)
     except ArgumentsRefused as exc:
-        outcome = Outcome(tool.name, 400, failure=refused_arguments(exc.problems))
+        outcome = unanswered(tool, 400, refused_arguments(exc.problems))
     else:
         with stopwatch.watching():
             outcome = pointed(run(tool, call, caller, request_id), tool)
@@ -86,7 +86,7 @@ def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
     path = route.build(call.kwargs)
     match = None if path is None else route.match(path, call.kwargs, caller.request)
     if path is None or match is None:
-        return Outcome(tool.name, 404, failure=not_found())
+        return unanswered(tool, 404, not_found())
     request = InnerRequest(
         caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
     )
@@ -166,4 +166,4 @@ def failed(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) ->
     if status >= 500:
         logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
         got_request_exception.send(sender=type(handler), request=request)
-    return Outcome(tool.name, status, failure=failure, request_id=request_id)
+    return unanswered(tool, status, failure, request_id)

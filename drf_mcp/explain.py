@@ -187,7 +187,7 @@ def throttle_steps(view: Any) -> Iterator[Step]:
         name = type(throttle).__name__
         quotas = contain(lambda t=throttle: list(quotas_of(t, view)), lambda exc: [])  # type: ignore[misc]
         for quota in quotas:
-            left = f"{quota.remaining} of {quota.limit} calls left in {quota.period} seconds"
+            left = f"{quota.remaining} of {quota.limit} calls left per {quota.period}"
             allows = quota.remaining != 0
             needed = "" if allows else f"to wait {quota.retry_after} seconds"
             yield Step("throttle", name, allows, f"has {left}", needed)

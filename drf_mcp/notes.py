@@ -1,4 +1,4 @@
-"""What a view has to say beside its answer: warnings, suggestions, measurements.
+"""What a view has to say beside its answer: warnings, suggestions, measurements, a version.
 
 A view writes to the notes of its request, whether or not MCP is what calls it::
 
@@ -29,12 +29,16 @@ class Notes:
         warnings: what the caller should know, in the order written.
         suggestions: what the caller could do next.
         telemetry: measurements by name.
+        content_version: the canonical version of what was read, "" if not said.
+        content_hash: the hash of that version, "" if not said.
     """
 
     def __init__(self) -> None:
         self.warnings: list[Warning] = []
         self.suggestions: list[str] = []
         self.telemetry: dict[str, Any] = {}
+        self.content_version = ""
+        self.content_hash = ""
 
     def warn(
         self,
@@ -65,6 +69,20 @@ class Notes:
     def measure(self, **measurements: Any) -> None:
         """Add measurements to the telemetry, such as ``downstream_calls=3``."""
         self.telemetry.update(measurements)
+
+    def version(self, version: str, *, content_hash: str = "") -> None:
+        """Say which version of a document, a schema or a data set was read.
+
+        A view that always reads the same one has an attribute ``mcp_version`` instead, and
+        ``mcp_content_hash`` beside it.
+
+        Args:
+            version: the canonical version, whatever the caller asked for by.
+            content_hash: the hash of that version, ``sha256-`` and hexadecimal digits: the
+                same for every read of it, whichever part was read.
+        """
+        self.content_version = version
+        self.content_hash = content_hash
 
 
 def call_notes(request: Any) -> Notes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any
 
 from drf_mcp.vocabulary import Category as Category
@@ -79,6 +80,8 @@ class Failure:
         context: further JSON members, such as ``retry_after_seconds``.
         soft: True if the call itself worked and the answer is no.
         recoverable: whether the caller can get past it; None as the category says.
+        details: the ``details`` of a view's own envelope, as the view wrote them.
+        data: what a view's own envelope answers beside its errors.
     """
 
     code: str
@@ -89,6 +92,8 @@ class Failure:
     context: Mapping[str, Any] = field(default_factory=dict)
     soft: bool = False
     recoverable: bool | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,8 @@ class Warning:
         context: further JSON members.
         remediation: one sentence that tells the caller what to do, when there
             is something to do.
+        recoverable: of an error of a call that worked, whether the caller can get
+            past it; None for a warning.
     """
 
     code: str
@@ -109,6 +116,7 @@ class Warning:
     severity: Severity = Severity.WARNING
     context: Mapping[str, Any] = field(default_factory=dict)
     remediation: str = ""
+    recoverable: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,7 @@ class Pagination:
     """Where a page stands in its list.
 
     Attributes:
-        has_more: True if another page follows.
+        has_more: True if another page follows, None if a view's own envelope does not say.
         total_count: rows in all, None if the paginator does not count.
         page_size: rows of a full page, None if unknown.
         page: the number of this page, for page-number pagination.
@@ -124,14 +132,37 @@ class Pagination:
             page, as a string; None on the last page.
         next: the arguments that fetch the next page, ready to send; None on the
             last page.
+        more: further members that a view's own envelope tells.
+        own: True if a view's own envelope tells of it, so that nothing in the data is
+            a paginator's.
     """
 
-    has_more: bool
+    has_more: bool | None = None
     total_count: int | None = None
     page_size: int | None = None
     page: int | None = None
     cursor: str | None = None
     next: Mapping[str, Any] | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = False
+
+
+PERIODS: Mapping[int, str] = {1: "second", 60: "minute", 3600: "hour", 86400: "day"}
+"""The periods of throttles that have a name, by their seconds."""
+
+
+def period_name(seconds: float) -> str:
+    """Return the length of a period in words: ``minute``, ``hour``, ``90 seconds``."""
+    return PERIODS.get(int(seconds)) or f"{seconds:g} seconds"
+
+
+def iso_time(seconds: float) -> str:
+    """Return a time, given in seconds since the epoch, as ISO 8601 in UTC.
+
+    Raises:
+        ValueError, OverflowError, OSError: if no calendar has such a time.
+    """
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat().replace("+00:00", "Z")
 
 
 @dataclass(frozen=True)
@@ -141,16 +172,18 @@ class RateLimit:
     Attributes:
         limit: calls allowed per period.
         remaining: calls left.
-        reset_at: when the oldest counted call falls out, seconds since the epoch.
-        period: the length of the period in seconds.
+        reset_at: when the oldest counted call falls out, as ISO 8601.
+        period: the length of the period in words, such as ``minute`` or ``hour``.
         retry_after: seconds to wait, when nothing is left.
+        more: further members that a view's own envelope tells.
     """
 
     limit: int | None = None
     remaining: int | None = None
-    reset_at: int | None = None
-    period: int | None = None
+    reset_at: str | None = None
+    period: str | None = None
     retry_after: int | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,11 +194,13 @@ class Fidelity:
         level: ``full``, ``partial``, ``summary`` or ``reference_only``.
         dropped: identifiers of what was left out.
         archives: archive id -> ``sha256:`` hash of what was stored under it.
+        version: the version of these members.
     """
 
     level: str = "full"
     dropped: tuple[str, ...] = ()
     archives: Mapping[str, str] = field(default_factory=dict)
+    version: str = "1.0"
 
 
 @dataclass(frozen=True)
@@ -188,6 +223,8 @@ class Outcome:
         telemetry: measurements, such as ``duration_ms``.
         fidelity: what was left out to fit a budget; None when nothing was.
         meta: further facts about the answer, which a view's own envelope told.
+        version: the canonical version of what was read, "" where nobody said one.
+        content_hash: the hash of that version, "" where nobody said one.
     """
 
     tool: str
@@ -204,6 +241,8 @@ class Outcome:
     fidelity: Fidelity | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
+    version: str = ""
+    content_hash: str = ""
 
     @property
     def is_error(self) -> bool:

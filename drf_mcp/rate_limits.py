@@ -16,7 +16,7 @@ from django.db import connections
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.outcomes import RateLimit, Warning
+from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 from drf_mcp.vocabulary import WARNING_SEVERITIES
 
 APPROACHING = "RATE_LIMIT_APPROACHING"
@@ -122,8 +122,8 @@ def quota_of(throttle: SimpleRateThrottle, history: list[float]) -> RateLimit:
     return RateLimit(
         limit=limit,
         remaining=remaining,
-        reset_at=math.ceil(resets),
-        period=period,
+        reset_at=iso_time(math.ceil(resets)),
+        period=period_name(period),
         retry_after=None if remaining else max(math.ceil(resets - now), 0),
     )
 

@@ -11,7 +11,7 @@ from drf_mcp.envelopes.recognition import recognised
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.fidelity import select
 from drf_mcp.notes import Notes, notes_of
-from drf_mcp.outcomes import Category, Fidelity, Outcome, RateLimit, Warning
+from drf_mcp.outcomes import Category, Failure, Fidelity, Outcome, RateLimit, Warning
 from drf_mcp.pages import pagination_of
 from drf_mcp.problems import ArgumentLocator, response_failure, soft_failure
 from drf_mcp.rate_limits import approaching, rate_limit_of
@@ -62,6 +62,7 @@ def outcome_of(tool: str, answer: Answer, arguments: ArgumentLocator) -> Outcome
     outcome = own_envelope(answer) or plain_outcome(answer, arguments)
     quota = outcome.rate_limit or quota_of(answer)
     notes = notes_of(answer.request) or NO_NOTES
+    version, content_hash = source_of(outcome, notes, answer.view)
     return outcome.changed(
         tool=tool,
         content=answer.blocks,
@@ -75,7 +76,23 @@ def outcome_of(tool: str, answer: Answer, arguments: ArgumentLocator) -> Outcome
         ),
         suggestions=(*outcome.suggestions, *notes.suggestions),
         telemetry={**outcome.telemetry, **notes.telemetry},
+        version=version,
+        content_hash=content_hash,
     )
+
+
+def source_of(outcome: Outcome, notes: Notes, view: Any) -> tuple[str, str]:
+    """Return the version of what was read and its hash, as said nearest to the answer.
+
+    That is the view's own envelope, else the notes of the call, else attributes of the view.
+    A hash said for one version is not taken for another.
+    """
+    if outcome.version:
+        return outcome.version, outcome.content_hash
+    version, content_hash = notes.content_version, notes.content_hash
+    if not version and (own := getattr(view, "mcp_version", None)):
+        version, content_hash = str(own), str(getattr(view, "mcp_content_hash", None) or "")
+    return version, outcome.content_hash or content_hash
 
 
 def new_request_id() -> str:
@@ -105,6 +122,22 @@ def plain_outcome(answer: Answer, arguments: ArgumentLocator) -> Outcome:
         return Outcome("", status, data=detail.answer, failure=failure, body=data)
     page = pagination_of(answer.view, data, answer.query_string, arguments.moved)
     return Outcome("", status, data=data, pagination=page)
+
+
+def unanswered(tool: Tool, status: int, failure: Failure, request_id: str = "") -> Outcome:
+    """Return the outcome of a call whose view gave no answer.
+
+    Of what would have been read nothing but the view's class can say the version.
+    """
+    route = tool.endpoint.route
+    version = route.initkwargs.get("mcp_version") or getattr(route.view_class, "mcp_version", "")
+    return Outcome(
+        tool.name,
+        status,
+        failure=failure,
+        request_id=request_id,
+        version=version if isinstance(version, str) else "",
+    )
 
 
 def soft_detail(body: Any) -> SoftDetail:

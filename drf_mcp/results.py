@@ -44,6 +44,8 @@ def tool_result(
         members["structuredContent"] = Encoded(to_bytes(texts[0]))
     if outcome.is_error:
         members["isError"] = True
+    if meta := envelope.result_meta(outcome):
+        members["_meta"] = meta
     return members
 
 

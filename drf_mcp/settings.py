@@ -78,7 +78,7 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_NAME": Setting("drf-mcp-server", Text()),
     # The same for people.
     "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
-    # None: the version of this package.
+    # The version that clients are told of the server. None: that of this package.
     "SERVER_VERSION": Setting(None, Text(none=True)),
     # Guidance for the model, sent when a client connects. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True)),

@@ -92,6 +92,9 @@ CODES: Mapping[str, Category] = {
 }
 """The standard codes of a failure; a project's own codes stand beside them."""
 
+NOT_FOUND_ENDING = "_NOT_FOUND"
+"""How codes of a project's own end that say what was not found, such as ``SPEC_NOT_FOUND``."""
+
 STATUS_CODES: Mapping[int, str] = {
     400: "VALIDATION_ERROR",
     401: "UNAUTHORIZED",
@@ -121,3 +124,10 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
 def standard_code(status: int) -> str:
     """Return the standard code of a failed HTTP status."""
     return STATUS_CODES.get(status, "VALIDATION_ERROR" if status < 500 else "INTERNAL_ERROR")
+
+
+def category_of_code(code: str, status: int) -> Category:
+    """Return the category of an error code: its own, that of its ending, the HTTP status's."""
+    if code.endswith(NOT_FOUND_ENDING):
+        return Category.NOT_FOUND
+    return CODES.get(code) or CODES[standard_code(status)]

@@ -17,6 +17,8 @@ from drf_mcp.outcomes import Pagination, RateLimit
 Schema = dict[str, Any]
 # What is resolved, and then left out.
 SEEN = {"$ref", "anyOf"}
+# Attributes of facts that are no fields of their own.
+HIDDEN = {"more", "own"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ def attributes(documented: type) -> Schema:
     """Return a schema of the attributes that a docstring tells of."""
     section = inspect.cleandoc(documented.__doc__ or "").split("Attributes:\n")[1]
     told = re.findall(r"^ {4}(\w+): ((?:.+\n?)(?: {8}.+\n?)*)", section, re.M)
-    return {"properties": {name: {"description": present(text)} for name, text in told}}
+    shown = {name: present(text) for name, text in told if name not in HIDDEN}
+    return {"properties": {name: {"description": text} for name, text in shown.items()}}
 
 
 def present(text: str) -> str:
@@ -153,20 +156,24 @@ FACTS = merged(
     model_schema(envelopes.ResponseMeta),
     {"properties": {"pagination": attributes(Pagination), "rate_limit": attributes(RateLimit)}},
 )
-SHARED: Schema = {
-    "properties": {
-        name: FACTS["properties"][name]
-        for name in (
-            "request_id",
-            "pagination",
-            "rate_limit",
-            "content_fidelity",
-            "content_fidelity_schema_version",
-            "dropped_content_ids",
-            "content_archive_hashes",
-        )
-    }
-}
+
+
+def shared(*more: str) -> Schema:
+    """Return what is known of the facts that every envelope tells, and of these."""
+    names = [
+        "request_id",
+        "pagination",
+        "rate_limit",
+        "content_fidelity",
+        "content_fidelity_schema_version",
+        "dropped_content_ids",
+        "content_archive_hashes",
+        *more,
+    ]
+    return {"properties": {name: FACTS["properties"][name] for name in names}}
+
+
+SOURCE = ("content_version", "content_hash")
 STRING: Schema = {"type": "string"}
 PROBLEM: Schema = {
     "properties": {
@@ -201,7 +208,7 @@ DESCRIBED = (
         "The default. `meta` may hold further members that a view gave it.",
         envelopes.ToolResponse,
         RESPONSE_V2,
-        {"meta": SHARED, "meta.warning_details[]": ADVICE},
+        {"meta": shared(*SOURCE), "meta.warning_details[]": ADVICE},
     ),
     Described(
         "Data of a failure",
@@ -216,14 +223,14 @@ DESCRIBED = (
         "`data` is there on success, `errors` on failure; a soft failure may have both.",
         envelopes.OkResponse,
         envelopes.OkEnvelope().schema({}) or {},
-        {"meta": SHARED},
+        {"meta": shared("telemetry", "suggestions")},
     ),
     Described(
         "StatusEnvelope",
         "A subclass of `StandardMCPResponse` may have further members.",
         envelopes.StandardMCPResponse,
         envelopes.StatusEnvelope().schema({}) or {},
-        {"metadata": SHARED},
+        {"metadata": shared(*SOURCE)},
     ),
     Described(
         "Digests",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         verify_evidence,
         verify_payload,
     )
+    from drf_mcp.envelopes.error_formatting import ErrorFormatter, format_exception
     from drf_mcp.envelopes.ok_models import OkError, OkMeta, OkResponse
     from drf_mcp.envelopes.response_v2_models import (
         ErrorData,
@@ -39,11 +40,7 @@ if TYPE_CHECKING:
         error_response,
         success_response,
     )
-    from drf_mcp.envelopes.standardized import (
-        ResponseBuilder,
-        format_exception,
-        standardized_response,
-    )
+    from drf_mcp.envelopes.standardized import ResponseBuilder, standardized_response
     from drf_mcp.envelopes.status_models import (
         ResponseError,
         ResponseMetadata,
@@ -56,6 +53,7 @@ __all__ = [
     "DigestPayload",
     "Envelope",
     "ErrorData",
+    "ErrorFormatter",
     "EvidenceSnippet",
     "Locator",
     "OkEnvelope",
@@ -106,7 +104,8 @@ LAZY_MODULES = {
         "error_response",
         "success_response",
     ],
-    "standardized": ["ResponseBuilder", "format_exception", "standardized_response"],
+    "error_formatting": ["ErrorFormatter", "format_exception"],
+    "standardized": ["ResponseBuilder", "standardized_response"],
     "status_models": [
         "ResponseError",
         "ResponseMetadata",

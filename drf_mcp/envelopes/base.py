@@ -54,6 +54,13 @@ class Envelope:
         """
         return None
 
+    def result_meta(self, outcome: Outcome) -> dict[str, Any]:
+        """Return the ``_meta`` of the MCP result: what clients may read and models do not.
+
+        Empty for none.
+        """
+        return {}
+
     def texts(self, outcome: Outcome, encode: Callable[[Any], str]) -> list[str]:
         """Return the result's text blocks, the envelope first.
 

@@ -5,16 +5,12 @@ A member that has nothing to say is left out, never null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Container, Mapping
 from typing import Any
 
-import drf_mcp
 from drf_mcp.outcomes import MISSING, Failure, Outcome, Problem, Warning
-from drf_mcp.settings import mcp_settings
 from drf_mcp.vocabulary import HANDLING
 
-FIDELITY_VERSION = "1.0"
 FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")
 
 STRINGS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
@@ -29,7 +25,6 @@ PAGINATION: dict[str, Any] = {
         "cursor": {"type": "string"},
         "next": {"type": "object", "description": "Arguments that fetch the next page."},
     },
-    "required": ["has_more"],
 }
 
 RATE_LIMIT: dict[str, Any] = {
@@ -37,8 +32,8 @@ RATE_LIMIT: dict[str, Any] = {
     "properties": {
         "limit": {"type": "integer"},
         "remaining": {"type": "integer"},
-        "reset_at": {"type": "integer"},
-        "period": {"type": "integer"},
+        "reset_at": {"type": "string"},
+        "period": {"type": "string"},
         "retry_after": {"type": "integer"},
     },
 }
@@ -52,6 +47,13 @@ FIDELITY: dict[str, Any] = {
 }
 
 
+# What was read, where an answer says it: the "ok" contract has names of its own for both.
+SOURCE: dict[str, Any] = {
+    "content_version": {"type": "string"},
+    "content_hash": {"type": "string"},
+}
+
+
 def present(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that have something to say: not None, "", or empty."""
     return {name: value for name, value in members.items() if value not in (None, "", [], {})}
@@ -62,21 +64,42 @@ def pagination(outcome: Outcome) -> dict[str, Any] | None:
     page = outcome.pagination
     if page is None:
         return None
-    return present(
-        {
-            "has_more": page.has_more,
-            "total_count": page.total_count,
-            "page_size": page.page_size,
-            "page": page.page,
-            "cursor": page.cursor,
-            "next": page.next,
-        }
-    )
+    members = {
+        "has_more": page.has_more,
+        "total_count": page.total_count,
+        "page_size": page.page_size,
+        "page": page.page,
+        "cursor": page.cursor,
+        "next": page.next,
+    }
+    return {**page.more, **present(members)}
 
 
 def rate_limit(outcome: Outcome) -> dict[str, Any] | None:
     """Return what is left of the caller's quota."""
-    return None if outcome.rate_limit is None else present(asdict(outcome.rate_limit))
+    quota = outcome.rate_limit
+    if quota is None:
+        return None
+    members = {
+        "limit": quota.limit,
+        "remaining": quota.remaining,
+        "reset_at": quota.reset_at,
+        "period": quota.period,
+        "retry_after": quota.retry_after,
+    }
+    return {**quota.more, **present(members)}
+
+
+def source(outcome: Outcome) -> dict[str, Any]:
+    """Return the version of what was read and its hash, where somebody said them."""
+    if not outcome.version and not outcome.content_hash:
+        return {}
+    return present({"content_version": outcome.version, "content_hash": outcome.content_hash})
+
+
+def further(outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
+    """Return the further facts that a view's own envelope told, under names that are free."""
+    return {name: value for name, value in outcome.meta.items() if name not in reserved}
 
 
 def fidelity(outcome: Outcome) -> dict[str, Any]:
@@ -86,7 +109,7 @@ def fidelity(outcome: Outcome) -> dict[str, Any]:
         return {}
     return {
         "content_fidelity": facts.level,
-        "content_fidelity_schema_version": FIDELITY_VERSION,
+        "content_fidelity_schema_version": facts.version,
         "dropped_content_ids": list(facts.dropped),
         "content_archive_hashes": facts.archives,
         "warning_details": [warning_detail(warning) for warning in outcome.warnings],
@@ -108,6 +131,11 @@ def warning_detail(warning: Warning) -> dict[str, Any]:
     }
 
 
+def sentence(failure: Failure) -> str:
+    """Return what went wrong in a sentence, or its code where a view gives none."""
+    return failure.message if failure.message.strip() else failure.code
+
+
 def remediation(failure: Failure) -> str:
     """Return what the caller can do, by the kind of failure if nothing else is known."""
     return failure.remediation or HANDLING[failure.category].remediation
@@ -118,8 +146,3 @@ def received(problem: Problem) -> dict[str, Any]:
     if problem.received is not MISSING:
         return {"received": problem.received}
     return {"received": None} if problem.code == "required" else {}
-
-
-def server_version() -> str:
-    """Return the version that the server gives of itself."""
-    return str(mcp_settings.SERVER_VERSION or drf_mcp.__version__)

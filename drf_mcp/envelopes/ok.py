@@ -9,7 +9,7 @@ from typing import Any
 from drf_mcp.envelopes import facts
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.canonical import content_hash, json_value
-from drf_mcp.envelopes.payload import payload, payload_schema
+from drf_mcp.envelopes.payload import is_page, payload, payload_schema
 from drf_mcp.outcomes import Failure, Outcome
 
 META: dict[str, Any] = {
@@ -23,8 +23,9 @@ META: dict[str, Any] = {
         "warnings": facts.STRINGS,
         "pagination": facts.PAGINATION,
         "rate_limit": facts.RATE_LIMIT,
+        "telemetry": {"type": "object"},
+        "suggestions": facts.STRINGS,
     },
-    "required": ["version"],
 }
 
 ERRORS: dict[str, Any] = {
@@ -46,6 +47,12 @@ class OkEnvelope(Envelope):
     """``ok`` and ``meta`` with ``data``, with ``errors``, or, softly failed, with both.
 
     A page's ``data`` is the list of its rows, unless the view put more beside them.
+
+    ``meta.version`` and ``meta.content_hash`` are about what was read, so only the view
+    knows them: see `drf_mcp.notes.Notes.version`. Where nobody says a version there is
+    none, and the hash is that of the answer itself, the one thing whose hash is known. A
+    version without a hash has none: the hash of one answer would not be the same for
+    another read of that version.
     """
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
@@ -66,7 +73,7 @@ class OkEnvelope(Envelope):
     def data(self, outcome: Outcome) -> Any:
         """Return the view's own value, of a page the rows alone, as a JSON reader gets it."""
         value = json_value(payload(outcome))
-        if outcome.pagination is not None and isinstance(value, dict) and set(value) == {"results"}:
+        if is_page(outcome) and isinstance(value, dict) and set(value) == {"results"}:
             return value["results"]
         return value
 
@@ -75,7 +82,7 @@ class OkEnvelope(Envelope):
         entries = [
             (problem.code, problem.message, problem.path, problem.remediation)
             for problem in failure.problems
-        ] or [(failure.code, failure.message, "", facts.remediation(failure))]
+        ] or [(failure.code, facts.sentence(failure), "", facts.remediation(failure))]
         return [
             {
                 "code": code.lower(),
@@ -86,9 +93,13 @@ class OkEnvelope(Envelope):
         ]
 
     def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
-        """Return ``meta``; ``content`` is what the content hash vouches for."""
-        meta: dict[str, Any] = {**outcome.meta, "version": facts.server_version()}
-        if not outcome.is_error:
+        """Return ``meta``; ``content`` is the answer, whose hash stands in for no other."""
+        meta: dict[str, Any] = facts.further(outcome, META["properties"])
+        if outcome.version:
+            meta["version"] = outcome.version
+        if outcome.content_hash:
+            meta["content_hash"] = outcome.content_hash
+        elif not outcome.version and not outcome.is_error:
             meta["content_hash"] = content_hash(content)
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
@@ -101,6 +112,8 @@ class OkEnvelope(Envelope):
                 "warnings": facts.messages(outcome),
                 "pagination": facts.pagination(outcome),
                 "rate_limit": facts.rate_limit(outcome),
+                "telemetry": outcome.telemetry,
+                "suggestions": list(outcome.suggestions),
             }
         )
 

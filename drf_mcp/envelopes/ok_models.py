@@ -25,9 +25,12 @@ class OkMeta(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     content_hash: str | None = Field(
-        default=None, description="Hash of the answer", pattern="^sha256-"
+        default=None,
+        description="Hash of that version, the same for every read of it; of the answer, where "
+        "nobody said a version",
+        pattern="^sha256-",
     )
-    version: str | None = Field(default=None, description="Version of what answered")
+    version: str | None = Field(default=None, description="Canonical version of what was read")
     next_cursor: str | None = Field(default=None, description="Null on the final page")
     warnings: list[str] | None = Field(default=None, description="Non-blocking issues")
 

@@ -17,11 +17,16 @@ LISTS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)
 
 
 def payload(outcome: Outcome) -> Any:
-    """Return the view's value, without count and links if it is a page."""
+    """Return the view's value, without count and links if it is a paginator's page."""
     data = outcome.data
-    if outcome.pagination is None or not isinstance(data, Mapping) or "results" not in data:
+    if not is_page(outcome) or not isinstance(data, Mapping) or "results" not in data:
         return data
     return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
+
+
+def is_page(outcome: Outcome) -> bool:
+    """Return whether the data is what a paginator made, and not a view's own envelope."""
+    return outcome.pagination is not None and not outcome.pagination.own
 
 
 def payload_schema(data_schema: dict[str, Any]) -> dict[str, Any]:

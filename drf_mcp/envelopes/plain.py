@@ -17,8 +17,9 @@ PREFIX = "Error executing tool: "
 class PlainEnvelope(Envelope):
     """Text only: the untouched body as JSON, or ``Error executing tool: ...``.
 
-    It has no room for facts about the result: pagination stays in the body, and what was
-    left out to fit a budget is told in a second text block. There is no
+    It has no room for facts about the result: pagination stays in the body. What the model
+    should know beside it (warnings, suggestions, what was left out to fit a budget) is told
+    in a second text block, the request id in the result's ``_meta``. There is no
     ``structuredContent`` and no ``outputSchema``.
     """
 
@@ -38,10 +39,16 @@ class PlainEnvelope(Envelope):
         return str(rendered) if outcome.is_error else json_text(json.loads(encode(rendered)))
 
     def remarks(self, outcome: Outcome) -> Any:
-        """Return what a shortened body lacks and the way to it, None for a whole one."""
-        if outcome.fidelity is None:
+        """Return warnings, suggestions and the way to what is missing; None for none of them."""
+        if not outcome.warnings and not outcome.suggestions and outcome.fidelity is None:
             return None
-        return facts.present(facts.fidelity(outcome))
+        details = [facts.warning_detail(warning) for warning in outcome.warnings]
+        told = {"warning_details": details, "suggestions": list(outcome.suggestions)}
+        return facts.present({**told, **facts.fidelity(outcome)})
+
+    def result_meta(self, outcome: Outcome) -> dict[str, Any]:
+        """Return the id under which the log knows the call, and what was read if that is said."""
+        return facts.present({"request_id": outcome.request_id, **facts.source(outcome)})
 
     def answer(self, outcome: Outcome) -> Any:
         """Return the body: of a soft failure all of it, not the data in it alone."""

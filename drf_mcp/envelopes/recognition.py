@@ -8,32 +8,21 @@ making: what is not of the right type in it counts for nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
-from datetime import datetime
 from typing import Any
 
-from django.utils.dateparse import parse_datetime
-
-from drf_mcp.envelopes.facts import FIDELITY_LEVELS
+from drf_mcp.envelopes.meta_reading import items, mapping, read_meta
 from drf_mcp.envelopes.model_reading import pointer_of, read_ok, read_status
-from drf_mcp.envelopes.response_v2 import ERROR_DATA, META, VERSION
-from drf_mcp.outcomes import (
-    MISSING,
-    Category,
-    Failure,
-    Fidelity,
-    Outcome,
-    Pagination,
-    Problem,
-    RateLimit,
-    Severity,
-    Warning,
-)
-from drf_mcp.vocabulary import CODES, WARNING_SEVERITIES
+from drf_mcp.envelopes.response_v2 import ERROR_DATA, VERSION
+from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
+from drf_mcp.vocabulary import CODES, HANDLING, category_of_code, standard_code
 
 STANDARD_DATA = frozenset(ERROR_DATA["properties"])
 # What marks a failure of a call that worked is said by `Failure.soft` from there on.
-STANDARD_META = frozenset({*META["properties"], "soft"})
+STANDARD_META = frozenset({"version", "soft"})
+# Members by which ``details`` tell of a problem with an argument.
+PROBLEM_MEMBERS = frozenset({"field", "pointer", "constraint", "code", "message"})
+# What `error_response` fills in where it is told nothing better.
+UNTOLD = "INTERNAL_ERROR"
 
 
 def recognised(data: Any, status: int) -> Outcome | None:
@@ -64,7 +53,7 @@ def read_response_v2(envelope: Mapping[str, Any], status: int) -> Outcome:
     data, meta = envelope.get("data"), envelope["meta"]
     failure = None
     if not envelope["success"]:
-        failure = response_v2_failure(envelope, mapping(data), soft=meta.get("soft") is True)
+        failure = response_v2_failure(envelope, status, soft=meta.get("soft") is True)
         # A soft failure has an answer where a hard one has but its context.
         data = dict(failure.context) if failure.soft and failure.context else None
     return Outcome(
@@ -72,53 +61,46 @@ def read_response_v2(envelope: Mapping[str, Any], status: int) -> Outcome:
         status=status,
         data={} if data is None and failure is None else data,
         failure=failure,
-        request_id=str(meta.get("request_id") or ""),
-        warnings=tuple(response_v2_warnings(meta)),
-        pagination=members_of(Pagination, meta.get("pagination"), has_more=False),
-        rate_limit=members_of(RateLimit, meta.get("rate_limit")),
-        telemetry=mapping(meta.get("telemetry")),
-        fidelity=fidelity_of(meta),
-        meta={name: value for name, value in meta.items() if name not in STANDARD_META},
+        **read_meta(meta, STANDARD_META),
     )
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a value that is a mapping, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+def response_v2_failure(envelope: Mapping[str, Any], status: int, *, soft: bool) -> Failure:
+    """Return the failure of a "response-v2" that says ``success: false``.
 
-
-def items(value: Any) -> list[Any]:
-    """Return the items of a list, none of anything else."""
-    return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def response_v2_failure(
-    envelope: Mapping[str, Any], data: Mapping[str, Any], *, soft: bool
-) -> Failure:
-    """Return the failure of a "response-v2" that says ``success: false``."""
-    code = str(data.get("error_code") or "INTERNAL_ERROR")
+    What `error_response` filled in gives way to what the HTTP status says.
+    """
+    data = mapping(envelope.get("data"))
+    code = str(data.get("error_code") or UNTOLD)
+    named, remediation = data.get("error_type"), str(data.get("remediation") or "")
+    if 400 <= status < 500 and named in (None, CODES[UNTOLD]):
+        code, named = standard_code(status) if code == UNTOLD else code, None
+        if remediation == HANDLING[CODES[UNTOLD]].remediation:
+            remediation = ""
+    details = mapping(data.get("details"))
     return Failure(
         code=code,
-        category=category_of(data.get("error_type"), code),
+        category=category_of(named, code, status),
         message=str(envelope.get("error") or code),
-        remediation=str(data.get("remediation") or ""),
-        problems=tuple(response_v2_problems(data.get("details"))),
+        remediation=remediation,
+        problems=tuple(response_v2_problems(details)),
         context={name: value for name, value in data.items() if name not in STANDARD_DATA},
         soft=soft,
+        details=details,
     )
 
 
-def category_of(named: Any, code: str) -> Category:
-    """Return the category of that name, else the code's, else internal."""
+def category_of(named: Any, code: str, status: int) -> Category:
+    """Return the category of that name, else what code and HTTP status make of it."""
     try:
         return Category(named)
     except ValueError:
-        return CODES.get(code, Category.INTERNAL)
+        return category_of_code(code, status if status >= 400 else 500)
 
 
-def response_v2_problems(details: Any) -> list[Problem]:
+def response_v2_problems(details: Mapping[str, Any]) -> list[Problem]:
     """Return the problems of an error's ``details``, or the one that it is itself."""
-    entries = items(mapping(details).get("problems")) or [details]
+    entries = [mapping(entry) for entry in items(details.get("problems")) or [details]]
     return [
         Problem(
             code=str(entry.get("code") or entry.get("constraint") or "invalid"),
@@ -129,96 +111,9 @@ def response_v2_problems(details: Any) -> list[Problem]:
             remediation=str(entry.get("remediation") or ""),
             context=mapping(entry.get("context")),
         )
-        for entry in map(mapping, entries)
-        if entry
+        for entry in entries
+        if not PROBLEM_MEMBERS.isdisjoint(entry)
     ]
-
-
-def response_v2_warnings(meta: Mapping[str, Any]) -> list[Warning]:
-    """Return the structured warnings, then the sentences that they do not hold."""
-    details = [
-        Warning(
-            code=str(detail.get("code") or "WARNING"),
-            message=str(detail.get("message") or detail.get("code") or ""),
-            severity=severity_of(detail),
-            context=mapping(detail.get("context")),
-            remediation=str(detail.get("remediation") or ""),
-        )
-        for detail in map(mapping, items(meta.get("warning_details")))
-        if detail
-    ]
-    told = {detail.message for detail in details}
-    sentences = [text for text in map(str, items(meta.get("warnings"))) if text not in told]
-    return details + [Warning("WARNING", text) for text in sentences]
-
-
-def severity_of(detail: Mapping[str, Any]) -> Severity:
-    """Return the severity of a structured warning, its code's by default."""
-    try:
-        return Severity(detail.get("severity"))
-    except ValueError:
-        return WARNING_SEVERITIES.get(str(detail.get("code")), Severity.WARNING)
-
-
-def members_of(model: Callable[..., Any], told: Any, **defaults: Any) -> Any:
-    """Return a fact of that class from the members it has, None if there are none."""
-    names = {field.name for field in fields(model)}  # type: ignore[arg-type]
-    known = {name: value for name, value in mapping(told).items() if name in names}
-    converted = {name: converter(name)(value) for name, value in known.items()}
-    said = {name: value for name, value in converted.items() if value is not None}
-    return model(**{**defaults, **said}) if said else None
-
-
-def number(value: Any) -> int | None:
-    """Return a number of things as an integer, None if it is none."""
-    if isinstance(value, (int, float)) and value == value and abs(value) != float("inf"):
-        return int(value)
-    return None
-
-
-def text(value: Any) -> str | None:
-    """Return a value as text, None for none."""
-    return None if value is None else str(value)
-
-
-def arguments(value: Any) -> Mapping[str, Any] | None:
-    """Return arguments to send, None if there are none."""
-    return mapping(value) or None
-
-
-def moment(value: Any) -> int | None:
-    """Return a time as seconds since the epoch, None if it is none."""
-    try:
-        told = parse_datetime(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
-    return int(told.timestamp()) if isinstance(told, datetime) else number(told)
-
-
-def converter(name: str) -> Callable[[Any], Any]:
-    """Return what makes a member of that name of the right type."""
-    return CONVERTERS.get(name, number)
-
-
-CONVERTERS: dict[str, Callable[[Any], Any]] = {
-    "has_more": bool,
-    "cursor": text,
-    "next": arguments,
-    "reset_at": moment,
-}
-
-
-def fidelity_of(meta: Mapping[str, Any]) -> Fidelity | None:
-    """Return what the envelope says was left out, None if it says nothing."""
-    level = meta.get("content_fidelity")
-    if level not in FIDELITY_LEVELS:
-        return None
-    hashes = mapping(meta.get("content_archive_hashes"))
-    return Fidelity(
-        level,
-        tuple(map(str, items(meta.get("dropped_content_ids")))),
-        {str(name): str(value) for name, value in hashes.items()},
-    )
 
 
 READERS: dict[str, Callable[[Any, int], Outcome]] = {

@@ -21,6 +21,8 @@ META: dict[str, Any] = {
         "pagination": facts.PAGINATION,
         "rate_limit": facts.RATE_LIMIT,
         "telemetry": {"type": "object"},
+        "suggestions": facts.STRINGS,
+        **facts.SOURCE,
     },
     "required": ["version"],
 }
@@ -56,7 +58,7 @@ class ResponseV2Envelope(Envelope):
         failure = outcome.failure
         return {
             "success": failure is None,
-            "error": None if failure is None else failure.message,
+            "error": None if failure is None else facts.sentence(failure),
             "meta": self.meta(outcome),
             "data": as_object(payload(outcome))
             if failure is None
@@ -67,7 +69,7 @@ class ResponseV2Envelope(Envelope):
         """Return the reserved members that have something to say."""
         return facts.present(
             {
-                **outcome.meta,
+                **facts.further(outcome, META["properties"]),
                 "version": VERSION,
                 "request_id": outcome.request_id,
                 **facts.fidelity(outcome),
@@ -76,6 +78,8 @@ class ResponseV2Envelope(Envelope):
                 "pagination": facts.pagination(outcome),
                 "rate_limit": facts.rate_limit(outcome),
                 "telemetry": outcome.telemetry,
+                "suggestions": list(outcome.suggestions),
+                **facts.source(outcome),
             }
         )
 
@@ -85,16 +89,17 @@ class ResponseV2Envelope(Envelope):
             "error_code": failure.code,
             "error_type": failure.category.value,
             "remediation": facts.remediation(failure),
-            **self.details(failure.problems),
+            **self.details(failure),
         }
         answer = as_object(payload(outcome)) if failure.soft else {}
         # Written twice: the standard members stand first and cannot be overwritten.
         return {**standard, **answer, **failure.context, **standard}
 
-    def details(self, problems: tuple[Problem, ...]) -> dict[str, Any]:
-        """Return the ``details`` member: the first problem, and all of them."""
+    def details(self, failure: Failure) -> dict[str, Any]:
+        """Return the ``details`` member: the first problem, all of them, and the view's own."""
+        problems = failure.problems
         if not problems:
-            return {}
+            return {"details": failure.details} if failure.details else {}
         first = problems[0]
         return {
             "details": {
@@ -102,6 +107,7 @@ class ResponseV2Envelope(Envelope):
                 "constraint": first.code,
                 **facts.received(first),
                 "problems": [self.problem(problem) for problem in problems],
+                **failure.details,
             }
         }
 

@@ -11,11 +11,13 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.envelopes.bodies import Body
+from drf_mcp.envelopes.meta_reading import moment, period
 from drf_mcp.envelopes.response_v2 import VERSION
-from drf_mcp.outcomes import Category
-from drf_mcp.vocabulary import CODES, HANDLING, WARNING_SEVERITIES
+from drf_mcp.outcomes import Category, Fidelity
+from drf_mcp.vocabulary import HANDLING, WARNING_SEVERITIES, category_of_code
 
 OPEN = ConfigDict(extra="allow")
+EMPTY: tuple[Any, ...] = (None, [], {}, ())
 
 
 class WarningDetail(TypedDict, total=False):
@@ -50,6 +52,11 @@ class ReservedMeta(TypedDict, total=False):
     dropped_content_ids: Annotated[list[str], Field(description="What was left out")]
     content_archive_hashes: Annotated[
         dict[str, str], Field(description="Archive id to the hash of what it keeps")
+    ]
+    suggestions: Annotated[list[str], Field(description="What to do next, in sentences")]
+    content_version: Annotated[str, Field(description="Canonical version of what was read")]
+    content_hash: Annotated[
+        str, Field(description="Hash of that version, the same for every read of it")
     ]
 
 
@@ -91,8 +98,8 @@ class ToolResponse(Body):
     """One response; ``dataclasses.asdict`` gives the JSON value.
 
     Raises:
-        pydantic.ValidationError: if ``error`` is set on a success or missing on a
-            failure, or a reserved member of ``meta`` has the wrong shape.
+        pydantic.ValidationError: if ``error`` is set on a success, or missing or empty on
+            a failure, or a reserved member of ``meta`` has the wrong shape.
     """
 
     mcp_contract: ClassVar[str] = VERSION
@@ -111,6 +118,8 @@ class ToolResponse(Body):
         """Refuse a success with an error and a failure without one."""
         if self.success is not (self.error is None):
             raise ValueError("error is a sentence on failure and null on success")
+        if self.error is not None and not self.error.strip():
+            raise ValueError("error is empty: say in a sentence what went wrong")
         return self
 
     def as_json(self) -> dict[str, Any]:
@@ -126,10 +135,14 @@ def success_response(
     Args:
         data: the payload; ``{}`` when there is none.
         meta: ``request_id``, ``warnings``, ``warning_details``, ``pagination``,
-            ``rate_limit``, ``telemetry``, the content fidelity members, and ``meta``
-            with further members. None stands for nothing.
+            ``rate_limit``, ``telemetry``, the content fidelity members, ``suggestions``,
+            ``content_version`` and ``content_hash``, and ``meta`` with further members.
+            None stands for nothing.
+
+    Raises:
+        TypeError: if ``data`` is no mapping.
     """
-    return ToolResponse(success=True, data=dict(data or {}), meta=response_meta(meta))
+    return ToolResponse(success=True, data=members("data", data), meta=response_meta(meta))
 
 
 def error_response(
@@ -147,23 +160,46 @@ def error_response(
     Args:
         message: what went wrong, for people.
         error_code: the machine-readable code; ``INTERNAL_ERROR`` by default.
-        error_type: the category; by default that of a standard code, else ``internal``.
+        error_type: the category; by default that of a standard code, ``not_found`` of a code
+            that ends in ``_NOT_FOUND``, else ``internal``. As the answer of a tool that
+            ``internal`` gives way to what the HTTP status says.
         remediation: what to do about it; by default the advice of the category.
         data: further context, merged into ``data``.
         details: ``field``, ``constraint``, ``received`` and the like.
         meta: as for `success_response`.
+
+    Raises:
+        pydantic.ValidationError: if the message is empty.
+        TypeError: if ``data`` or ``details`` is no mapping.
     """
     code = error_code or "INTERNAL_ERROR"
-    category = error_type or CODES.get(code, Category.INTERNAL).value
+    category = error_type or category_of_code(code, 500).value
+    told = members("details", details)
     standard = {
         "error_code": code,
         "error_type": category,
         "remediation": remediation or default_remediation(category),
-        **({"details": dict(details)} if details else {}),
+        **({"details": told} if told else {}),
     }
     # Written twice: the standard members stand first and cannot be overwritten.
-    merged = {**standard, **(data or {}), **standard}
+    merged = {**standard, **members("data", data), **standard}
     return ToolResponse(success=False, data=merged, error=message, meta=response_meta(meta))
+
+
+def members(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what an argument holds, nothing for None.
+
+    Raises:
+        TypeError: if it is no mapping.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            f"{name} must be a dict, not {type(value).__name__}: give the value a name, "
+            f"such as {name}={{'results': ...}}"
+        )
+    return dict(value)
 
 
 def default_remediation(error_type: str) -> str:
@@ -178,14 +214,27 @@ def response_meta(arguments: MetaArguments) -> ResponseMeta:
     Raises:
         TypeError: on an argument that is not a member of `MetaArguments`.
     """
-    members: dict[str, Any] = dict(arguments)
-    unknown = members.keys() - MetaArguments.__annotations__.keys()
+    given: dict[str, Any] = dict(arguments)
+    unknown = given.keys() - MetaArguments.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    extra = members.pop("meta", None) or {}
-    members["warning_details"] = with_severities(members.get("warning_details") or ())
-    told = {name: value for name, value in members.items() if value not in (None, [], {}, ())}
-    return {**extra, **told, "version": VERSION}  # type: ignore[typeddict-item]
+    extra = members("meta", given.pop("meta", None))
+    given["warning_details"] = with_severities(given.get("warning_details") or ())
+    told = {**extra, **{name: value for name, value in given.items() if value not in EMPTY}}
+    if "content_fidelity" in told:
+        told.setdefault("content_fidelity_schema_version", Fidelity.version)
+    if isinstance(told.get("rate_limit"), Mapping):
+        told["rate_limit"] = in_words(told["rate_limit"])
+    return {**told, "version": VERSION}  # type: ignore[typeddict-item]
+
+
+def in_words(rate_limit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rate limit whose time of reset and period are texts."""
+    texts = {"reset_at": moment, "period": period}
+    return {
+        name: texts[name](value) or value if name in texts else value
+        for name, value in rate_limit.items()
+    }
 
 
 def with_severities(details: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

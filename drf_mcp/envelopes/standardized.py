@@ -13,43 +13,28 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
-from rest_framework import exceptions
+from asgiref.sync import iscoroutinefunction
+from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 from typing_extensions import Self
 
-from drf_mcp.envelopes.status_models import ResponseError, ResponseSeverity, StandardMCPResponse
-from drf_mcp.violations import violation_failure
-from drf_mcp.vocabulary import CODES, HANDLING, Category, standard_code
+from drf_mcp.envelopes.error_formatting import (
+    ErrorFormatter,
+    FormattedError,
+    api_exception,
+    as_response_error,
+    format_exception,
+)
+from drf_mcp.envelopes.status_models import ResponseError, StandardMCPResponse
 
 logger = logging.getLogger("drf_mcp")
 
 ResponseT = TypeVar("ResponseT", bound=StandardMCPResponse)
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class HasValue(Protocol):
-    """An enum member whose ``value`` is info, warning, error or critical."""
-
-    @property
-    def value(self) -> str:
-        """The severity in lower case."""
-
-
-class FormattedError(Protocol):
-    """An error ready to be shown, of whatever class."""
-
-    message: str
-    suggestion: str | None
-    severity: HasValue
-    error_code: str
-    recoverable: bool
-    context: dict[str, Any] | None
 
 
 class ResponseBuilder:
@@ -61,11 +46,24 @@ class ResponseBuilder:
         primary_error: Exception,
         context: dict[str, Any] | None = None,
         execution_time: float | None = None,
+        error_formatter: Any = ErrorFormatter,
     ) -> ResponseT:
-        """Return the response for an exception; see `format_exception`."""
+        """Return the response for an exception.
+
+        Args:
+            response_class: the class of the response.
+            primary_error: the exception.
+            context: what else is known of it.
+            execution_time: how long it took, in seconds.
+            error_formatter: an `ErrorFormatter`, or its class.
+        """
         response = response_class(success=False)
         response.metadata.execution_time = execution_time
-        add_error(response, format_exception(primary_error, context))
+        formatter = error_formatter() if isinstance(error_formatter, type) else error_formatter
+        formatted = formatter.format_exception(primary_error, context)
+        add_error(
+            response, as_response_error(formatted or format_exception(primary_error, context))
+        )
         return response
 
     @staticmethod
@@ -80,15 +78,7 @@ class ResponseBuilder:
         response = response_class(success=success, data=data or {})
         response.metadata.execution_time = execution_time
         for formatted in formatted_errors:
-            error = ResponseError(
-                message=formatted.message,
-                suggestion=formatted.suggestion,
-                severity=ResponseSeverity(formatted.severity.value),
-                code=formatted.error_code,
-                recoverable=formatted.recoverable,
-                context=formatted.context,
-            )
-            add_error(response, error)
+            add_error(response, as_response_error(formatted))
         return response
 
 
@@ -96,61 +86,6 @@ def add_error(response: StandardMCPResponse, error: ResponseError) -> None:
     """Add an error and its suggestion to a response."""
     response.add_error(error)
     response.add_suggestion(error.suggestion or "")
-
-
-def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> ResponseError:
-    """Return what the caller may know of an exception.
-
-    REST framework's exceptions, and Django's two that it knows, tell their own
-    sentence, and what broke a rule of the database tells which. Any other tells none,
-    since it may hold secrets.
-    """
-    suggestion = ""
-    known, violated = api_exception(exc), violation_failure(exc)
-    if violated is not None:
-        code, message = violated.code.lower(), violated.message
-        category, suggestion = violated.category, violated.remediation
-    elif known is None:
-        code, message = "internal_error", "An internal error occurred."
-        category = Category.INTERNAL
-    else:
-        standard = standard_code(known.status_code)
-        code, message = own_code(known) or standard.lower(), " ".join(sentences(known.detail))
-        category = CODES.get(code.upper(), CODES[standard])
-    handling = HANDLING[category]
-    return ResponseError(
-        message=message,
-        suggestion=suggestion or handling.remediation,
-        severity=handling.severity,
-        code=code,
-        recoverable=handling.recoverable,
-        context=context,
-    )
-
-
-def api_exception(exc: Exception) -> exceptions.APIException | None:
-    """Return REST framework's form of an exception that it turns into a response."""
-    if isinstance(exc, Http404):
-        return exceptions.NotFound()
-    if isinstance(exc, PermissionDenied):
-        return exceptions.PermissionDenied()
-    return exc if isinstance(exc, exceptions.APIException) else None
-
-
-def own_code(exc: exceptions.APIException) -> str | None:
-    """Return the code of a project's own exception class; None for a stock one."""
-    codes = exc.get_codes()
-    stock = type(exc).__module__ == exceptions.__name__
-    return codes.lower() if isinstance(codes, str) and not stock else None
-
-
-def sentences(detail: Any, place: str = "") -> list[str]:
-    """Return every message of an exception's detail, led by its place."""
-    if isinstance(detail, Mapping):
-        return [text for name in detail for text in sentences(detail[name], f"{place}{name}: ")]
-    if isinstance(detail, (list, tuple)):
-        return [text for item in detail for text in sentences(item, place)]
-    return [f"{place}{detail}"]
 
 
 class Run:
@@ -161,9 +96,12 @@ class Run:
     transaction is marked for rollback as REST framework's own handler does.
     """
 
-    def __init__(self, response_class: type[StandardMCPResponse], name: str) -> None:
+    def __init__(
+        self, response_class: type[StandardMCPResponse], name: str, error_formatter: Any
+    ) -> None:
         self.response_class = response_class
         self.name = name
+        self.error_formatter = error_formatter
         self.response = response_class()
         self.reply = Response()
 
@@ -180,11 +118,14 @@ class Run:
         if not isinstance(exc, Exception):
             return False
         known = api_exception(exc)
-        if known is None:
-            logger.error("%s failed", self.name, exc_info=exc)
         set_rollback()
         self.reply = Response(status=500 if known is None else known.status_code)
-        self.response = ResponseBuilder.build_error_response(self.response_class, exc)
+        self.response = ResponseBuilder.build_error_response(
+            self.response_class, exc, error_formatter=self.error_formatter
+        )
+        if known is None:
+            request_id = self.response.metadata.request_id
+            logger.error("%s failed [%s]", self.name, request_id, exc_info=exc)
         return True
 
     def answer(self, value: Any) -> None:
@@ -212,31 +153,54 @@ class Run:
         return self.reply
 
 
+def name_of(function: Any) -> str:
+    """Return the name of a function, of what a partial calls, or of a callable object's class."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    name: str = getattr(function, "__name__", "") or type(function).__name__
+    return name
+
+
+def is_coroutine(function: Any) -> bool:
+    """Return whether a call has to be awaited, be it of a function or of an object."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)
+
+
 def standardized_response(
-    response_class: type[StandardMCPResponse],
+    response_class: type[StandardMCPResponse], *, error_formatter: Any = ErrorFormatter
 ) -> Callable[[Function], Function]:
     """Decorate a function, coroutine or not, to answer in the standard response.
 
     A `StandardMCPResponse` is finalized, a dict becomes its ``data`` (and its
     ``success``, if it has that member), any other value ``{"result": value}``. An
-    exception becomes a failure.
+    exception becomes a failure. Partials and objects that can be called are decorated
+    like functions.
+
+    Args:
+        response_class: the class of the responses.
+        error_formatter: what is told of exceptions: an `ErrorFormatter` or its class.
     """
 
     def decorator(function: Function) -> Function:
-        make_run = functools.partial(Run, response_class, function.__name__)
+        make_run = functools.partial(Run, response_class, name_of(function), error_formatter)
+        # The attributes of an object are its own; a function's go along, as with `wraps`.
+        attributes = functools.WRAPPER_UPDATES if inspect.isroutine(function) else ()
+        wraps = functools.wraps(function, updated=attributes)
 
-        @functools.wraps(function)
+        @wraps
         def call(*args: Any, **kwargs: Any) -> Any:
             with make_run() as run:
                 run.answer(function(*args, **kwargs))
             return run.result(*args)
 
-        @functools.wraps(function)
+        @wraps
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             with make_run() as run:
                 run.answer(await function(*args, **kwargs))
             return run.result(*args)
 
-        return call_async if inspect.iscoroutinefunction(function) else call  # type: ignore[return-value]
+        return call_async if is_coroutine(function) else call  # type: ignore[return-value]
 
     return decorator

@@ -10,6 +10,7 @@ from drf_mcp.envelopes import facts
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.payload import as_object, as_object_schema, payload, payload_schema
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
+from drf_mcp.settings import mcp_settings
 from drf_mcp.vocabulary import HANDLING
 
 ERRORS: dict[str, Any] = {
@@ -28,6 +29,9 @@ ERRORS: dict[str, Any] = {
     },
 }
 
+# What the contract gives a tool that has no other.
+TOOL_VERSION = "1.0.0"
+
 METADATA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -39,6 +43,7 @@ METADATA: dict[str, Any] = {
         **facts.FIDELITY,
         "pagination": facts.PAGINATION,
         "rate_limit": facts.RATE_LIMIT,
+        **facts.SOURCE,
     },
     "required": ["timestamp", "tool_name", "tool_version"],
 }
@@ -48,13 +53,14 @@ class StatusEnvelope(Envelope):
     """A status in one word, then errors, warnings, suggestions, metadata and data.
 
     ``partial_success`` is a success with errors or warnings. Warnings that say what
-    to do are ``errors`` of a lesser severity, since only those have room for it.
+    to do are ``errors`` of a lesser severity, since only those have room for it, and so
+    are the errors that a view's own response told of a success.
     """
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
         """Return the envelope, its short members first."""
         errors = self.errors(outcome)
-        warnings = [item.message for item in outcome.warnings if not item.remediation]
+        warnings = [item.message for item in outcome.warnings if not has_entry(item)]
         told = [error.get("suggestion") for error in errors]
         rendered = {
             "status": self.status(outcome, troubled=bool(errors or warnings)),
@@ -77,12 +83,12 @@ class StatusEnvelope(Envelope):
         """Return the view's value as an object, None where a failure has none."""
         failure = outcome.failure
         if failure is not None and (outcome.data is None or not failure.soft):
-            return None
+            return failure.data
         return as_object(payload(outcome))
 
     def errors(self, outcome: Outcome) -> list[dict[str, Any]]:
         """Return what failed, then the warnings that say what to do."""
-        lesser = [warning_error(item) for item in outcome.warnings if item.remediation]
+        lesser = [warning_error(item) for item in outcome.warnings if has_entry(item)]
         failure = outcome.failure
         if failure is None:
             return lesser
@@ -91,17 +97,20 @@ class StatusEnvelope(Envelope):
         return [*(problem_error(item, failure) for item in failure.problems), *lesser]
 
     def metadata(self, outcome: Outcome) -> dict[str, Any]:
-        """Return who answered, when, and how long it took."""
+        """Return who answered, when, and how long it took, unless the view's response says."""
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         duration = outcome.telemetry.get("duration_ms")
         return facts.present(
             {
-                **outcome.meta,
+                **facts.further(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
-                "timestamp": now.replace("+00:00", "Z"),
-                "tool_name": outcome.tool,
-                "tool_version": facts.server_version(),
+                "timestamp": own_text(outcome, "timestamp") or now.replace("+00:00", "Z"),
+                "tool_name": own_text(outcome, "tool_name") or outcome.tool,
+                "tool_version": own_text(outcome, "tool_version")
+                or mcp_settings.SERVER_VERSION
+                or TOOL_VERSION,
                 "execution_time": seconds(duration),
+                **facts.source(outcome),
                 **facts.fidelity(outcome),
                 "pagination": facts.pagination(outcome),
                 "rate_limit": facts.rate_limit(outcome),
@@ -135,6 +144,17 @@ class StatusEnvelope(Envelope):
         }
 
 
+def own_text(outcome: Outcome, name: str) -> str:
+    """Return a member of ``metadata`` as a view's own response told it, "" if it did not."""
+    value = outcome.meta.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def has_entry(warning: Warning) -> bool:
+    """Return whether a warning is told as one of the ``errors``."""
+    return bool(warning.remediation) or warning.recoverable is not None
+
+
 def seconds(milliseconds: Any) -> float | None:
     """Return milliseconds as seconds, None if that is no number of them."""
     return round(milliseconds / 1000, 6) if isinstance(milliseconds, (int, float)) else None
@@ -145,12 +165,12 @@ def failure_error(failure: Failure) -> dict[str, Any]:
     handling = HANDLING[failure.category]
     known = failure.recoverable
     return {
-        "message": failure.message,
+        "message": facts.sentence(failure),
         "suggestion": facts.remediation(failure),
         "severity": handling.severity.value,
         "code": failure.code.lower(),
         "recoverable": handling.recoverable if known is None else known,
-        **facts.present({"context": failure.context}),
+        **facts.present({"context": failure.context if failure.data is None else {}}),
     }
 
 
@@ -158,7 +178,7 @@ def problem_error(problem: Problem, failure: Failure) -> dict[str, Any]:
     """Return the entry of one problem with the arguments."""
     handling = HANDLING[failure.category]
     context = {
-        **failure.context,
+        **(failure.context if failure.data is None else {}),
         **problem.context,
         **facts.present({"pointer": problem.pointer, "field": problem.path}),
         **facts.present({"accepted": problem.accepted}),
@@ -176,15 +196,15 @@ def problem_error(problem: Problem, failure: Failure) -> dict[str, Any]:
 
 
 def warning_error(warning: Warning) -> dict[str, Any]:
-    """Return the entry of a warning that says what to do."""
+    """Return the entry of a warning that says what to do, or of an error of a success."""
     # "error" and "critical" are for failures: beside them there is no success.
     severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
     return {
         "message": warning.message,
-        "suggestion": warning.remediation,
+        **facts.present({"suggestion": warning.remediation}),
         "severity": severity.value,
         "code": warning.code.lower(),
-        "recoverable": True,
+        "recoverable": warning.recoverable is not False,
         **facts.present({"context": warning.context}),
     }
 

@@ -88,7 +88,7 @@ def bare(outcome: Outcome) -> Outcome:
     """Return an outcome without data, problems and context."""
     failure = outcome.failure
     if failure is not None:
-        failure = replace(failure, problems=(), context={})
+        failure = replace(failure, problems=(), context={}, details={}, data=None)
     return outcome.changed(data=None, body=None, failure=failure)
 
 

@@ -53,7 +53,7 @@ def fit_failure(
     if len(write(fitted)) > room and not failure.soft:
         fitted = fitted.changed(data=None)
     if len(write(fitted)) > room:
-        bare = replace(failure, problems=(), context={})
+        bare = replace(failure, problems=(), context={}, details={}, data=None)
         beside = {"telemetry": {}, "meta": {}, "suggestions": (), "warnings": fitted.warnings[-1:]}
         fitted = fitted.changed(failure=bare, **beside)
         if len(write(fitted)) > room:
@@ -89,6 +89,8 @@ def with_short_texts(failure: Failure, length: int = SENTENCE) -> Failure:
         remediation=clip(failure.remediation, length),
         problems=tuple(short_problem(problem) for problem in failure.problems),
         context=short_context(failure.context),
+        details=short_context(failure.details),
+        data=None if failure.data is None else short_context(failure.data),
     )
 
 

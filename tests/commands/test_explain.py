@@ -184,7 +184,7 @@ def test_the_endpoints_own_permissions_are_asked_first(asked, settings):
 def test_a_throttle_tells_what_is_left_and_counts_nothing(asked, dora):
     for _ in range(3):
         (_, throttle) = asked(Post, throttle_classes=[Hourly], permission_classes=[]).steps
-        assert throttle.says == "has 2 of 2 calls left in 3600 seconds"
+        assert throttle.says == "has 2 of 2 calls left per hour"
 
 
 def test_a_throttle_with_nothing_left_refuses(asked, dora):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ from drf_mcp.notes import notes_of
 from drf_mcp.outcomes import Severity
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from tests.agents import REVISIONS
+from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering, raising
 
 
@@ -61,8 +63,38 @@ def test_status_has_warnings_errors_and_suggestions(serve):
     assert envelope["suggestions"] == ["Ask source b again.", "Call refresh first."]
 
 
-def test_plain_has_the_body_alone(serve):
-    assert serve(answering(noted)).read("plain") == {"a": 1}
+def test_plain_has_the_body_alone_and_the_notes_in_a_block_of_their_own(serve):
+    body, notes = serve(answering(noted)).call("plain").raw["content"]
+    assert json.loads(body["text"]) == {"a": 1}
+    told = json.loads(notes["text"])
+    assert told["suggestions"] == ["Call refresh first."]
+    codes = [detail["code"] for detail in told["warning_details"]]
+    assert codes == ["STALE_CACHE", "PARTIAL_FAILURE"]
+
+
+SUGGESTED = {
+    "response_v2": lambda raw: raw["structuredContent"]["meta"]["suggestions"],
+    "ok": lambda raw: raw["structuredContent"]["meta"]["suggestions"],
+    "status": lambda raw: raw["structuredContent"]["suggestions"],
+    "plain": lambda raw: json.loads(raw["content"][1]["text"])["suggestions"],
+}
+
+
+@pytest.mark.parametrize("envelope", ENVELOPES)
+@pytest.mark.parametrize("fails", [False, True], ids=["success", "failure"])
+def test_a_suggestion_is_heard_in_every_envelope(serve, envelope, fails):
+    def view(request) -> Response:
+        call_notes(request).suggest("Call refresh first.")
+        if fails:
+            raise serializers.ValidationError("no")
+        return Response({"a": 1})
+
+    raw = serve(answering(view)).call(envelope).raw
+    assert "Call refresh first." in SUGGESTED[envelope](raw)
+
+
+def test_without_notes_plain_has_one_block(serve):
+    assert len(serve(answering(lambda request: Response({}))).call("plain").raw["content"]) == 1
 
 
 def test_plain_http_is_not_changed_by_notes(serve):

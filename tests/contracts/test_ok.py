@@ -24,7 +24,7 @@ def test_a_success_has_ok_data_and_meta(serve):
     assert set(envelope) == {"ok", "data", "meta"}
     assert envelope["ok"] is True
     assert envelope["data"] == {"a": 1}
-    assert {"content_hash", "version"} <= set(envelope["meta"])
+    assert set(envelope["meta"]) == {"content_hash", "request_id", "telemetry"}
     assert "next_cursor" not in envelope["meta"]
 
 
@@ -70,7 +70,7 @@ def test_an_error_has_errors_and_meta(serve):
             "fix_hint": "Look up which identifiers exist, then call again with one of them.",
         }
     ]
-    assert envelope["meta"]["version"]
+    assert set(envelope["meta"]) == {"request_id", "telemetry"}
 
 
 def test_both_channels_carry_the_same_payload(serve):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -25,6 +26,8 @@ from drf_mcp.envelopes import (
     success_response,
 )
 from drf_mcp.envelopes.recognition import recognised
+from drf_mcp.outcomes import Category
+from drf_mcp.vocabulary import HANDLING
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
 from tests.envelopes.samples import STRUCTURED, parsed
@@ -147,7 +150,7 @@ def test_members_of_meta_that_are_a_views_own_are_kept(serve):
 def test_everything_that_meta_may_say_is_kept(serve):
     said = {
         "pagination": {"cursor": "c2", "has_more": True, "total_count": 9},
-        "rate_limit": {"limit": 100, "remaining": 50, "reset_at": 1_790_000_000},
+        "rate_limit": {"limit": 100, "remaining": 50, "reset_at": "2026-09-21T14:13:20Z"},
         "content_fidelity": "summary",
         "content_fidelity_schema_version": "1.0",
         "dropped_content_ids": ["x"],
@@ -168,10 +171,180 @@ def test_the_telemetry_of_a_view_stands_beside_the_duration(serve):
     assert "duration_ms" in meta["telemetry"]
 
 
-def test_a_time_of_reset_may_be_written_as_text(serve):
-    limit = {"limit": 1, "reset_at": "2026-01-01T00:00:00Z"}
-    meta = serve(view(lambda: success_response({}, rate_limit=limit))).read()["meta"]
-    assert meta["rate_limit"] == {"limit": 1, "reset_at": 1767225600}
+RESETS = "2026-09-21T14:13:20Z"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (RESETS, RESETS),
+        ("2026-09-21T16:13:20+02:00", "2026-09-21T16:13:20+02:00"),
+        (1_790_000_000, RESETS),
+        (1_790_000_000.0, RESETS),
+        (datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc), RESETS),
+    ],
+)
+def test_a_time_of_reset_is_a_text_however_it_is_said(serve, said, told):
+    limit = {"limit": 1, "reset_at": said}
+    as_model = serve(view(lambda: success_response({}, rate_limit=limit)))
+    as_dict = serve(view(lambda: v2(meta={"rate_limit": limit})))
+    assert as_model.read()["meta"]["rate_limit"] == {"limit": 1, "reset_at": told}
+    assert as_dict.read()["meta"]["rate_limit"] == {"limit": 1, "reset_at": told}
+
+
+@pytest.mark.parametrize(
+    ("said", "told"), [("hour", "hour"), (60, "minute"), (86400, "day"), (90, "90 seconds")]
+)
+def test_a_period_is_a_text_however_it_is_said(serve, said, told):
+    made = serve(view(lambda: v2(meta={"rate_limit": {"limit": 1, "period": said}})))
+    assert made.read()["meta"]["rate_limit"] == {"limit": 1, "period": told}
+
+
+@pytest.mark.parametrize("said", ["soon", 1e300, [1], float("nan")])
+def test_a_time_of_reset_that_is_no_time_is_not_told(serve, said):
+    outcome = recognised(v2(meta={"rate_limit": {"limit": 1, "reset_at": said}}), 200)
+    assert outcome.rate_limit.reset_at is None
+
+
+def v2(**members: Any) -> dict[str, Any]:
+    """Return the dict of a success, as a view writes it by hand."""
+    meta = {"version": "response-v2", **members.pop("meta", {})}
+    return {"success": True, "data": {}, "error": None, "meta": meta, **members}
+
+
+def refused(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the dict of a failure, as a view writes it by hand."""
+    return v2(success=False, error="No.", data=data)
+
+
+def test_unknown_members_of_pagination_and_rate_limit_are_kept(serve):
+    said = {
+        "pagination": {"cursor": "c2", "page_count": 3, "links": {"up": "/a"}},
+        "rate_limit": {"limit": 9, "burst": 2, "scope": "search"},
+    }
+    meta = serve(view(lambda: v2(meta=said))).read()["meta"]
+    assert meta["pagination"] == {**said["pagination"], "has_more": True}
+    assert meta["rate_limit"] == said["rate_limit"]
+
+
+def test_pages_that_do_not_say_whether_more_follow_are_told_as_they_are(serve):
+    made = serve(view(lambda: v2(meta={"pagination": {"total_count": 3}})))
+    assert made.read()["meta"]["pagination"] == {"total_count": 3}
+
+
+def test_details_of_any_kind_are_kept(serve):
+    details = {"limit": 5, "used": {"today": 7}}
+    data = serve(view(lambda: refused({"error_code": "CONFLICT", "details": details}))).read()[
+        "data"
+    ]
+    assert data["details"] == details
+
+
+def test_details_that_name_an_argument_are_its_problem_too(serve):
+    details = {"field": "lines[0].name", "constraint": "required", "hint": "Look."}
+    served = serve(view(lambda: refused({"error_code": "MISSING_REQUIRED", "details": details})))
+    told = served.read()["data"]["details"]
+    assert {name: told[name] for name in details} == details
+    assert told["problems"][0]["pointer"] == "/lines/0/name"
+    assert served.read("ok")["errors"][0]["path"] == "lines[0].name"
+
+
+def test_unknown_members_of_a_warning_belong_to_its_context(serve):
+    detail = {"code": "STALE_CACHE", "message": "Old.", "source": "a", "context": {"hours": 2}}
+    (told,) = serve(view(lambda: v2(meta={"warning_details": [detail]}))).read()["meta"][
+        "warning_details"
+    ]
+    assert told["context"] == {"source": "a", "hours": 2}
+
+
+@pytest.mark.parametrize(
+    "said", [{"dropped_content_ids": ["x"]}, {"content_archive_hashes": {"a": "sha256:b"}}]
+)
+def test_what_was_dropped_is_told_where_no_level_is(serve, said):
+    meta = serve(view(lambda: v2(meta=said))).read()["meta"]
+    assert meta["content_fidelity"] == "partial"
+    assert meta["content_fidelity_schema_version"] == "1.0"
+    assert {name: meta[name] for name in said} == said
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "error_type"),
+    [
+        ({"error_code": "CONFLICT"}, 404, "conflict"),
+        ({"error_code": "SPEC_NOT_FOUND"}, 200, "not_found"),
+        ({"error_code": "SPEC_NOT_FOUND"}, 400, "not_found"),
+        ({"error_code": "OUT_OF_INK"}, 409, "conflict"),
+        ({"error_code": "OUT_OF_INK"}, 503, "unavailable"),
+        ({"error_code": "OUT_OF_INK"}, 200, "internal"),
+        ({"error_code": "OUT_OF_INK", "error_type": "validation"}, 409, "validation"),
+        ({}, 404, "not_found"),
+    ],
+)
+def test_the_type_of_an_error_follows_its_code_then_its_ending_then_the_status(
+    serve, data, status, error_type
+):
+    told = serve(view(lambda: refused(data), status=status)).read()["data"]
+    assert told["error_type"] == error_type
+    assert ("Try again" in told["remediation"]) is (error_type in ("internal", "unavailable"))
+
+
+@pytest.mark.parametrize("make", [lambda made: made, asdict], ids=["model", "asdict"])
+def test_the_documented_example_says_what_to_do(serve, make):
+    """Not "internal", "try again later"."""
+    refusal = error_response("No such spec.", error_code="SPEC_NOT_FOUND")
+    data = serve(view(lambda: make(refusal), status=404)).read()["data"]
+    assert (data["error_type"], data["remediation"]) == (
+        "not_found",
+        HANDLING[Category.NOT_FOUND].remediation,
+    )
+
+
+@pytest.mark.parametrize("make", [lambda made: made, asdict], ids=["model", "asdict"])
+def test_what_error_response_filled_in_gives_way_to_the_status(serve, make):
+    served = serve(view(lambda: make(error_response("Out of ink.")), status=409))
+    data = served.read()["data"]
+    assert (data["error_code"], data["error_type"]) == ("CONFLICT", "conflict")
+    assert data["remediation"] == HANDLING[Category.CONFLICT].remediation
+
+
+def test_everything_that_a_standard_response_says_is_kept(serve):
+    said = {
+        "request_id": "own",
+        "timestamp": "2025-08-07T10:30:00Z",
+        "tool_name": "scan_dependencies",
+        "tool_version": "2.1",
+        "execution_time": 0.5,
+        "pagination": {"total_count": 9},
+        "build": "b7",
+    }
+    errors = [
+        {"message": "Two names.", "severity": "warning", "code": "names", "recoverable": False}
+    ]
+
+    def make() -> StandardMCPResponse:
+        return StandardMCPResponse(metadata=ResponseMetadata(**said), errors=errors, data={"a": 1})
+
+    envelope = serve(view(make)).read("status")
+    assert envelope["metadata"] == said
+    assert (envelope["errors"], envelope["warnings"]) == (errors, [])
+    assert (envelope["status"], envelope["data"]) == ("partial_success", {"a": 1})
+
+
+def test_a_standard_response_that_failed_keeps_its_data(serve):
+    """As the contract's ``create_failure`` makes one."""
+    error = {"message": "Gone.", "severity": "error", "code": "gone", "recoverable": True}
+
+    def make() -> StandardMCPResponse:
+        return StandardMCPResponse(success=False, errors=[error], data={"package_name": "a"})
+
+    envelope = serve(view(make)).read("status")
+    assert (envelope["errors"], envelope["data"]) == ([error], {"package_name": "a"})
+    assert serve(view(make)).read()["data"]["package_name"] == "a"
+
+
+def test_a_tool_whose_version_nobody_says_has_the_contracts(serve):
+    served = serve(answering(lambda request: Response({})))
+    assert served.read("status")["metadata"]["tool_version"] == "1.0.0"
 
 
 @pytest.mark.parametrize("make", [*WORKED.values(), *FAILED.values()])

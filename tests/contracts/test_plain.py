@@ -46,7 +46,10 @@ def exchange(expose, agent_of):
 
     def send(message: dict[str, Any]) -> dict[str, Any]:
         response = agent.post(message, {"MCP-Protocol-Version": "2025-06-18"})
-        return json.loads(response.content)
+        answer = json.loads(response.content)
+        # The one member that the contract does not show, for whoever reads the log.
+        assert answer.get("result", {}).pop("_meta", {}).keys() <= {"request_id"}
+        return answer
 
     return send
 
@@ -99,6 +102,15 @@ def test_a_message_that_cannot_be_parsed_has_no_id(exchange, agent_of):
     answer = json.loads(agent_of(None).post(b"{").content)
     assert (answer["id"], answer["error"]["code"]) == (None, -32700)
     assert "result" not in answer
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("name", ["customers_list", "customers_retrieve"])
+def test_the_request_id_is_in_the_meta_of_the_result(exchange, agent_of, caplog, name, revision):
+    arguments = {"kwargs": {"pk": "1"}} if name == "customers_retrieve" else {}
+    with caplog.at_level("INFO", "drf_mcp.calls"):
+        raw = agent_of(None, revision=revision).call(name, **arguments).raw
+    assert raw["_meta"]["request_id"] == caplog.records[0].request_id
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

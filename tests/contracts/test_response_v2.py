@@ -259,7 +259,7 @@ def test_too_many_requests_say_when_to_come_back(serve):
     assert envelope["data"]["error_type"] == "rate_limit"
     assert envelope["data"]["remediation"] == f"Wait {seconds} seconds before calling again."
     limit = envelope["meta"]["rate_limit"]
-    assert (limit["limit"], limit["remaining"], limit["period"]) == (1, 0, 60)
+    assert (limit["limit"], limit["remaining"], limit["period"]) == (1, 0, "minute")
     assert limit["retry_after"] == seconds
 
 
@@ -312,6 +312,13 @@ def test_a_projects_own_code_is_reachable(serve):
 
     data = serve(raising(SpecNotFound())).read()["data"]
     assert (data["error_code"], data["error_type"]) == ("SPEC_NOT_FOUND", "not_found")
+
+
+@pytest.mark.parametrize("exc", [exceptions.NotFound(""), exceptions.ValidationError([""])])
+def test_an_exception_without_a_sentence_is_told_by_one_all_the_same(serve, exc):
+    served = serve(raising(exc))
+    assert served.read()["error"].strip()
+    assert served.read("ok")["errors"][0]["code"]
 
 
 def test_a_conflict_is_raised_by_a_view(serve):

@@ -125,7 +125,7 @@ THROTTLED = Outcome(
         "Wait 45 seconds before retrying.",
         context={"retry_after_seconds": 45},
     ),
-    rate_limit=RateLimit(100, 0, 1_790_000_000, 60, 45),
+    rate_limit=RateLimit(100, 0, "2026-09-21T14:13:20Z", "minute", 45),
 )
 SOFT = Outcome(
     "validate_datachain",

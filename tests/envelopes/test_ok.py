@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-import drf_mcp
 from drf_mcp.envelopes import OkEnvelope, OkResponse
 from drf_mcp.outcomes import Category, Failure, Fidelity, Outcome, Pagination, Problem, Warning
 from tests.envelopes.samples import LAST_CURSOR_PAGE, PAGE, RICH, SOFT_WITH_DATA, TABLE, parsed
 
 VERSION = "ai@2026-04-16-beta"
+HASH = "sha256-" + "0a" * 32
 
 
 def render(outcome: Outcome) -> dict[str, Any]:
@@ -29,25 +29,24 @@ def sha256(data: Any) -> str:
     return "sha256-" + hashlib.sha256(text.encode()).hexdigest()
 
 
-@override_settings(DRF_MCP={"SERVER_VERSION": VERSION})
 def test_example_of_a_success() -> None:
-    outcome = Outcome("t", 200, {"a": "b"}, pagination=Pagination(has_more=False))
+    page = Pagination(has_more=False)
+    outcome = Outcome("t", 200, {"a": "b"}, pagination=page, version=VERSION, content_hash=HASH)
     answer = render(outcome)
     del answer["meta"]["pagination"]
     assert answer == {
         "ok": True,
         "data": {"a": "b"},
-        "meta": {"content_hash": sha256({"a": "b"}), "version": VERSION, "next_cursor": None},
+        "meta": {"content_hash": HASH, "version": VERSION, "next_cursor": None},
     }
 
 
-@override_settings(DRF_MCP={"SERVER_VERSION": VERSION})
 def test_example_of_an_error() -> None:
     message = "Element 'missing_element' not found in ai@2026-04-16-beta."
     hint = "Use list_elements to enumerate available elements."
     problem = Problem("element_not_found", message, "/elements/0/element_id", remediation=hint)
     failure = Failure("ELEMENT_NOT_FOUND", Category.NOT_FOUND, message, hint, (problem,))
-    assert render(Outcome("t", 404, failure=failure)) == {
+    assert render(Outcome("t", 404, failure=failure, version=VERSION)) == {
         "ok": False,
         "errors": [
             {
@@ -61,7 +60,6 @@ def test_example_of_an_error() -> None:
     }
 
 
-@override_settings(DRF_MCP={"SERVER_VERSION": VERSION})
 def test_example_of_a_soft_failure() -> None:
     problem = Problem(
         "element_required",
@@ -70,10 +68,10 @@ def test_example_of_a_soft_failure() -> None:
         remediation="Add an element with category_id='purpose'.",
     )
     failure = Failure("X", Category.VALIDATION, "Invalid.", "Mend.", (problem,), soft=True)
-    outcome = Outcome("validate_datachain", 200, failure=failure)
-    answer = render(outcome)
-    assert answer["meta"].pop("content_hash") == sha256(answer["errors"])
-    assert answer == {
+    outcome = Outcome(
+        "validate_datachain", 200, failure=failure, version=VERSION, content_hash=HASH
+    )
+    assert render(outcome) == {
         "ok": False,
         "errors": [
             {
@@ -83,7 +81,7 @@ def test_example_of_a_soft_failure() -> None:
                 "fix_hint": "Add an element with category_id='purpose'.",
             }
         ],
-        "meta": {"version": VERSION, "warnings": []},
+        "meta": {"content_hash": HASH, "version": VERSION, "warnings": []},
     }
     assert outcome.is_error is False
 
@@ -146,9 +144,20 @@ def test_the_hash_takes_names_of_several_types() -> None:
     assert answer["meta"]["content_hash"] == sha256(answer["data"])
 
 
-@override_settings(DRF_MCP={})
-def test_the_version_is_that_of_the_package_unless_set() -> None:
-    assert render(Outcome("t", 200))["meta"]["version"] == drf_mcp.__version__
+@pytest.mark.parametrize("mcp_settings", [{}, {"SERVER_VERSION": "2.1"}])
+def test_a_version_that_nobody_said_is_absent(mcp_settings: dict[str, Any]) -> None:
+    with override_settings(DRF_MCP=mcp_settings):
+        assert "version" not in render(Outcome("t", 200))["meta"]
+
+
+def test_a_version_that_was_said_without_its_hash_has_none() -> None:
+    """The hash of one answer would differ from that of another read of the version."""
+    assert render(Outcome("t", 200, {"a": 1}, version=VERSION))["meta"] == {"version": VERSION}
+
+
+def test_what_the_call_took_is_telemetry() -> None:
+    outcome = Outcome("t", 200, telemetry={"duration_ms": 3.5})
+    assert render(outcome)["meta"]["telemetry"] == {"duration_ms": 3.5}
 
 
 def test_warnings_are_sentences() -> None:

@@ -179,13 +179,13 @@ def test_example_of_a_rate_limit() -> None:
         "Wait 45 seconds before retrying. Consider batching requests.",
         context={"retry_after_seconds": 45},
     )
-    rate_limit = RateLimit(limit=100, remaining=0, reset_at=1_790_000_000)
+    rate_limit = RateLimit(limit=100, remaining=0, reset_at="2026-09-21T14:13:20Z")
     answer = render(Outcome("t", 429, failure=failure, rate_limit=rate_limit))
     assert answer["data"]["retry_after_seconds"] == 45
     assert answer["meta"]["rate_limit"] == {
         "limit": 100,
         "remaining": 0,
-        "reset_at": 1_790_000_000,
+        "reset_at": "2026-09-21T14:13:20Z",
     }
 
 

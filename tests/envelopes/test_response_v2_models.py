@@ -15,7 +15,7 @@ from drf_mcp.envelopes import (
     error_response,
     success_response,
 )
-from drf_mcp.outcomes import Outcome
+from drf_mcp.outcomes import Category, Outcome
 from drf_mcp.vocabulary import CODES, HANDLING, WARNING_SEVERITIES
 from tests.envelopes.samples import TABLE, parsed
 
@@ -72,7 +72,7 @@ def test_example_of_a_missing_argument() -> None:
 
 
 def test_example_of_a_rate_limit() -> None:
-    rate_limit = {"limit": 100, "remaining": 0, "reset_at": 1_790_000_000}
+    rate_limit = {"limit": 100, "remaining": 0, "reset_at": "2026-09-21T14:13:20Z"}
     response = error_response(
         message="Rate limit exceeded: 100 requests per minute",
         error_code="RATE_LIMIT_EXCEEDED",
@@ -128,6 +128,50 @@ def test_a_category_of_ones_own_is_kept() -> None:
 
 def test_data_of_an_error_cannot_pose_as_the_standard_members() -> None:
     assert error_response("m", data={"error_code": "X"}).data["error_code"] == "INTERNAL_ERROR"
+
+
+def test_a_code_that_says_what_is_missing_is_of_what_was_not_found() -> None:
+    data = error_response("m", error_code="SPEC_NOT_FOUND").data
+    assert data["error_type"] == "not_found"
+    assert data["remediation"] == HANDLING[Category.NOT_FOUND].remediation
+
+
+@pytest.mark.parametrize("message", ["", " \n"])
+def test_an_empty_message_is_refused(message: str) -> None:
+    with pytest.raises(ValidationError, match="say in a sentence"):
+        error_response(message)
+
+
+@pytest.mark.parametrize("data", [[1], [], "text", 0, False, {1}])
+def test_data_that_is_no_dict_is_refused_with_what_to_do(data: Any) -> None:
+    with pytest.raises(TypeError, match=r"data must be a dict, not .*: give the value a name"):
+        success_response(data)
+    with pytest.raises(TypeError, match="details must be a dict"):
+        error_response("m", details=data)
+    with pytest.raises(TypeError, match="meta must be a dict"):
+        success_response(meta=data)
+
+
+@pytest.mark.parametrize("said", [{}, {"meta": {}}])
+def test_content_fidelity_brings_its_schema_version(said: Any) -> None:
+    level: Any = {"content_fidelity": "partial"}
+    arguments = {**said, **level} if "meta" not in said else {"meta": level}
+    assert success_response(**arguments).meta["content_fidelity_schema_version"] == "1.0"
+
+
+def test_a_schema_version_that_is_said_is_kept() -> None:
+    said: Any = {"content_fidelity": "full", "content_fidelity_schema_version": "1.1"}
+    assert success_response(**said).meta["content_fidelity_schema_version"] == "1.1"
+
+
+def test_a_rate_limit_is_written_in_words() -> None:
+    limit = {"limit": 100, "reset_at": 1_790_000_000, "period": 60, "burst": 3}
+    assert success_response(rate_limit=limit).meta["rate_limit"] == {
+        "limit": 100,
+        "reset_at": "2026-09-21T14:13:20Z",
+        "period": "minute",
+        "burst": 3,
+    }
 
 
 @pytest.mark.parametrize(("code", "severity"), WARNING_SEVERITIES.items())

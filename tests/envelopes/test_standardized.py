@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import functools
+import inspect
 import json
 import logging
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
 from drf_mcp.envelopes import (
+    ErrorFormatter,
     ResponseBuilder,
     ResponseError,
     ResponseMetadata,
@@ -278,6 +281,165 @@ def test_the_decorator_makes_exceptions_failures_and_logs_the_unexpected(
     assert answer["errors"][0]["severity"] == "critical"
     assert "hunter2" not in json.dumps(answer)
     assert "hunter2" in caplog.text
+
+
+def test_the_log_names_the_request_id_of_the_answer(caplog: pytest.LogCaptureFixture) -> None:
+    @standardized_response(StandardMCPResponse)
+    def crash() -> None:
+        raise ValueError("no")
+
+    with caplog.at_level(logging.ERROR, "drf_mcp"):
+        answer: Any = crash()
+    assert caplog.records[0].getMessage() == f"crash failed [{answer['metadata']['request_id']}]"
+
+
+class Scanner:
+    """Can be called, and keeps what it was called with."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def __call__(self, path: str) -> dict[str, Any]:
+        """Scan a path."""
+        self.calls.append(path)
+        return {"path": path}
+
+
+class AsyncScanner:
+    """Can be called and is awaited."""
+
+    async def __call__(self, path: str) -> dict[str, Any]:
+        return {"path": path}
+
+
+def scan(kind: str, path: str) -> dict[str, Any]:
+    """Scan a path."""
+    return {"path": path}
+
+
+async def scan_later(kind: str, path: str) -> dict[str, Any]:
+    """Scan a path, some time."""
+    return {"path": path}
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (Scanner(), "Scanner"),
+        (AsyncScanner(), "AsyncScanner"),
+        (functools.partial(scan, "deep"), "scan"),
+        (functools.partial(scan_later, "deep"), "scan_later"),
+        (functools.partial(functools.partial(AsyncScanner())), "AsyncScanner"),
+        (functools.partial(Scanner().__call__), "__call__"),
+        (Scanner().__call__, "__call__"),
+    ],
+)
+def test_the_decorator_takes_whatever_can_be_called(function: Any, name: str) -> None:
+    answer = standardized_response(StandardMCPResponse)(function)("/a")
+    answer = asyncio.run(answer) if inspect.isawaitable(answer) else answer
+    assert (answer["success"], answer["data"]) == (True, {"path": "/a"})
+    assert answer["metadata"]["tool_name"] == name
+
+
+def test_a_decorated_object_keeps_its_attributes_to_itself() -> None:
+    scanner = Scanner()
+    decorated = standardized_response(StandardMCPResponse)(scanner)
+    decorated("/a")
+    assert scanner.calls == ["/a"]
+    assert not hasattr(decorated, "calls")
+
+
+class Level(enum.Enum):
+    """Severities of a project's own."""
+
+    BAD = "error"
+
+
+@dataclass
+class Formatted:
+    """An error as the contract's formatter makes it."""
+
+    message: str
+    suggestion: str | None
+    severity: Level
+    error_code: str
+    recoverable: bool
+    context: dict[str, Any] | None
+
+
+class LockFileMissing(Exception):
+    """An exception of a project's own."""
+
+
+class ScanErrors:
+    """A formatter with static methods, as the contract has it."""
+
+    @staticmethod
+    def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> Any:
+        if isinstance(exc, LockFileMissing):
+            return Formatted("No lock file.", "Run lock.", Level.BAD, "no_lock", False, {"at": "/"})
+        return None
+
+
+class Louder(ErrorFormatter):
+    """A formatter that changes what the stock one says."""
+
+    def format_exception(self, exc: Exception, context: dict[str, Any] | None = None) -> Any:
+        error: Any = super().format_exception(exc, context)
+        return error.model_copy(update={"message": error.message.upper()})
+
+
+def failing(formatter: Any, exc: Exception) -> dict[str, Any]:
+    """Return the error that a function's exception is told as."""
+
+    @standardized_response(StandardMCPResponse, error_formatter=formatter)
+    def crash() -> None:
+        raise exc
+
+    answer: Any = crash()
+    assert answer["status"] == "failure"
+    (error,) = answer["errors"]
+    assert answer["suggestions"] == [error["suggestion"]]
+    return dict(error)
+
+
+@pytest.mark.parametrize("formatter", [ScanErrors, ScanErrors()])
+def test_a_projects_own_formatter_tells_its_exceptions(formatter: Any) -> None:
+    assert failing(formatter, LockFileMissing()) == {
+        "message": "No lock file.",
+        "suggestion": "Run lock.",
+        "severity": "error",
+        "code": "no_lock",
+        "recoverable": False,
+        "context": {"at": "/"},
+    }
+
+
+def test_what_a_formatter_does_not_know_is_told_as_ever() -> None:
+    assert failing(ScanErrors, exceptions.NotFound("No scan."))["message"] == "No scan."
+
+
+def test_a_formatter_may_build_on_the_stock_one() -> None:
+    assert failing(Louder, exceptions.NotFound("No scan."))["message"] == "NO SCAN."
+
+
+def test_the_builder_takes_a_formatter_too() -> None:
+    built = ResponseBuilder.build_error_response(
+        StandardMCPResponse, LockFileMissing(), error_formatter=ScanErrors
+    )
+    assert [error.code for error in built.errors] == ["no_lock"]
+
+
+def test_a_code_that_says_what_is_missing_is_of_what_was_not_found() -> None:
+    exc = exceptions.ValidationError("x")
+    error = format_exception(
+        type(
+            "Own",
+            (exceptions.APIException,),
+            {"status_code": 400, "default_code": "spec_not_found", "__module__": "own"},
+        )("No spec.")
+    )
+    assert error.suggestion != format_exception(exc).suggestion
 
 
 def test_the_decorator_lets_an_interrupt_pass() -> None:
