@@ -131,9 +131,10 @@ class Demo:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of a newcomer who chooses an interpreter and a port."""
+        """The environment of a Django developer who chooses an interpreter and a port."""
         kept = {name: value for name, value in os.environ.items() if not NOT_OURS.match(name)}
-        return {**kept, "PYTHON": str(self.interpreter.path), "PORT": str(self.port)}
+        chosen = {"PYTHON": str(self.interpreter.path), "PORT": str(self.port)}
+        return {**kept, **chosen, "DJANGO_SETTINGS_MODULE": "their.own.settings"}
 
     @contextlib.contextmanager
     def running(self) -> Iterator[subprocess.Popen[bytes]]:

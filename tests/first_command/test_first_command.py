@@ -112,13 +112,12 @@ def runs(number: int) -> bool:
     return state != "Z"
 
 
-def test_the_demo_gets_the_interpreter_and_a_port_but_nothing_of_another_project(
+def test_the_demo_runs_in_the_shell_of_a_django_developer_with_an_interpreter_and_a_port(
     tmp_path, interpreters
 ):
     shown = '@echo "[$(PYTHON)] [$(PORT)] [$$DJANGO_SETTINGS_MODULE] [$$PYTHONPATH] [$(PWD)]"'
     environment = {
         **interpreters,
-        "DJANGO_SETTINGS_MODULE": "another.settings",
         "PYTHONPATH": str(tmp_path),
         "PORT": "80",
     }
@@ -126,7 +125,8 @@ def test_the_demo_gets_the_interpreter_and_a_port_but_nothing_of_another_project
     python, port, settings, path, place = re.findall(r"\[([^]]*)\]", process.stdout)[:5]
     assert re.fullmatch(rf".*/python3(\.{MINOR})?", python)
     assert 1024 < int(port) < 65536
-    assert settings == path == ""
+    assert settings == "their.own.settings"
+    assert path == ""
     assert " " in Path(place).name
 
 
