@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -149,6 +150,14 @@ class Caller:
         self._authenticated = self._authenticated or request
         self.admitted = True
 
+    def is_broken_by(self, exc: Exception) -> bool:
+        """Return whether an exception left a view while it found out who is calling, for us too.
+
+        Then nobody knows whether the caller may be told what the view answers.
+        """
+        steps = (frame.f_code for frame, _ in traceback.walk_tb(exc.__traceback__))
+        return not self.admitted and not ADMISSION.isdisjoint(steps)
+
     def is_known_to(self, callback: Callable[..., Any]) -> bool:
         """Return whether the view's own authentication can stand for the endpoint's."""
         classes = self.authentication_classes
@@ -174,6 +183,10 @@ class Caller:
             if self.authenticators and asks_for_a_user(permission_class, request):
                 message = NO_USER
             raise PermissionDenied(message, getattr(permission, "code", None))
+
+
+# What finds out who is calling, and asks whether they may, by its code.
+ADMISSION = frozenset({Request._authenticate.__code__, Caller.admit.__code__})  # type: ignore[attr-defined]
 
 
 def asks_for_a_user(permission_class: Any, request: Request) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from asgiref.sync import async_to_sync, iscoroutinefunction
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
+from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.renderers import JSONRenderer
@@ -23,6 +24,7 @@ from drf_mcp.blockers import Listings
 from drf_mcp.callers import Caller
 from drf_mcp.content import BODILESS, Content, read_response
 from drf_mcp.crashes import exception_failure
+from drf_mcp.exceptions import InternalError
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.measurements import Stopwatch
 from drf_mcp.outcomes import Outcome
@@ -98,7 +100,12 @@ def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         response = as_http_would(match.func)(request, *match.args, **match.kwargs)
         return read(tool, call, request, response)
 
-    return contain(respond, lambda exc: failed(tool, request, exc, request_id))
+    def broken(exc: Exception) -> Outcome:
+        if caller.is_broken_by(exc):
+            raise exc
+        return failed(tool, request, exc, request_id)
+
+    return contain(respond, broken)
 
 
 def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
@@ -165,5 +172,24 @@ def failed(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) ->
     status, failure = exception_failure(exc, request_id, listings.named)
     if status >= 500:
         logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
-        got_request_exception.send(sender=type(handler), request=request)
+        got_request_exception.send_robust(sender=type(handler), request=request)
     return unanswered(tool, status, failure, request_id)
+
+
+def unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
+    """Return the error for an exception that no view raised; log the exception under its id."""
+    request_id = new_request_id()
+    logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
+    got_request_exception.send_robust(sender=type(handler), request=request)
+    message = f"An unexpected error occurred. It was logged under the id {request_id}."
+    return InternalError(message, data={"request_id": request_id})
+
+
+def close_broken_connections() -> None:
+    """Close the database connections that a failed call left unusable, as Django does per request.
+
+    The next call connects anew.
+    """
+    for connection in connections.all(initialized_only=True):
+        if connection.errors_occurred:
+            connection.close_if_unusable_or_obsolete()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+from django.utils.functional import Promise
 from rest_framework.utils.encoders import JSONEncoder
 
 ENCODER = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 # What Python's json writes as the name of a member.
 KEYS = (str, int, float, type(None))
+# What REST framework writes as text or as a number, the commonest of what Python cannot write.
+TEXTS = (Promise, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID)
 
 
 def encode_data(value: Any) -> str:
@@ -24,23 +31,30 @@ def encode_data(value: Any) -> str:
 
 
 class AnswerEncoder(JSONEncoder):
-    """Writes an answer any number of times, though it may hold what can be read only once.
+    """Writes an answer any number of times, but reads what is lazy in it only once.
 
-    REST framework writes a generator, a ``map`` and their like as an array. The first
-    reading is kept for the next.
+    REST framework writes a queryset, a generator, a ``map`` and their like as an array. The
+    first reading is kept for the next.
+
+    Attributes:
+        unread: what raised an exception while it was read, such as a queryset whose SQL
+            fails; None if nothing did.
     """
 
     def __init__(self) -> None:
         super().__init__(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        # Holds the iterator too: the id of one that is gone could come back.
+        self.unread: Any = None
+        # Holds the iterable too: the id of one that is gone could come back.
         self._read: dict[int, tuple[Any, tuple[Any, ...]]] = {}
 
     def default(self, obj: Any) -> Any:
         """Return what stands for an object that Python's json cannot write."""
-        if not isinstance(obj, Iterator):
+        if isinstance(obj, TEXTS) or not is_lazy(obj):
             return super().default(obj)
         if id(obj) not in self._read:
+            self.unread = obj
             self._read[id(obj)] = (obj, tuple(obj))
+            self.unread = None
         return self._read[id(obj)][1]
 
     def plain(self, value: Any) -> Any:
@@ -48,18 +62,32 @@ class AnswerEncoder(JSONEncoder):
         return json.loads(self.encode(value))
 
 
-def unencodable(value: Any) -> tuple[str, str] | None:
+def is_lazy(obj: Any) -> bool:
+    """Return whether REST framework writes an object as an array of what it iterates over."""
+    if isinstance(obj, QuerySet):
+        return True
+    return hasattr(obj, "__iter__") and not (
+        isinstance(obj, (bytes, type)) or hasattr(obj, "tolist") or hasattr(obj, "__getitem__")
+    )
+
+
+def unencodable(value: Any, encoder: AnswerEncoder | None = None) -> tuple[str, str] | None:
     """Return where a value holds what JSON cannot, and what it is; never the value itself.
+
+    Args:
+        value: what could not be written.
+        encoder: the encoder that failed, which keeps what it has read.
 
     Returns:
         A JSON pointer and words such as ``of type Decimal``; None if the value can be
         written.
     """
+    encoder = encoder or AnswerEncoder()
     pointer, above = "", {id(value)}
-    if is_encodable(value):
+    if is_encodable(value, encoder):
         return None
     while True:
-        inner = ((name, member) for name, member in members(value) if not is_encodable(member))
+        inner = (found for found in members(value) if not is_encodable(found[1], encoder))
         name, value = next(inner, (None, value))
         if name is None:
             return pointer, what_is_wrong(value)
@@ -69,10 +97,10 @@ def unencodable(value: Any) -> tuple[str, str] | None:
         above.add(id(value))
 
 
-def is_encodable(value: Any) -> bool:
+def is_encodable(value: Any, encoder: AnswerEncoder) -> bool:
     """Return whether JSON can hold a value."""
     try:
-        encode_data(value)
+        encoder.encode(value)
     except (TypeError, ValueError, RecursionError):
         return False
     return True

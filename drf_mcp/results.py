@@ -26,10 +26,13 @@ def make_envelope(envelope_class: type[Envelope]) -> Envelope:
 
 
 def tool_result(
-    outcome: Outcome, envelope: Envelope, era: Era, budget: Budget | None = None
+    outcome: Outcome,
+    envelope: Envelope,
+    era: Era,
+    encoder: AnswerEncoder,
+    budget: Budget | None = None,
 ) -> dict[str, Any]:
     """Return the members of a CallToolResult, the envelope in both channels."""
-    encoder = AnswerEncoder()
     texts = envelope.texts(outcome, encoder.encode)
     if budget is not None and budget.is_exceeded(outcome, "".join(texts)):
         outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
@@ -49,15 +52,19 @@ def tool_result(
     return members
 
 
-def explained(failed: Outcome, outcome: Outcome) -> Outcome:
+def explained(failed: Outcome, outcome: Outcome, encoder: AnswerEncoder) -> Outcome:
     """Return the outcome of a result that could not be written, saying what it holds.
 
     Args:
         failed: the outcome to tell instead.
         outcome: what could not be written.
+        encoder: what could not write it.
     """
-    found = next((w for name, part in parts(outcome) if (w := where(name, part))), None)
-    if failed.failure is None or found is None:
+    # What failed while it was read would be read again, and nothing is wrong with its type.
+    if failed.failure is None or encoder.unread is not None:
+        return failed
+    found = next((w for name, part in parts(outcome) if (w := where(name, part, encoder))), None)
+    if found is None:
         return failed
     failure = replace(
         failed.failure,
@@ -79,9 +86,9 @@ def parts(outcome: Outcome) -> Iterator[tuple[str, Any]]:
         yield "The context of the failure", outcome.failure.context
 
 
-def where(name: str, part: Any) -> str:
+def where(name: str, part: Any, encoder: AnswerEncoder) -> str:
     """Return where a part holds what JSON cannot, "" if nowhere."""
-    found = unencodable(part)
+    found = unencodable(part, encoder)
     if found is None:
         return ""
     pointer, wrong = found

@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.utils.encoding import force_str
+from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.budgets import Budget
 from drf_mcp.callers import Caller
-from drf_mcp.dispatch import contain, dispatch, failed
+from drf_mcp.dispatch import close_broken_connections, contain, dispatch, failed, unexpected
+from drf_mcp.encoding import AnswerEncoder
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError
 from drf_mcp.exchanges import Exchange
@@ -23,6 +26,7 @@ from drf_mcp.protocol import (
     ClientResponse,
     Encoded,
     Message,
+    error_response,
     jsonrpc,
     select,
     select_by_headers,
@@ -107,9 +111,11 @@ class Server:
         if not serves_batches:
             return self.respond(refused, headers, caller)
         caller.authenticate()
-        replies = [self.respond(self.in_batch(item), headers, caller) for item in items]
-        bodies = [reply.body for reply in replies if reply.body]
-        return Reply(200, jsonrpc.batch(bodies)) if bodies else ACCEPTED
+        bodies = []
+        for item in items:
+            bodies.append(self.respond(self.in_batch(item), headers, caller).body)
+            close_broken_connections()
+        return Reply(200, jsonrpc.batch(filter(None, bodies))) if any(bodies) else ACCEPTED
 
     def in_batch(
         self, item: Message | ClientResponse | ProtocolError
@@ -127,6 +133,25 @@ class Server:
         headers: Mapping[str, str] | None,
         caller: Caller,
     ) -> Reply:
+        """Answer one message, whatever happens: no exception costs a batch its other answers.
+
+        Raises:
+            APIException: if the caller is not let in.
+        """
+
+        def broken(exc: Exception) -> Reply:
+            if isinstance(exc, APIException):
+                raise exc
+            return self.refuse(item, unexpected(exc, caller.request), headers)
+
+        return contain(partial(self.attend, item, headers, caller), broken)
+
+    def attend(
+        self,
+        item: Message | ClientResponse | ProtocolError,
+        headers: Mapping[str, str] | None,
+        caller: Caller,
+    ) -> Reply:
         """Answer one message: here a `ProtocolError` becomes a JSON-RPC error."""
         try:
             if isinstance(item, ProtocolError):
@@ -135,9 +160,18 @@ class Server:
         except ProtocolError as exc:
             log_refusal(item, exc)
             caller.authenticate()
-            if isinstance(item, Message) and item.is_notification:
-                return Reply(exc.http_status)
-            return Reply(exc.http_status, jsonrpc.error(item.id, exc))
+            return self.refuse(item, exc, headers)
+
+    def refuse(
+        self,
+        item: Message | ClientResponse | ProtocolError,
+        exc: ProtocolError,
+        headers: Mapping[str, str] | None,
+    ) -> Reply:
+        """Return the error that answers a message; a notification gets the status alone."""
+        if isinstance(item, Message) and item.is_notification:
+            return Reply(exc.http_status)
+        return Reply(exc.http_status, error_response(item.id, exc, headers))
 
     def serve(
         self, item: Message | ClientResponse, headers: Mapping[str, str] | None, caller: Caller
@@ -145,7 +179,7 @@ class Server:
         """Serve one message in its era.
 
         Raises:
-            ProtocolError: if it cannot be served.
+            ProtocolError: if the message cannot be served.
         """
         if isinstance(item, ClientResponse):
             if not select_by_headers(headers).serves_responses:
@@ -214,15 +248,17 @@ class Server:
         arguments = params.get("arguments")
         outcome = dispatch(tool, arguments, exchange.caller)
         budget = Budget(tool, arguments, exchange.caller, self.registry)
-        envelope = make_envelope(self.envelope_of(tool))
+        envelope, encoder = make_envelope(self.envelope_of(tool)), AnswerEncoder()
 
         def unwritable(exc: Exception) -> dict[str, Any]:
             nonlocal outcome
             failure = failed(tool, exchange.caller.request, exc, outcome.request_id)
-            outcome = explained(failure, outcome)
-            return tool_result(outcome, envelope, exchange.era)
+            outcome = explained(failure, outcome, encoder)
+            return tool_result(outcome, envelope, exchange.era, AnswerEncoder())
 
-        result = contain(lambda: tool_result(outcome, envelope, exchange.era, budget), unwritable)
+        result = contain(
+            lambda: tool_result(outcome, envelope, exchange.era, encoder, budget), unwritable
+        )
         observe(tool, outcome, result, exchange, started)
         return result
 

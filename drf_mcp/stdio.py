@@ -7,7 +7,6 @@ kept here and given to the pipeline with every later message of that era
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 import time
@@ -19,18 +18,20 @@ from django.core.signals import request_finished, request_started
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.callers import Caller
-from drf_mcp.dispatch import contain
+from drf_mcp.dispatch import contain, unexpected
 from drf_mcp.error_bodies import sentence
-from drf_mcp.exceptions import InternalError, ParseError, ProtocolError, Refused
-from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, jsonrpc
-from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, PROTOCOL_VERSION_KEY
+from drf_mcp.exceptions import ParseError, ProtocolError, Refused
+from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, error_response, jsonrpc
+from drf_mcp.protocol.constants import (
+    PROTOCOL_VERSION_HEADER,
+    PROTOCOL_VERSION_KEY,
+    STATELESS_REVISION,
+)
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 
 Item: TypeAlias = Message | ClientResponse | ProtocolError
 Decoded: TypeAlias = Item | list[Item]
-
-logger = logging.getLogger("drf_mcp")
 
 CANCELLED = "notifications/cancelled"
 # How long calls that run are waited for when the process is told to end.
@@ -81,19 +82,20 @@ class Connection:
         self.caller = caller
         self.write = write
         self.revision: str | None = None
+        self.stateless = False
         self._open: dict[Any, Work] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
-    def receive(self, line: bytes) -> Work | None:
-        """Read a line; None where there is nothing to do.
+    def receive(self, line: bytes | ProtocolError) -> Work | None:
+        """Read a line, or what is wrong with it; None where there is nothing to do.
 
         Lines are read in their order, whatever order they are answered in.
         """
-        if not line.strip():
+        if isinstance(line, bytes) and not line.strip():
             return None
         try:
-            decoded: Decoded = jsonrpc.decode(line)
+            decoded: Decoded = jsonrpc.decode(line) if isinstance(line, bytes) else line
         except ProtocolError as exc:
             decoded = exc
         if isinstance(decoded, Message):
@@ -108,9 +110,17 @@ class Connection:
         return work
 
     def headers_of(self, decoded: Decoded) -> dict[str, str] | None:
-        """Return the header that names the connection's revision, None at the stateless era."""
-        stateless = isinstance(decoded, Message) and PROTOCOL_VERSION_KEY in decoded.meta
-        return None if stateless or not self.revision else {PROTOCOL_VERSION_HEADER: self.revision}
+        """Return the header that names the connection's revision, None at the stateless era.
+
+        What cannot be read is answered in the revision spoken so far.
+        """
+        if isinstance(decoded, Message) and PROTOCOL_VERSION_KEY in decoded.meta:
+            self.stateless = True
+            return None
+        revision = self.revision
+        if revision is None and self.stateless and isinstance(decoded, ProtocolError):
+            revision = STATELESS_REVISION
+        return None if revision is None else {PROTOCOL_VERSION_HEADER: revision}
 
     def cancel(self, request_id: Any) -> None:
         """Give up a request: one that waits is not begun, one that runs is not answered.
@@ -118,7 +128,7 @@ class Connection:
         Only a request of its own is given up; a batch is answered as a whole.
         """
         with self._lock:
-            work = self._open.get(request_id) if isinstance(request_id, (str, int)) else None
+            work = self._open.get(jsonrpc.request_id(request_id))
             if work is not None and isinstance(work.decoded, Message):
                 work.cancelled = work.decoded.method != "initialize"
 
@@ -144,7 +154,9 @@ class Connection:
         """Return the answer, empty when none is due, between Django's signals of a request."""
         request_started.send(sender=type(self), environ={})
         try:
-            return contain(lambda: self.reply(work), lambda exc: refusals(work, failure(exc)))
+            return contain(
+                lambda: self.reply(work), lambda exc: refusals(work, unexpected(exc, None))
+            )
         finally:
             request_finished.send(sender=type(self))
 
@@ -165,15 +177,9 @@ def turned_away(exc: APIException) -> ProtocolError:
     return Refused(401 if unknown else exc.status_code, str(sentence(exc.detail)))
 
 
-def failure(exc: Exception) -> ProtocolError:
-    """Return the error for what nobody expected, which the log tells."""
-    logger.error("A message could not be answered.", exc_info=exc)
-    return InternalError("An unexpected error occurred.")
-
-
 def refusals(work: Work, error: ProtocolError) -> bytes:
     """Return the error for each request of a line."""
-    errors = [jsonrpc.error(request_id, error) for request_id in work.ids]
+    errors = [error_response(request_id, error, work.headers) for request_id in work.ids]
     return jsonrpc.batch(errors) if errors and isinstance(work.decoded, list) else b"".join(errors)
 
 
@@ -201,7 +207,7 @@ def serve(connection: Connection, stream: BinaryIO, threads: int) -> None:
         worker.start()
     try:
         for line in lines(stream):
-            work = line if isinstance(line, Work) else connection.receive(line)
+            work = connection.receive(line)
             if work is not None:
                 waiting.put(work)
         finish(workers, waiting, None)
@@ -223,7 +229,7 @@ def finish(
         worker.join(None if deadline is None else max(deadline - time.monotonic(), 0))
 
 
-def lines(stream: BinaryIO) -> Iterator[bytes | Work]:
+def lines(stream: BinaryIO) -> Iterator[bytes | ProtocolError]:
     """Yield the lines of a stream; in the place of one over MAX_BODY_BYTES, its error."""
     limit = mcp_settings.MAX_BODY_BYTES
     while line := stream.readline(limit + 1):
@@ -232,4 +238,4 @@ def lines(stream: BinaryIO) -> Iterator[bytes | Work]:
             continue
         while line and not line.endswith(b"\n"):
             line = stream.readline(limit)
-        yield Work(ParseError(f"The line is longer than {limit} bytes."), None)
+        yield ParseError(f"The line is longer than {limit} bytes.")

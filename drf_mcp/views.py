@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -18,9 +19,10 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.callers import Caller
 from drf_mcp.chunked_bodies import LengthRequired, open_chunked_body
+from drf_mcp.dispatch import contain, unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.error_bodies import sentence
-from drf_mcp.exceptions import Refused
+from drf_mcp.exceptions import ProtocolError, Refused
 from drf_mcp.kinds import (
     Class,
     Flag,
@@ -32,7 +34,7 @@ from drf_mcp.kinds import (
 )
 from drf_mcp.origins import check_media_type, check_origin
 from drf_mcp.page import is_wanted, refuse, show
-from drf_mcp.protocol import jsonrpc
+from drf_mcp.protocol import error_response
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
@@ -88,9 +90,24 @@ class MCPView(View):
             view = transaction.non_atomic_requests(using=alias)(view)
         return view  # type: ignore[no-any-return]
 
-    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Prepare one request."""
-        super().setup(request, *args, **kwargs)
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer a request, whatever happens: the last line, behind which there is no other."""
+        return contain(partial(self.let_in, request, *args, **kwargs), self.broken)
+
+    def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Let a request in, or say what is wrong with it."""
+        try:
+            check_media_type(request)
+            check_origin(request)
+            self.prepare(request)
+            return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
+        except Refused as exc:
+            return self.refused(exc)
+        except APIException as exc:
+            return self.turned_away(exc)
+
+    def prepare(self, request: HttpRequest) -> None:
+        """Find out what the request is served with."""
         authentication_classes = first_given(
             self.authentication_classes,
             mcp_settings.AUTHENTICATION_CLASSES,
@@ -99,17 +116,6 @@ class MCPView(View):
         permission_classes = first_given(self.permission_classes, mcp_settings.PERMISSION_CLASSES)
         self.caller = Caller(request, self, authentication_classes, permission_classes)
         self.server = Server(self.registry, self.envelope_class)
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Let a request in, or say what is wrong with it."""
-        try:
-            check_media_type(request)
-            check_origin(request)
-            return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
-        except Refused as exc:
-            return json_response(exc.http_status, jsonrpc.error(None, exc))
-        except APIException as exc:
-            return self.turned_away(exc)
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a browser the tools; to anybody else there is nothing to get."""
@@ -135,10 +141,19 @@ class MCPView(View):
         """Answer 401 with a challenge for a missing or bad credential, else as DRF would."""
         failed = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
         refused = Refused(401 if failed else exc.status_code, str(sentence(exc.detail)))
-        response = json_response(refused.http_status, jsonrpc.error(None, refused))
+        response = self.refused(refused)
         if failed:
             response["WWW-Authenticate"] = self.challenge()
         return response
+
+    def broken(self, exc: Exception) -> HttpResponse:
+        """Answer 500 for what nobody expected."""
+        return self.refused(unexpected(exc, self.request))
+
+    def refused(self, exc: ProtocolError) -> HttpResponse:
+        """Answer with an error that stands for the whole request."""
+        body = error_response(None, exc, MetaHeaders(self.request.META))
+        return json_response(exc.http_status, body)
 
     def challenge(self) -> str:
         """Return the challenge of the first authentication class that has one."""

@@ -55,6 +55,14 @@ class Result:
         return self.data.get("details", {}).get("problems", [])
 
 
+def check_error(answer: dict[str, Any]) -> None:
+    """Hold a JSON-RPC error against the official type.
+
+    The type demands an id, which ``schema.ts`` lets out since 2025-11-25.
+    """
+    JSONRPCError.model_validate({"id": None, **answer})
+
+
 class Agent:
     """Speaks to ``/mcp`` over a Django test client."""
 
@@ -67,9 +75,9 @@ class Agent:
     def post(self, body: Any, headers: Mapping[str, str] | None = None) -> Any:
         """Send a body as it is, or a JSON value, and return the HTTP response."""
         content = body if isinstance(body, bytes) else json.dumps(body)
-        return self.http.post(
-            self.path, content, content_type="application/json", headers=dict(headers or {})
-        )
+        # Django's client names no type where there is no content.
+        headers = {"Content-Type": "application/json", **(headers or {})}
+        return self.http.post(self.path, content, headers["Content-Type"], headers=headers)
 
     def frame(
         self, method: str, params: Mapping[str, Any]
@@ -99,7 +107,7 @@ class Agent:
         """Return a JSON-RPC response, held against the official types."""
         answer = json.loads(response.content)
         if "error" in answer:
-            JSONRPCError.model_validate(answer)
+            check_error(answer)
         else:
             JSONRPCResponse.model_validate(answer)
             methods.validate_server_result(method, self.revision, answer["result"])

@@ -7,7 +7,14 @@ holds HTTP headers against the body. Nothing here knows REST framework or tools.
 from __future__ import annotations
 
 from drf_mcp.protocol.constants import REVISIONS
-from drf_mcp.protocol.eras import Era, HandshakeEra, StatelessEra, select, select_by_headers
+from drf_mcp.protocol.eras import (
+    Era,
+    HandshakeEra,
+    StatelessEra,
+    error_response,
+    select,
+    select_by_headers,
+)
 from drf_mcp.protocol.jsonrpc import ClientResponse, Encoded, Message
 
 __all__ = [
@@ -18,6 +25,7 @@ __all__ = [
     "HandshakeEra",
     "Message",
     "StatelessEra",
+    "error_response",
     "select",
     "select_by_headers",
 ]

@@ -20,6 +20,9 @@ DEFAULT_REVISION = "2025-03-26"
 HANDSHAKE_REVISIONS = (LATEST_HANDSHAKE_REVISION, "2025-06-18", DEFAULT_REVISION)
 REVISIONS = (STATELESS_REVISION, *HANDSHAKE_REVISIONS)
 
+# Since this revision an error whose request has no readable id has none; before, it is null.
+FIRST_REVISION_WITHOUT_NULL = "2025-11-25"
+
 PROTOCOL_VERSION_HEADER = "MCP-Protocol-Version"
 METHOD_HEADER = "Mcp-Method"
 NAME_HEADER = "Mcp-Name"
@@ -27,7 +30,11 @@ NAME_HEADER = "Mcp-Name"
 PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
 CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
+
+# Least severe first (RFC 5424, as the specification has them in server/utilities/logging).
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 # How long a client may keep a list or what discovery said, in milliseconds.
 CACHE_TTL = 60_000

@@ -8,21 +8,31 @@ outside this module asks which one it is.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from drf_mcp.exceptions import InvalidParams, MethodNotFound, UnsupportedProtocolVersion
+from drf_mcp.exceptions import (
+    InvalidParams,
+    MethodNotFound,
+    ProtocolError,
+    UnsupportedProtocolVersion,
+)
 from drf_mcp.protocol import headers as http_headers
+from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.constants import (
     CACHE_TTL,
     CACHEABLE_METHODS,
     CLIENT_CAPABILITIES_KEY,
     CONTENT_TYPES,
     DEFAULT_REVISION,
+    FIRST_REVISION_WITHOUT_NULL,
     HANDSHAKE_REVISIONS,
     IMPLEMENTATION_MEMBERS,
     LATEST_HANDSHAKE_REVISION,
+    LOG_LEVEL_KEY,
+    LOG_LEVELS,
     PROTOCOL_VERSION_HEADER,
     PROTOCOL_VERSION_KEY,
     RESULT_MEMBERS,
@@ -31,10 +41,11 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
     TOOL_MEMBERS,
 )
-from drf_mcp.protocol.jsonrpc import Message
+from drf_mcp.protocol.jsonrpc import Message, RequestId
 
 # How much of the caller's own text an error repeats.
 MAX_ECHO = 100
+_REVISION = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Era(ABC):
@@ -161,7 +172,8 @@ class StatelessEra(Era):
         Raises:
             HeaderMismatch: a header is missing, malformed or differs from the body.
             UnsupportedProtocolVersion: the revision is not this one.
-            InvalidParams: a request's ``_meta`` lacks what it must carry.
+            InvalidParams: a request's ``_meta`` lacks what it must carry, or names a log
+                level that does not exist.
         """
         if headers is not None:
             http_headers.check(headers, message, self.revision)
@@ -172,6 +184,9 @@ class StatelessEra(Era):
         if not message.is_notification:
             _require_meta(meta, PROTOCOL_VERSION_KEY, str, "a string")
             _require_meta(meta, CLIENT_CAPABILITIES_KEY, dict, "an object")
+            if LOG_LEVEL_KEY in meta and meta[LOG_LEVEL_KEY] not in LOG_LEVELS:
+                levels = ", ".join(LOG_LEVELS)
+                raise InvalidParams(f'The member "{LOG_LEVEL_KEY}" must be one of {levels}.')
 
     def require(self, method: str) -> None:
         """Raise MethodNotFound (HTTP 404) for a method that does not exist here."""
@@ -236,6 +251,21 @@ def select_by_headers(headers: Mapping[str, str] | None) -> Era:
     if revision not in _ERAS:
         raise _unsupported(revision)
     return _ERAS[revision]
+
+
+def error_response(
+    id: RequestId | None, exc: ProtocolError, headers: Mapping[str, str] | None
+) -> bytes:
+    """Encode the response that carries an error, in the form of the revision that headers name.
+
+    Args:
+        id: the request's id; None where none could be read.
+        exc: the error.
+        headers: the request's headers, None at a door that has none.
+    """
+    revision = "" if headers is None else (headers.get(PROTOCOL_VERSION_HEADER) or "").strip(" \t")
+    null_id = not _REVISION.fullmatch(revision) or revision < FIRST_REVISION_WITHOUT_NULL
+    return jsonrpc.error(id, exc, null_id=null_id)
 
 
 def _unsupported(requested: str) -> UnsupportedProtocolVersion:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from json.encoder import encode_basestring
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 
@@ -24,6 +24,9 @@ MAX_DEPTH = 100
 
 # Messages in one batch; a body has room for a million, each with an answer to write.
 MAX_BATCH = 100
+
+# The largest integer of which a double knows every smaller one.
+MAX_EXACT = 2**53
 
 RequestId = str | int
 
@@ -132,12 +135,19 @@ def result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
     return b"%b%b%b}}" % (response[:-2], b"," if plain else b"", b",".join(spliced))
 
 
-def error(id: RequestId | None, exc: ProtocolError) -> bytes:
-    """Encode the response that carries an error; its id is null where none is known."""
+def error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = True) -> bytes:
+    """Encode the response that carries an error.
+
+    Args:
+        id: the request's id, None where none is known.
+        exc: the error.
+        null_id: whether an id that is not known is null; False leaves the id out.
+    """
     members: dict[str, Any] = {"code": exc.code, "message": exc.message}
     if exc.data is not None:
         members["data"] = exc.data
-    return encode({"jsonrpc": "2.0", "id": id, "error": members})
+    known = {"id": id} if id is not None or null_id else {}
+    return encode({"jsonrpc": "2.0", **known, "error": members})
 
 
 def batch(responses: Iterable[bytes]) -> bytes:
@@ -222,34 +232,43 @@ def _message(value: Any) -> Message | ClientResponse:
         raise InvalidRequest('The member "jsonrpc" must be "2.0".')
     if "method" not in value and ("result" in value or "error" in value):
         return ClientResponse(_readable_id(value))
-    if "id" in value and not _is_id(value["id"]):
+    id = request_id(value.get("id"))
+    if "id" in value and id is None:
         raise InvalidRequest('The member "id" must be a string or an integer.')
     method = value.get("method")
     if not isinstance(method, str):
         raise InvalidRequest('The member "method" must be a string.')
-    return Message(value.get("id"), method, _params(value))
+    return Message(id, method, _params(value))
 
 
 def _params(value: dict[str, Any]) -> dict[str, Any]:
-    params = value.get("params", {})
+    params = value.get("params")
+    # Some serializers write null for what there is none of.
+    if params is None:
+        return {}
     if not isinstance(params, dict):
         raise InvalidParams('The member "params" must be an object.')
-    if "_meta" in params and not isinstance(params["_meta"], dict):
+    if not isinstance(params.get("_meta", {}), (dict, type(None))):
         raise InvalidParams('The member "_meta" of the params must be an object.')
     return params
 
 
-def _is_id(value: Any) -> TypeGuard[RequestId]:
+def request_id(value: Any) -> RequestId | None:
+    """Return a JSON value as an id; None if it is neither a string nor an integer.
+
+    JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
+        return int(value)
     # A bool is an int to Python only.
-    return isinstance(value, (str, int)) and not isinstance(value, bool)
+    known = isinstance(value, (str, int)) and not isinstance(value, bool)
+    return value if known else None
 
 
 def _readable_id(value: Any) -> RequestId | None:
     """Return the id of a message that may be malformed, if an answer can repeat it."""
-    id: Any = value.get("id") if isinstance(value, dict) else None
-    if not _is_id(id) or (isinstance(id, str) and _SURROGATE.search(id)):
-        return None
-    return id
+    id = request_id(value.get("id")) if isinstance(value, dict) else None
+    return None if isinstance(id, str) and _SURROGATE.search(id) else id
 
 
 _DECODER = json.JSONDecoder(

@@ -127,20 +127,28 @@ class TestInvalidMessages:
     def test_absent_method(self):
         assert refusal(b'{"jsonrpc":"2.0","id":"a"}', InvalidRequest).id == "a"
 
-    @pytest.mark.parametrize("id", [None, True, False, 1.0, [], {}])
+    @pytest.mark.parametrize("id", [None, True, False, 1.5, 2.0**53 + 2, [], {}])
     def test_id_neither_string_nor_integer(self, id):
         """MCP forbids the null ids of plain JSON-RPC too."""
         assert refusal(request(id=id), InvalidRequest).id is None
 
-    @pytest.mark.parametrize("params", [None, [], [1], "a", 1])
+    @pytest.mark.parametrize("params", [[], [1], "a", 1, False])
     def test_params_not_an_object(self, params):
         exc = refusal(request(params=params), InvalidParams)
         assert (exc.code, exc.http_status, exc.id) == (-32602, 400, 1)
 
-    @pytest.mark.parametrize("meta", [None, [], "a"])
+    @pytest.mark.parametrize("meta", [[], "a", False])
     def test_meta_not_an_object(self, meta):
         exc = refusal(request(params={"_meta": meta}), InvalidParams)
         assert (exc.code, exc.http_status, exc.id) == (-32602, 400, 1)
+
+
+class TestNull:
+    def test_params(self):
+        assert decode(request(params=None)) == Message(1, "ping", {})
+
+    def test_meta(self):
+        assert decode(request(params={"_meta": None})).meta == {}
 
 
 class TestInvalidJSON:
@@ -367,6 +375,12 @@ class TestError:
     def test_unreadable_id_is_null(self, read_error):
         id, _ = read_error(jsonrpc.error(None, ParseError("no")))
         assert id is None
+
+    def test_unreadable_id_is_left_out(self):
+        assert "id" not in json.loads(jsonrpc.error(None, ParseError("no"), null_id=False))
+
+    def test_known_id_is_never_left_out(self):
+        assert json.loads(jsonrpc.error(0, ParseError("no"), null_id=False))["id"] == 0
 
 
 class TestArbitraryInput:

@@ -109,7 +109,7 @@ def test_other_revisions_have_no_batches(agent, revision):
     response = send(agent, [ping(1)], revision)
     assert response.status_code == 400
     answer = json.loads(response.content)
-    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+    assert (answer.get("id"), answer["error"]["code"]) == (None, -32600)
 
 
 def test_an_empty_batch_is_an_invalid_request(agent):

@@ -7,11 +7,10 @@ import json
 import pytest
 from django.test import Client
 from django.urls import path
-from mcp_types.jsonrpc import JSONRPCError
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from tests.agents import REVISIONS, STATELESS, Agent
+from tests.agents import REVISIONS, STATELESS, Agent, check_error
 
 HANDSHAKE = [revision for revision in REVISIONS if revision != STATELESS]
 META = "io.modelcontextprotocol/"
@@ -36,7 +35,7 @@ def agent(expose) -> Agent:
 def error_of(response) -> tuple[int, int]:
     """Return HTTP status and code of an error that the official types accept."""
     answer = json.loads(response.content)
-    JSONRPCError.model_validate(answer)
+    check_error(answer)
     return response.status_code, answer["error"]["code"]
 
 
@@ -85,6 +84,73 @@ def test_params_that_are_no_object_are_invalid(agent, params):
 def test_an_unreadable_id_is_answered_as_null(agent, id):
     response = agent.post({"jsonrpc": "2.0", "id": id, "method": "ping"})
     assert json.loads(response.content)["id"] is None
+
+
+UNREADABLE = {
+    "no JSON": b"{",
+    "no message": b"5",
+    "no id that is valid": b'{"jsonrpc": "2.0", "id": [], "method": "ping"}',
+    "not let in": b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}',
+}
+
+
+@pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28", "2027-01-01", " 2026-07-28 "])
+def test_an_error_without_an_id_has_no_id_since_2025_11_25(agent, body, revision):
+    headers = {"MCP-Protocol-Version": revision}
+    if b'"id": 1' in body:
+        headers["Origin"] = "https://evil.example"
+    answer = json.loads(agent.post(body, headers).content)
+    assert "error" in answer
+    assert "id" not in answer
+
+
+@pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("revision", [None, "2025-06-18", "2025-03-26", "latest", "9", "ü"])
+def test_an_error_without_an_id_is_null_before_2025_11_25(agent, body, revision):
+    headers = {} if revision is None else {"MCP-Protocol-Version": revision}
+    if b'"id": 1' in body:
+        headers["Origin"] = "https://evil.example"
+    answer = json.loads(agent.post(body, headers).content)
+    assert "error" in answer
+    assert answer["id"] is None
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_an_error_of_a_readable_request_has_its_id_in_every_revision(expose, revision):
+    expose()
+    response = refused(Agent(Client(), revision=revision), "nonsense")
+    assert json.loads(response.content)["id"] == 7
+
+
+@pytest.mark.parametrize(("id", "told"), [(1.0, 1), (-0.0, 0), (2.0**53, 2**53)])
+def test_a_number_without_a_fraction_is_an_integer(agent, id, told):
+    response = agent.post({"jsonrpc": "2.0", "id": id, "method": "ping"})
+    assert json.loads(response.content) == {"jsonrpc": "2.0", "id": told, "result": {}}
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE)
+def test_params_that_are_null_are_as_good_as_none(expose, revision):
+    expose()
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None}
+    response = Agent(Client()).post(message, {"MCP-Protocol-Version": revision})
+    assert json.loads(response.content)["result"]["tools"] == []
+
+
+LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+
+@pytest.mark.parametrize("level", LOG_LEVELS)
+def test_a_log_level_is_taken(agent, level):
+    response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("level", ["verbose", "ERROR", "", None, 3, [], {}, ["error"]])
+def test_a_log_level_that_does_not_exist_is_refused(agent, level):
+    response = refused(agent, "tools/list", {"_meta": {META + "logLevel": level}})
+    assert error_of(response) == (400, -32602)
+    assert "debug, info" in json.loads(response.content)["error"]["message"]
 
 
 @pytest.mark.parametrize("id", [0, -1, 10**30, "", "0", "ü", "a" * 500])

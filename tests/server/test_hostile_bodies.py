@@ -9,11 +9,11 @@ from django.test import Client
 from django.urls import path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
+from mcp_types.jsonrpc import JSONRPCResponse
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from tests.agents import REVISIONS, STATELESS, Agent
+from tests.agents import REVISIONS, STATELESS, Agent, check_error
 
 CLEAN = {200, 202, 400, 404}
 quick = settings(
@@ -95,7 +95,7 @@ def assert_clean(response) -> None:
         return
     answers = json.loads(response.content)
     for answer in answers if isinstance(answers, list) else [answers]:
-        (JSONRPCError if "error" in answer else JSONRPCResponse).model_validate(answer)
+        check_error(answer) if "error" in answer else JSONRPCResponse.model_validate(answer)
 
 
 @quick

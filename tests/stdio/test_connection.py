@@ -95,8 +95,42 @@ def test_what_nobody_expected_is_an_error_that_tells_nothing(written, caplog):
         raise RuntimeError("password=1234")
 
     answer(made(written, broken), message("ping", 1))
-    assert written[0]["error"] == {"code": -32603, "message": "An unexpected error occurred."}
+    error = written[0]["error"]
+    logged_under = error["data"]["request_id"]
+    assert (written[0]["id"], error["code"]) == (1, -32603)
+    assert error["message"] == (
+        f"An unexpected error occurred. It was logged under the id {logged_under}."
+    )
+    assert f"[{logged_under}]" in caplog.text
     assert "password=1234" in caplog.text
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
+def test_a_line_that_cannot_be_read_is_answered_in_the_revision_spoken(
+    connection, written, version
+):
+    answer(connection, message("initialize", 0, protocolVersion=version))
+    answer(connection, b"{")
+    assert ("id" in written[1]) == (version == "2025-06-18")
+
+
+def test_a_line_that_cannot_be_read_after_a_stateless_message_has_no_id(connection, written):
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    answer(connection, message("server/discover", 0, _meta=meta))
+    answer(connection, b"{")
+    assert "id" not in written[1]
+
+
+def test_a_first_line_that_cannot_be_read_has_the_id_null(connection, written):
+    answer(connection, b"{")
+    assert written[0]["id"] is None
+
+
+def test_a_request_is_cancelled_by_the_same_number(connection, written):
+    work = connection.receive(message("ping", 1))
+    connection.receive(message("notifications/cancelled", requestId=1.0))
+    connection.answer(work)
+    assert written == []
 
 
 def test_each_request_of_a_refused_batch_is_refused(written):
