@@ -77,7 +77,8 @@ class Agent:
         content = body if isinstance(body, bytes) else json.dumps(body)
         # Django's client names no type where there is no content.
         headers = {"Content-Type": "application/json", **(headers or {})}
-        return self.http.post(self.path, content, headers["Content-Type"], headers=headers)
+        kind = headers["Content-Type"]
+        return self.http.post(self.path, content, content_type=kind, headers=headers)
 
     def frame(
         self, method: str, params: Mapping[str, Any]
