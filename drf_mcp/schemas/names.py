@@ -8,6 +8,17 @@ import re
 LONGEST = 64
 PORTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
+SECRET = re.compile(
+    r"pass(?:w|code|phrase|key)|secret|token|(?:api|access|private)_?key|credential"
+    r"|security_?code|card_?number|cvv|cvc|ssn|iban|(?:\b|_)(?:pin|otp)(?:_?code)?(?:\b|_)",
+    re.IGNORECASE,
+)
+
+
+def sounds_secret(name: str) -> bool:
+    """Return True if a name sounds like that of a secret."""
+    return SECRET.search(name) is not None
+
 
 def is_portable(name: str) -> bool:
     """Return True if the name can be used as it is."""

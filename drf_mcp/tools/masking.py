@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from drf_mcp.schemas.names import sounds_secret
+
 MASK = "********"
-SECRET = re.compile(
-    r"passw|secret|token|api_?key|credential|cvv|cvc|card_?number|\bpin\b|ssn|iban", re.I
-)
-
-
-def is_secret(name: str) -> bool:
-    """Return whether a name sounds like that of a secret."""
-    return SECRET.search(name) is not None
 
 
 def masked(value: Any) -> Any:
@@ -28,4 +21,4 @@ def masked(value: Any) -> Any:
 
 def masked_member(name: str, value: Any) -> Any:
     """Return the value of a member of this name, masked where it looks like a secret."""
-    return MASK if is_secret(name) else masked(value)
+    return MASK if sounds_secret(name) else masked(value)

@@ -8,10 +8,11 @@ from typing import Any
 
 from drf_mcp.outcomes import MISSING
 from drf_mcp.schemas import in_words
+from drf_mcp.schemas.names import sounds_secret
 from drf_mcp.schemas.values import ANY
 from drf_mcp.tools.arguments import FlatArguments
 from drf_mcp.tools.calls import BODY, PATH, QUERY, Call
-from drf_mcp.tools.masking import MASK, is_secret
+from drf_mcp.tools.masking import MASK
 from drf_mcp.tools.refusals import escape
 
 
@@ -84,19 +85,22 @@ class ArgumentPointers:
                 value = value[int(token)]
             else:
                 return MISSING
-        secret = any(is_secret(token) for token in pointer.split("/"))
+        secret = any(sounds_secret(token) for token in pointer.split("/"))
         return MASK if secret else self.masked(value, pointer)
 
     def masked(self, value: Any, pointer: str) -> Any:
         """Return the value at a pointer with the secrets in it masked."""
-        if without_indexes(pointer) in self.write_only:
+        place = without_indexes(pointer)
+        if place in self.write_only or (isinstance(value, str) and place in self.holders):
             return MASK
         if isinstance(value, list):
             return [self.masked(item, f"{pointer}/{index}") for index, item in enumerate(value)]
         if not isinstance(value, Mapping):
             return value
         return {
-            name: MASK if is_secret(str(name)) else self.masked(member, pointer + tokens([name]))
+            name: MASK
+            if sounds_secret(str(name))
+            else self.masked(member, pointer + tokens([name]))
             for name, member in value.items()
         }
 
@@ -104,6 +108,16 @@ class ArgumentPointers:
     def write_only(self) -> frozenset[str]:
         """The pointers of write-only fields, without the indexes of lists."""
         return frozenset(map(self.pointer, self._write_only()))
+
+    @functools.cached_property
+    def holders(self) -> frozenset[str]:
+        """The pointers of what has write-only fields inside: a client may write it as a text."""
+        return frozenset(
+            pointer[:end]
+            for pointer in self.write_only
+            for end, character in enumerate(pointer)
+            if character == "/" and end
+        )
 
     def accepted(self, pointer: str) -> str | None:
         """Return what would be accepted at a pointer, in words; None if unknown."""

@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from example_project.shop.models import Customer
+from example_project.shop.models import Customer, Product
 from tests.dispatch.views import answering, raising, validating
 
 
@@ -147,6 +147,26 @@ def test_secrets_are_not_repeated(serve):
 def test_what_is_write_only_is_not_repeated(serve):
     (problem,) = serve(validating(Basket)).call(name="x", code="0815").problems
     assert summary(problem) == ("/code", "max_length", "********")
+
+
+class Loan(serializers.Serializer):
+    product = serializers.PrimaryKeyRelatedField(queryset=Product.objects.all(), write_only=True)
+    login = Basket(required=False)
+
+
+def test_a_key_that_is_write_only_is_no_secret(serve):
+    (problem,) = serve(validating(Loan)).call(product=10**9).problems
+    assert summary(problem) == ("/product", "does_not_exist", 10**9)
+
+
+def test_an_object_with_secrets_is_not_repeated_as_a_text(serve):
+    (problem,) = serve(validating(Basket)).call(name="x", lines="hunter2").problems
+    assert problem["received"] == "hunter2"
+    product = Product.objects.first().pk
+    sent = '{"code": "hunter2",}'
+    (problem,) = serve(validating(Loan)).call(product=product, login=sent).problems
+    assert summary(problem)[0] == "/login"
+    assert problem["received"] == "********"
 
 
 def test_secrets_inside_a_refused_object_are_not_repeated(serve):

@@ -13,7 +13,8 @@ from rest_framework import fields, relations, serializers
 
 from drf_mcp.schemas.fields.constraints import is_of_extensions
 from drf_mcp.schemas.fields.relations import related_model
-from drf_mcp.schemas.fields.serializers import is_recursive, sendable
+from drf_mcp.schemas.fields.serializers import ancestors, is_recursive, sendable
+from drf_mcp.schemas.names import sounds_secret
 from drf_mcp.schemas.source.conversions import reads_as_stock
 from drf_mcp.schemas.values import (
     ANY,
@@ -34,6 +35,27 @@ PARTS = (
     relations.ManyRelatedField,
 )
 """Fields that read a form by a key for each of their members."""
+
+SPOKEN = (
+    fields.IntegerField,
+    fields.FloatField,
+    fields.DecimalField,
+    fields.BooleanField,
+    fields.ChoiceField,
+    fields.DateTimeField,
+    fields.DateField,
+    fields.TimeField,
+    fields.DurationField,
+    relations.RelatedField,
+)
+"""Fields whose values may be repeated, though no answer of the view has them."""
+
+WITH_ITEMS = (
+    serializers.ListSerializer,
+    fields.ListField,
+    fields.DictField,
+    relations.ManyRelatedField,
+)
 
 
 def handling_of(field: AnyField, *, takes_json: bool) -> Handling:
@@ -77,8 +99,27 @@ def inside(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
 
 
 def is_secret(field: Any) -> bool:
-    """Return True for a field that is never read back, or typed without being shown."""
-    return bool(field.write_only) or field.style.get("input_type") == "password"
+    """Return True for a field typed without being shown, or for text that is never read back.
+
+    Numbers, dates, choices and relations are no secrets, unless their names say so. Of what
+    has parts, the parts are judged.
+    """
+    if field.style.get("input_type") == "password" or sounds_secret(slug_field(field)):
+        return True
+    written_only = any(part.write_only for part in (field, *ancestors(field)))
+    return written_only and not isinstance(field, SPOKEN) and not is_judged_by_parts(field)
+
+
+def slug_field(field: Any) -> str:
+    """Return the name of the field that a slug relation is written by, "" for other fields."""
+    return field.slug_field or "" if isinstance(field, relations.SlugRelatedField) else ""
+
+
+def is_judged_by_parts(field: Any) -> bool:
+    """Return True for a field whose parts are all known."""
+    if isinstance(field, serializers.Serializer):
+        return reads_as_stock(field) and not is_recursive(field)
+    return isinstance(field, WITH_ITEMS) and reads_as_stock(field)
 
 
 def upload(field: fields.FileField) -> Upload:
@@ -105,15 +146,26 @@ KEYED = (relations.PrimaryKeyRelatedField, relations.SlugRelatedField)
 
 def schema_handling(schema: Schema) -> Handling:
     """Return what a schema alone tells of its values: ``format: binary`` is a file."""
-    uploads, forms, secrets = {}, {}, []
+    uploads, forms, secrets, unread = {}, {}, [], set()
     for place, part in schemas_inside(schema):
+        if part.get("writeOnly") is True or place[:-1] in unread:
+            unread.add(place)
         if part.get("format") == "binary":
             uploads[place] = Upload()
         if part.get("type") in ("array", "object"):
             forms[place] = "parts"
-        if part.get("writeOnly") is True or part.get("format") == "password":
+        if part.get("format") == "password" or (place in unread and may_be_text(part)):
             secrets.append(place)
     return Handling(uploads, forms, frozenset(secrets))
+
+
+def may_be_text(schema: Schema) -> bool:
+    """Return True if a schema may take any text, in itself or where its parts are unknown."""
+    if "enum" in schema or str(schema.get("format", "")).startswith(("date", "time")):
+        return False
+    if schema.get("type") in ("array", "object"):
+        return not (schema.get("items") or schema.get("properties"))
+    return schema.get("type") not in ("integer", "number", "boolean")
 
 
 def schemas_inside(schema: Any, place: Place = ()) -> Iterator[tuple[Place, Schema]]:
