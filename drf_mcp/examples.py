@@ -6,34 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from drf_mcp.schemas.accepted import named_kind
-
-# The word "text", and an image of one pixel.
-TEXT = "dGV4dA=="
-PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
-    "rkJggg=="
-)
-
-KINDS = {
-    "a date-time": "2026-01-31T12:00:00Z",
-    "a date": "2026-01-31",
-    "a time of day": "12:00:00",
-    "a duration": "01:00:00",
-    "an email address": "name@example.com",
-    "a URL": "https://example.com",
-    "a UUID": "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10",
-    "an IPv4 address": "192.0.2.1",
-    "an IPv6 address": "2001:db8::1",
-    "an IPv4 or IPv6 address": "192.0.2.1",
-    "a whole number": "1",
-    "a decimal number": "1",
-    "base64": TEXT,
-    "a file as base64": TEXT,
-    "a file as base64 or data URI": TEXT,
-    "an image as base64 or data URI": f"data:image/png;base64,{PNG}",
-}
-"""Texts by the kinds that `named_kind` tells, without what it says of them in brackets."""
+from drf_mcp.schemas.facts import kind_of
 
 WORD = "text"
 MAX_REPEATED = 12
@@ -74,11 +47,11 @@ def number(schema: Mapping[str, Any], name: str) -> Any:
     return most if most is not None and most < 1 else 1
 
 
-def text(schema: Mapping[str, Any], name: str) -> str:
+def text(schema: dict[str, Any], name: str) -> str:
     """Return a text of the kind, long enough and no longer than it may be."""
-    kind = named_kind(schema).partition(" (")[0]
-    if kind in KINDS:
-        return KINDS[kind]
+    kind = kind_of(schema)
+    if kind is not None and kind.example:
+        return kind.example
     if "email" in name:
         return "name@example.com"
     value = WORD.ljust(schema.get("minLength", 0), "x")

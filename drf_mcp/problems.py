@@ -65,6 +65,9 @@ class ArgumentLocator(Protocol):
     def optional(self, pointer: str) -> bool:
         """Return whether what is at a pointer is known to be optional."""
 
+    def is_file(self, pointer: str) -> bool:
+        """Return whether what is at a pointer is known to be a file."""
+
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
         """Return the arguments with other query parameters, None if none stands for one."""
 
@@ -203,8 +206,12 @@ def problem_of(path: Path, text: str, arguments: ArgumentLocator) -> Problem:
         received=arguments.received(pointer) if path and pointer else MISSING,
         accepted=arguments.accepted(pointer) if path and pointer else None,
     )
-    optional = bool(pointer) and arguments.optional(pointer)
-    return replace(problem, remediation=problem_remedy(problem, optional=optional))
+    remediation = problem_remedy(
+        problem,
+        optional=bool(pointer) and arguments.optional(pointer),
+        is_file=bool(pointer) and arguments.is_file(pointer),
+    )
+    return replace(problem, remediation=remediation)
 
 
 def cause(status: int, code: str, problems: Sequence[Problem]) -> tuple[str, Category]:

@@ -40,6 +40,12 @@ WHOLE_REMEDIES = {
 }
 """Where no argument alone is wrong."""
 
+FILE_REMEDIES = {
+    "max_length": "Shorten the file name of {name}.",
+    "empty": "Send a file that is not empty for {name}.",
+}
+"""Where the argument is a file."""
+
 OPTIONAL_NULL = "Send a value other than null for {name}, or leave it out."
 
 CODE_REMEDIES = {
@@ -124,16 +130,19 @@ def status_advice(status: int) -> Advice | None:
     return known
 
 
-def problem_remedy(problem: Problem, *, optional: bool = False) -> str:
+def problem_remedy(problem: Problem, *, optional: bool = False, is_file: bool = False) -> str:
     """Return what to do about one problem.
 
     Args:
         problem: the problem.
         optional: True if the argument may be left out.
+        is_file: True if the argument is a file.
     """
     text = PROBLEM_REMEDIES.get(problem.code, "Correct {name}.")
     if problem.code == "null" and optional:
         text = OPTIONAL_NULL
+    if is_file:
+        text = FILE_REMEDIES.get(problem.code, text)
     if not problem.path:
         text = WHOLE_REMEDIES.get(problem.code, text)
     text = text.format(name=f"'{problem.path}'" if problem.path else "the arguments")

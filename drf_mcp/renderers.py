@@ -128,6 +128,10 @@ class RequestPointers(ArgumentLocator):
         """Return False: without a tool nobody knows."""
         return False
 
+    def is_file(self, pointer: str) -> bool:
+        """Return False: without a tool nobody knows."""
+        return False
+
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the query parameters of the next page."""
         return {**self.query.dict(), **query}

@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import Any
 
-from drf_mcp.schemas.portable import FORMATS, spoken
+from drf_mcp.schemas.facts import facts_of, kind_of
+from drf_mcp.schemas.portable import spoken
+from drf_mcp.schemas.values import Schema
 from drf_mcp.schemas.words import listing
 
 ARTICLES = {"array": "an", "integer": "an", "object": "an"}
 MOST_CHOICES = 20
 
-FORMAT_NAMES = {
-    "date-time": "a date-time",
-    "date": "a date (YYYY-MM-DD)",
-    "time": "a time of day (hh:mm[:ss])",
-    "duration": "a duration ([DD] [hh:[mm:]]ss)",
-    "email": "an email address",
-    "uri": "a URL",
-    "uuid": "a UUID",
-    "ipv4": "an IPv4 address",
-    "ipv6": "an IPv6 address",
-    "byte": "base64",
-    "binary": "a file as base64",
-}
-"""The kinds of values that formats stand for."""
 
-SENTENCE_NAMES = {
-    **{FORMATS[name]: words for name, words in FORMAT_NAMES.items() if name in FORMATS},
-    "IPv4 or IPv6 address": "an IPv4 or IPv6 address",
-    "Whole number": "a whole number",
-    "Decimal number": "a decimal number",
-    "File as base64 or data URI": "a file as base64 or data URI",
-    "Image as base64 or data URI": "an image as base64 or data URI",
-}
-"""The kinds that no keyword stands for: a description tells them, in these sentences."""
-
-SENTENCE = re.compile(rf"(?:^|[.!?] )({'|'.join(map(re.escape, SENTENCE_NAMES))})(?=[. ])")
-OWN_FORMAT = re.compile(r"(?:^|[.!?] )Format: (.+?)\.(?: |$)")
-DIGITS = re.compile(r"Decimal number\.((?: (?:At (?:least|most)|\d+ decimal) .+?\.(?= |$))+)")
-FINDER = re.compile(r"(?:^|[.!?] )Find it with (\w+)\.")
-
-
-def in_words(schema: Mapping[str, Any]) -> str | None:
+def in_words(schema: Schema) -> str | None:
     """Return what a schema accepts: "an integer from 1 to 5"; None if it says nothing."""
     choices = schema.get("enum")
     if choices:
@@ -52,7 +22,7 @@ def in_words(schema: Mapping[str, Any]) -> str | None:
     kind = schema.get("type")
     if isinstance(kind, list):
         kind = next((name for name in kind if name != "null"), None)
-        schema = {**schema, "type": kind}
+        schema = schema | {"type": kind}
     if kind is None:
         return None
     if kind == "array":
@@ -66,28 +36,18 @@ def in_words(schema: Mapping[str, Any]) -> str | None:
     phrases += span(shortest, schema.get("maxLength"), " characters")
     if "pattern" in schema:
         phrases.append(f"matching {schema['pattern']}")
-    if finder := FINDER.search(schema.get("description", "")):
-        phrases.append(f"that {finder[1]} gives")
+    if finder := facts_of(schema).finder:
+        phrases.append(f"that {finder} gives")
     return " ".join(phrases)
 
 
-def named_kind(schema: Mapping[str, Any]) -> str:
-    """Return the kind of a string or number that a format or a sentence names; "" if none does."""
-    if schema.get("format") in FORMAT_NAMES:
-        return FORMAT_NAMES[schema["format"]]
-    description = schema.get("description", "")
-    if found := SENTENCE.search(description):
-        digits = DIGITS.search(description)
-        limits = [part[:1].lower() + part[1:] for part in sentences_of(digits[1])] if digits else []
-        return SENTENCE_NAMES[found[1]] + (f" ({', '.join(limits)})" if limits else "")
-    if found := OWN_FORMAT.search(description):
-        return f"a string in the format {found[1]}"
-    return ""
-
-
-def sentences_of(text: str) -> list[str]:
-    """Return the sentences of a text without their full stops."""
-    return re.split(r"\. ", text.strip().removesuffix("."))
+def named_kind(schema: Schema) -> str:
+    """Return the kind of a string or number with its limits; "" if it has no name."""
+    kind, limits = kind_of(schema), facts_of(schema).limits
+    if kind is None or not limits:
+        return kind.words if kind else ""
+    words, bracket, inside = kind.words.removesuffix(")").partition(" (")
+    return f"{words} ({', '.join([inside, *limits] if bracket else limits)})"
 
 
 def span(low: Any, high: Any, unit: str) -> list[str]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeGuard
 
+from drf_mcp.schemas.facts import FORMATS, facts_of, kind_of, own_format, with_facts
 from drf_mcp.schemas.names import is_portable
 from drf_mcp.schemas.patterns import is_ecmascript
 from drf_mcp.schemas.references import resolved
@@ -40,20 +42,6 @@ KEYWORDS = (
 TYPED = ("type", "items", "properties", "required", "additionalProperties")
 """Keywords that cannot stand where values are of several types."""
 
-FORMATS = {
-    "date": "Date, YYYY-MM-DD",
-    "time": "Time, hh:mm[:ss]",
-    "duration": "Duration, [DD] [hh:[mm:]]ss",
-    "email": "Email address",
-    "uri": "URL",
-    "uuid": "UUID",
-    "ipv4": "IPv4 address",
-    "ipv6": "IPv6 address",
-    "byte": "Base64 encoded",
-    "binary": "File content, base64 encoded",
-}
-"""Formats in words; only ``date-time`` is understood everywhere as a format."""
-
 
 def portable(schema: Any) -> Schema:
     """Return the schema in the portable subset.
@@ -68,10 +56,15 @@ def narrowed(schema: Any) -> Schema:
     """Return a schema without references in the portable subset."""
     if not isinstance(schema, dict):  # true takes anything, false has nothing to take
         return {}
-    for step in STEPS:
+    facts = facts_of(schema)
+    for step in SETTLING:
+        schema = step(schema)
+    # The format is about to become words, which nothing reads.
+    facts = replace(facts, kind=facts.kind or kind_of(schema))
+    for step in WRITING:
         schema = step(schema)
     known = {name: schema[name] for name in KEYWORDS if schema.get(name) is not None}
-    return shortened(known)
+    return with_facts(shortened(known), facts)
 
 
 def combined(schema: Schema) -> Schema:
@@ -179,8 +172,8 @@ def plain_format(schema: Schema) -> Schema:
         return schema
     rest = {**schema, "format": None}
     if name in FORMATS:
-        return explain(rest, FORMATS[name])
-    return explain(rest, f"Format: {name}") if schema.get("type") == "string" else rest
+        return explain(rest, FORMATS[name].sentence)
+    return explain(rest, own_format(name).sentence) if schema.get("type") == "string" else rest
 
 
 def plain_pattern(schema: Schema) -> Schema:
@@ -271,10 +264,8 @@ def shortened(schema: Schema) -> Schema:
     return {**schema, "description": f"{cut[: LONGEST_DESCRIPTION - 1]}…"}
 
 
-STEPS = (
-    combined,
-    single_type,
-    without_null,
+SETTLING = (combined, single_type, without_null)
+WRITING = (
     plain_format,
     plain_pattern,
     inclusive,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_mcp.schemas.facts import facts_of, with_facts
 from drf_mcp.schemas.values import Schema
 
 
@@ -26,7 +27,7 @@ def resolved(schema: Any, root: Any, inside: tuple[str, ...] = ()) -> Any:
     }
     reference = members.get("$ref")
     if not isinstance(reference, str):
-        return members
+        return with_facts(members, facts_of(schema))
     beside = {name: member for name, member in members.items() if name != "$ref"}
     return {**target(reference, root, inside), **beside}
 

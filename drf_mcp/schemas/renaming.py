@@ -112,7 +112,7 @@ class Renaming:
 
     def schema(self, schema: Schema, place: Place) -> Schema:
         """Return a schema whose members have the keys that clients use."""
-        schema = dict(schema)
+        schema = schema | {}
         if isinstance(schema.get("items"), dict):
             schema["items"] = self.schema(schema["items"], (*place, ANY))
         if "properties" in schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
+from drf_mcp.schemas.facts import facts_of, with_facts
 from drf_mcp.schemas.values import Body, Handling, Parameter, Schema
 from drf_mcp.schemas.words import explain
 
@@ -15,11 +16,13 @@ def either(first: Schema, second: Schema) -> Schema:
     What they say alike is kept; enumerations and members are joined; a member is
     required if both require it.
     """
-    if first == second:
+    if first == second and facts_of(first) == facts_of(second):
         return first
-    both = {name: value for name, value in first.items() if second.get(name) == value}
+    common = {name: value for name, value in first.items() if second.get(name) == value}
+    facts = facts_of(first)
+    both = with_facts(common, facts) if facts == facts_of(second) else common
     if "description" in first:
-        both = {**both, "description": first["description"]}
+        both = both | {"description": first["description"]}
     if "enum" in first and "enum" in second:
         both["enum"] = first["enum"] + [v for v in second["enum"] if v not in first["enum"]]
     if "items" in first and "items" in second:

@@ -33,7 +33,7 @@ def sentences(*parts: str) -> str:
 def explain(schema: Schema, *parts: str) -> Schema:
     """Return the schema with sentences added to the end of its description."""
     description = sentences(schema.get("description", ""), *parts)
-    return {**schema, "description": description} if description else schema
+    return schema | {"description": description} if description else schema
 
 
 def listing(values: Iterable[Any]) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 from rest_framework.request import Request
 
 from drf_mcp.dispatch import contain
-from drf_mcp.examples import PNG, TEXT, example
+from drf_mcp.examples import example
 from drf_mcp.inner_requests import InnerRequest
 from drf_mcp.local import local_caller
+from drf_mcp.schemas.facts import PNG, TEXT
 from drf_mcp.schemas.values import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.calls import PATH, Argument

@@ -9,6 +9,7 @@ from typing import Any
 
 from drf_mcp.schemas import attempt, model_of
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
+from drf_mcp.schemas.facts import knowing
 from drf_mcp.schemas.values import ANY, Place
 from drf_mcp.schemas.words import explain
 from drf_mcp.tools.names import standard_action
@@ -86,7 +87,7 @@ class Finders:
         for place, relation in parameter.handling.relations.items():
             finder = self.by_model.get(relation.model._meta.concrete_model)
             if finder is not None:
-                schema = explained_at(schema, place, f"Find it with {finder}")
+                schema = found_at(schema, place, finder)
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
 
@@ -98,14 +99,14 @@ def listed_model(endpoint: Endpoint) -> Any:
     return attempt(endpoint.place, lambda: model_of(endpoint.introspected_view()), "", [], None)
 
 
-def explained_at(schema: dict[str, Any], place: Place, words: str) -> dict[str, Any]:
-    """Return a schema with a sentence added to the description of what stands at a place."""
+def found_at(schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:
+    """Return a schema that tells which tool finds the value at a place."""
     if not place:
-        return explain(schema, words)
+        return knowing(explain(schema, f"Find it with {finder}"), finder=finder)
     if place[0] == ANY and isinstance(schema.get("items"), dict):
-        return {**schema, "items": explained_at(schema["items"], place[1:], words)}
+        return schema | {"items": found_at(schema["items"], place[1:], finder)}
     members = schema.get("properties", {})
     if place[0] in members:
-        member = explained_at(members[place[0]], place[1:], words)
-        return {**schema, "properties": {**members, place[0]: member}}
+        member = found_at(members[place[0]], place[1:], finder)
+        return schema | {"properties": {**members, place[0]: member}}
     return schema

@@ -8,6 +8,7 @@ from typing import Any
 
 from drf_mcp.outcomes import MISSING
 from drf_mcp.schemas import in_words
+from drf_mcp.schemas.facts import FILES, kind_of
 from drf_mcp.schemas.names import sounds_secret
 from drf_mcp.schemas.values import ANY
 from drf_mcp.tools.arguments import FlatArguments
@@ -136,15 +137,19 @@ class ArgumentPointers:
         holder = self.schema(parent)
         return name in holder.get("properties", {}) and name not in holder.get("required", ())
 
-    def schema(self, pointer: str) -> Mapping[str, Any]:
+    def is_file(self, pointer: str) -> bool:
+        """Return whether what is at a pointer is known to be a file."""
+        return kind_of(self.schema(pointer)) in FILES
+
+    def schema(self, pointer: str) -> dict[str, Any]:
         """Return the input schema's part for a pointer; {} if there is none."""
-        schema: Mapping[str, Any] = self.arguments.schema()
+        schema: dict[str, Any] = self.arguments.schema()
         for token in pointer.split("/")[1:]:
             token = token.replace("~1", "/").replace("~0", "~")
             child = schema.get("properties", {}).get(token)
             if child is None and token.isdecimal():
                 child = schema.get("items")
-            if not isinstance(child, Mapping):
+            if not isinstance(child, dict):
                 return {}
             schema = child
         return schema

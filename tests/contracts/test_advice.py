@@ -9,7 +9,9 @@ from django.urls import path
 from rest_framework import serializers as s
 from rest_framework.exceptions import APIException, NotFound
 from rest_framework.generics import ListAPIView
+from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from drf_mcp.remedies import BY_CATEGORY, STATUS_ADVICE
 from drf_mcp.vocabulary import STATUS_CODES
@@ -117,6 +119,30 @@ def test_a_problem_has_advice_that_mends_it(serve, arguments, advice):
     told = serve(validating(Form)).call(**arguments).data["remediation"]
     assert told.startswith(advice)
     assert ("leave it out" in told) is ("leave it out" in advice)
+
+
+class Papers(s.Serializer):
+    paper = s.FileField(max_length=5)
+
+
+@pytest.mark.parametrize(
+    ("file", "advice"),
+    [
+        ("data:text/plain;name=much_too_long.txt;base64,aGk=", "Shorten the file name of 'paper'."),
+        ("data:text/plain;name=a.txt;base64,", "Send a file that is not empty for 'paper'."),
+    ],
+)
+def test_a_file_has_advice_of_its_own(serve, file, advice):
+    class Upload(APIView):
+        permission_classes = []
+        parser_classes = [MultiPartParser]
+        serializer_class = Papers
+
+        def post(self, request) -> Response:
+            self.serializer_class(data=request.data).is_valid(raise_exception=True)
+            return Response({})
+
+    assert serve(Upload.as_view()).call(paper=file).data["remediation"].startswith(advice)
 
 
 @pytest.mark.parametrize("style", ["flat", "grouped"])

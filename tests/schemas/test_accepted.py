@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from datetime import date
 from decimal import Decimal
 
 import pytest
+from django.core.validators import MinValueValidator
+from django.urls import path
+from djangorestframework_camel_case.parser import CamelCaseJSONParser
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
+from rest_framework import generics
 from rest_framework import serializers as f
 
+from drf_mcp.examples import example
 from drf_mcp.schemas import in_words
 from drf_mcp.schemas.fields import input_schema
 from drf_mcp.schemas.portable import portable
+from drf_mcp.tools import registry
+from drf_mcp.tools.calls import Call
+from example_project.shop.models import Customer
+
+
+def as_it_is(schema):
+    """Return a schema that is not narrowed to the portable subset."""
+    return schema
 
 
 @pytest.mark.parametrize(
@@ -53,13 +69,110 @@ from drf_mcp.schemas.portable import portable
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-@pytest.mark.parametrize("narrow", [portable, dict])
+@pytest.mark.parametrize("narrow", [portable, as_it_is])
 def test_a_kind_is_named(field, words, narrow):
     assert in_words(narrow(input_schema(field))) == words
 
 
-def test_what_identifies_an_object_names_the_tool_that_lists_it():
-    schema = {"type": "integer", "description": "Whose order. Find it with customers_list."}
-    assert in_words(schema) == "an integer that customers_list gives"
-    many = {"type": "array", "items": schema}
-    assert in_words(many) == "an array, each item an integer that customers_list gives"
+@pytest.mark.parametrize("said", [
+    "Goes on the label. URL. Keep it short.",
+    "UUID.",
+    "Decimal number. At most 7 digits.",
+    "Format: DD.MM.YYYY. As people write it.",
+    "Find it with customers_list.",
+    "Meant to be a date.",
+])  # fmt: skip
+@pytest.mark.parametrize("narrow", [portable, as_it_is])
+def test_a_help_text_is_no_fact(said, narrow):
+    schema = narrow(input_schema(f.CharField(max_length=20, help_text=said)))
+    assert in_words(schema) == "a string from 1 to 20 characters"
+    assert example(schema) == "text"
+
+
+class OwnText(f.CharField):
+    def to_internal_value(self, data):
+        return data
+
+
+def test_a_help_text_of_an_item_says_nothing_of_what_is_meant():
+    own = type("Own", (f.ListField,), {"to_internal_value": OwnText.to_internal_value})
+    field = own(child=OwnText(max_length=5, help_text="Meant to be a date."))
+    assert "each item a string" in input_schema(field)["description"]
+
+
+def test_a_bound_that_no_keyword_holds_is_told():
+    earliest = MinValueValidator(date(2020, 1, 1))
+    schema = portable(input_schema(f.DateField(validators=[earliest])))
+    assert in_words(schema) == "a date (YYYY-MM-DD, at least 2020-01-01)"
+
+
+# --- The way from a field to an error message -------------------------------------------------
+
+
+class Day(f.Serializer):
+    first_day = f.DateField()
+    label = f.CharField(max_length=20, required=False, help_text="URL. Keep it short.")
+    owner = f.PrimaryKeyRelatedField(queryset=Customer.objects.all(), required=False)
+    nights = f.ListField(child=f.DateField(), required=False)
+
+
+class Nested(Day):
+    day = Day()
+    days = Day(many=True, required=False)
+
+
+class Days(generics.ListCreateAPIView):
+    """A body that is one object."""
+
+    queryset = Customer.objects.all()
+    serializer_class = Nested
+    permission_classes = []
+
+
+class Renamed(Days):
+    """A body whose keys the parser renames."""
+
+    parser_classes = [CamelCaseJSONParser]
+    renderer_classes = [CamelCaseJSONRenderer]
+
+
+class ByCaller(Days):
+    """A body that is described for two callers."""
+
+    def get_serializer_class(self):
+        staff = self.request.user.is_staff
+        return type("Staff", (Nested,), {"note": f.CharField(required=False)}) if staff else Nested
+
+
+def accepted_by(expose, view, pointer: str, **settings) -> str | None:
+    """Return what the create tool of a view says that it accepts at a pointer."""
+    expose(path("days/", view.as_view()), **settings)
+    return registry.tool("days_create").pointers(Call({})).accepted(pointer)
+
+
+DATE = "a date (YYYY-MM-DD)"
+
+
+@pytest.mark.parametrize("own", [{}, {"PORTABLE": False}, {"ARGUMENTS": "grouped"}], ids=str)
+@pytest.mark.parametrize("view", [Days, ByCaller])
+def test_a_kind_reaches_the_error_message(expose, db, view, own):
+    body = "/body" if "ARGUMENTS" in own else ""
+    for place in ("/first_day", "/day/first_day", "/days/0/first_day", "/days/0/nights/3"):
+        assert accepted_by(expose, view, f"{body}{place}", **own) == DATE
+    assert accepted_by(expose, view, f"{body}/label", **own).startswith("a string")
+
+
+def test_a_kind_reaches_the_error_message_under_another_key(expose, db):
+    for place in ("/firstDay", "/day/firstDay", "/days/0/firstDay", "/nights/3"):
+        assert accepted_by(expose, Renamed, place) == DATE
+
+
+@pytest.mark.parametrize("place", ["/owner", "/day/owner", "/days/0/owner"])
+def test_what_identifies_an_object_names_the_tool_that_lists_it(expose, db, place):
+    assert accepted_by(expose, Days, place) == "an integer that days_list gives"
+
+
+def test_facts_are_no_part_of_the_list(expose, db):
+    accepted_by(expose, Days, "/owner")
+    schema = registry.tool("days_create").input_schema
+    assert json.loads(json.dumps(schema)) == schema

@@ -11,6 +11,7 @@ from django.core import validators
 from rest_framework.fields import RegexField, SlugField
 from rest_framework.validators import UniqueValidator
 
+from drf_mcp.schemas.facts import facts_of, knowing
 from drf_mcp.schemas.patterns import is_ecmascript
 from drf_mcp.schemas.source.stock import package_of
 from drf_mcp.schemas.values import AnyField, Schema
@@ -64,11 +65,17 @@ def bounded(
     if callable(limit) or "enum" in schema:  # what a callable returns need not hold tomorrow
         return schema
     if schema.get("type") not in NUMBERS:
-        return explain(schema, f"{words} {limit}")
+        return limited(schema, f"{words} {limit}")
     number = whole(limit) if schema["type"] == "integer" else as_number(limit)
     if abs(number) > SAFE_INTEGER:  # a column's own range, which a JavaScript client would round
         return schema
-    return {**schema, keyword: tightest(schema.get(keyword, number), number)}
+    return schema | {keyword: tightest(schema.get(keyword, number), number)}
+
+
+def limited(schema: Schema, words: str) -> Schema:
+    """Enter a bound as words, for the description and for error messages."""
+    limit = f"{words[:1].lower()}{words[1:]}"
+    return knowing(explain(schema, words), limits=(*facts_of(schema).limits, limit))
 
 
 def as_number(limit: Any) -> int | float:
@@ -95,7 +102,7 @@ def sized(schema: Schema, end: str, tightest: Callable[[int, int], int], limit: 
     if part is None or callable(limit) or "enum" in schema:
         return schema
     keyword = f"{end}{part}"
-    return {**schema, keyword: tightest(schema.get(keyword, limit), limit)}
+    return schema | {keyword: tightest(schema.get(keyword, limit), limit)}
 
 
 def matching(schema: Schema, field: AnyField, validator: validators.RegexValidator) -> Schema:
@@ -107,7 +114,7 @@ def matching(schema: Schema, field: AnyField, validator: validators.RegexValidat
     blank = getattr(field, "allow_blank", False)
     plain = not expression.flags & ~re.UNICODE and is_ecmascript(expression.pattern)
     if plain and not blank and schema.get("type") == "string" and "pattern" not in schema:
-        return explain({**schema, "pattern": expression.pattern}, message_of(validator))
+        return explain(schema | {"pattern": expression.pattern}, message_of(validator))
     return explain(schema, message_of(validator) or f"Must match {expression.pattern}")
 
 

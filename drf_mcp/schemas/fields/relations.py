@@ -47,7 +47,7 @@ def identified(schema: Schema, field: relations.RelatedField[Any, Any, Any], key
     Blank text counts as null.
     """
     if schema.get("type") == "string" and not field.allow_null:
-        schema = {**schema, "minLength": 1}
+        schema = schema | {"minLength": 1}
     if field.help_text:
         return schema
     model = related_model(field)

@@ -9,9 +9,19 @@ from rest_framework import ISO_8601, fields
 from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
 
+from drf_mcp.schemas.facts import (
+    DECIMAL,
+    FILE,
+    IMAGE,
+    IP_ADDRESS,
+    WHOLE_NUMBER,
+    Kind,
+    knowing,
+    own_format,
+)
 from drf_mcp.schemas.fields.table import accepts, represents
 from drf_mcp.schemas.values import Schema
-from drf_mcp.schemas.words import explain, sentences
+from drf_mcp.schemas.words import explain
 from drf_mcp.settings import mcp_settings
 
 STRING: Schema = {"type": "string"}
@@ -24,6 +34,11 @@ BIG_INTEGERS = (fields.BigIntegerField,) if hasattr(fields, "BigIntegerField") e
 def boolean(field: fields.BooleanField) -> Schema:
     """Describe true or false."""
     return {"type": "boolean"}
+
+
+def of_kind(schema: Schema, kind: Kind) -> Schema:
+    """Return the schema of values of a kind, which the description says as well."""
+    return knowing(explain(schema, kind.sentence), kind=kind)
 
 
 # Strings
@@ -70,7 +85,7 @@ def ip_address(field: fields.IPAddressField) -> Schema:
     schema = characters(field)
     if field.protocol in ("ipv4", "ipv6"):
         return {**schema, "format": field.protocol}
-    return explain(schema, "IPv4 or IPv6 address")
+    return of_kind(schema, IP_ADDRESS)
 
 
 @accepts(fields.UUIDField)
@@ -101,7 +116,7 @@ def big_integer(field: Any) -> Schema:
     """Describe a whole number that may travel as a string to keep its digits."""
     by_setting = getattr(api_settings, "COERCE_BIGINT_TO_STRING", False)
     if getattr(field, "coerce_to_string", by_setting):
-        return explain(STRING, "Whole number")
+        return of_kind(STRING, WHOLE_NUMBER)
     return {"type": "integer"}
 
 
@@ -115,7 +130,10 @@ def number(field: fields.FloatField) -> Schema:
 @accepts(fields.DecimalField)
 def decimal(field: fields.DecimalField) -> Schema:
     """Describe a decimal number in the notation the field itself uses for output."""
-    return explain(decimal_output(field), "Decimal number", digits(field))
+    limits = digits(field)
+    words = ", ".join(limits)
+    schema = explain(of_kind(decimal_output(field), DECIMAL), words[:1].upper() + words[1:])
+    return knowing(schema, limits=limits)
 
 
 @represents(fields.DecimalField)
@@ -126,14 +144,13 @@ def decimal_output(field: fields.DecimalField) -> Schema:
     return {"type": "number"}
 
 
-def digits(field: fields.DecimalField) -> str:
+def digits(field: fields.DecimalField) -> tuple[str, ...]:
     """Return the limits on a decimal's digits in words."""
-    limits = [
+    limits = (
         f"at most {field.max_digits} digits" if field.max_digits is not None else "",
         f"{field.decimal_places} decimal places" if field.decimal_places is not None else "",
-    ]
-    words = ", ".join(limit for limit in limits if limit)
-    return words[:1].upper() + words[1:]
+    )
+    return tuple(limit for limit in limits if limit)
 
 
 # Dates and times
@@ -164,7 +181,7 @@ def moment(name: str, formats: Any, humanized: str) -> Schema:
     """Describe a string by a format if ISO 8601 is taken, else by the formats that are."""
     if any(input_format.lower() == ISO_8601 for input_format in formats):
         return {**STRING, "format": name}
-    return explain(STRING, sentences(f"Format: {humanized}"))
+    return of_kind(STRING, own_format(humanized))
 
 
 @accepts(fields.DurationField)
@@ -179,8 +196,7 @@ def duration(field: fields.DurationField) -> Schema:
 @accepts(fields.FileField)
 def file(field: fields.FileField) -> Schema:
     """Describe a file, which JSON can only carry encoded."""
-    kind = "Image" if isinstance(field, fields.ImageField) else "File"
+    kind = IMAGE if isinstance(field, fields.ImageField) else FILE
     limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
-    return explain(
-        STRING, f"{kind} as base64 or data URI (data:TYPE;name=NAME;base64,...), at most {limit}"
-    )
+    words = f"{kind.sentence} (data:TYPE;name=NAME;base64,...), at most {limit}"
+    return explain(knowing(STRING, kind=kind), words)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from enum import Enum
@@ -21,6 +20,7 @@ from rest_framework.fields import empty
 from drf_mcp.schemas.accepted import in_words, named_kind
 from drf_mcp.schemas.annotations.declared import declared_input
 from drf_mcp.schemas.attempts import attempt
+from drf_mcp.schemas.facts import facts_of, knowing
 from drf_mcp.schemas.fields.constraints import constrain
 from drf_mcp.schemas.source.conversions import reads_as_stock
 from drf_mcp.schemas.source.stock import is_stock
@@ -32,9 +32,6 @@ RuleType = TypeVar("RuleType", bound=Rule)
 
 INPUT: dict[type, Rule] = {}
 OUTPUT: dict[type, Rule] = {}
-
-INTENDED = re.compile(r"(?:^|[.!?] )Meant to be (.+?)\.(?= |$)")
-"""What `intended` says of a schema that says nothing else."""
 
 COMPOSITE = frozenset({"object", "array"})
 
@@ -144,23 +141,23 @@ def stock(field: AnyField) -> Schema:
 
 def intended(schema: Schema, field: AnyField) -> Schema:
     """Return an open schema that says in words what a schema takes."""
-    kind = kind_of(schema)
-    if not kind:
+    meant = meaning_of(schema)
+    if not meant:
         return {}
     told = "" if named_kind(schema) else schema.get("description", "")
-    return explain({}, f"Meant to be {kind}", told, "May be null" if field.allow_null else "")
+    null = "May be null" if field.allow_null else ""
+    return knowing(explain({}, f"Meant to be {meant}", told, null), meant=meant)
 
 
-def kind_of(schema: Schema) -> str:
+def meaning_of(schema: Schema) -> str:
     """Return what a schema takes in words, the members of an object by name; "" for anything."""
     if schema.get("type") == "array":
-        inner = kind_of(schema.get("items", {}))
+        inner = meaning_of(schema.get("items", {}))
         return f"an array, each item {inner}" if inner else "an array"
     names = listing(schema.get("properties", ()))
     if names:
         return f"an object with {names}"
-    told = INTENDED.search(schema.get("description", ""))
-    return in_words(schema) or (told[1] if told else "")
+    return in_words(schema) or facts_of(schema).meant
 
 
 def output_schema(field: AnyField) -> Schema:
@@ -185,7 +182,7 @@ def represented(field: AnyField) -> Schema:
 def introduced(field: AnyField, schema: Schema) -> Schema:
     """Return the schema with the field's own purpose at the head of its description."""
     description = sentences(purpose(field), schema.get("description", ""))
-    return {**schema, "description": description} if description else schema
+    return schema | {"description": description} if description else schema
 
 
 def purpose(field: AnyField) -> str:
@@ -197,7 +194,7 @@ def purpose(field: AnyField) -> str:
 
 def nullable(schema: Schema) -> Schema:
     """Return a schema that takes null as well as what it took."""
-    widened = dict(schema)
+    widened = schema | {}
     if "type" in schema:
         types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         widened["type"] = list(dict.fromkeys([*types, "null"]))
@@ -216,7 +213,7 @@ def with_default(field: AnyField, schema: Schema) -> Schema:
     kind = types[0] if isinstance(types, list) else types
     default = plain_default(field.default, kind)
     told = default is not None and is_within(default, schema)
-    return {**schema, "default": default} if told else schema
+    return schema | {"default": default} if told else schema
 
 
 def array_of(items: Schema, field: Any) -> Schema:
