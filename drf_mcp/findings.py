@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.client_limits import limits_passed
-from drf_mcp.schemas import attempt
 from drf_mcp.schemas.endpoint import Finding
 from drf_mcp.schemas.places import place_of
-from drf_mcp.schemas.source.queries import query_keys
 from drf_mcp.tools import Tool
 from drf_mcp.tools.descriptions import about_view, own_docstring, written_about
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH, standard_action
@@ -151,26 +149,16 @@ def unclear_files(tool: Tool) -> Told:
     )
 
 
-def undeclared_query(tool: Tool) -> Told:
-    """Tell of query parameters that the view reads by name and no argument takes."""
-    if tool.extra_query or tool.options.input_schema is not None:
+def unnamed_query(tool: Tool) -> Told:
+    """Tell of query parameters that the view reads by names that only the running code knows."""
+    if tool.extra_query or tool.options.input_schema is not None or tool.options.query:
         return None
-    endpoint, known = tool.endpoint, {parameter.name for parameter in tool.schema.query}
-    handler_name = endpoint.action or endpoint.method.lower()
-    nothing: list[str] = []
-    read = attempt(
-        endpoint.place,
-        lambda: query_keys(endpoint.view_class, handler_name, endpoint.method),
-        "",
-        [],
-        nothing,
-    )
-    keys = [key for key in read if key not in known]
-    if not keys:
+    names = ", ".join(tool.schema.computed_query)
+    if not names:
         return None
     return (
-        f"{tool.name} reads {', '.join(keys)} of the query, which no argument takes.",
-        f'Declare it: @mcp_tool(query={{"{keys[0]}": {{"type": "string"}}}}).',
+        f"{tool.name} reads the query by names that its code computes: {names}.",
+        'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.',
     )
 
 
@@ -238,7 +226,7 @@ RULES: tuple[Rule, ...] = (
     unbounded,
     long_name,
     open_body,
-    undeclared_query,
+    unnamed_query,
     unclear_files,
     unguarded,
     unexplained,

@@ -63,4 +63,5 @@ def described(inspection: Inspection, path_kwargs: PathKwargs) -> EndpointSchema
         output=attempt(lambda: response_schema(inspection), GUARD, {}),
         paginated=bool(pages),
         findings=tuple(dict.fromkeys(inspection.findings)),
+        computed_query=inspection.query_reading.computed,
     )

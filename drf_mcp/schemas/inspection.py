@@ -16,6 +16,7 @@ from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.portable import portable
 from drf_mcp.schemas.requests import negotiate, unsent_request
 from drf_mcp.schemas.source.handlers import Reading, read
+from drf_mcp.schemas.source.queries import QueryReading
 from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.source.twins import plain_name
 from drf_mcp.schemas.values import UNSAID, Finding, Schema
@@ -45,6 +46,7 @@ class Inspection:
         self.serializer: Any = None  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
         self.written: Any = UNSAID  # what they wrote, once that is known
+        self.query_reading = QueryReading({}, is_open=True)  # replaced once that is known
         self.place = place_of(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"

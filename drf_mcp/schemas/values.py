@@ -166,6 +166,7 @@ class EndpointSchema:
         output: the schema of the success payload; ``{}`` when it is not known.
         paginated: True if answers may come in pages.
         findings: what could not be described, and how to mend it.
+        computed_query: the source of names of query parameters that only the running code knows.
     """
 
     path: tuple[Parameter, ...]
@@ -174,6 +175,7 @@ class EndpointSchema:
     output: Schema
     paginated: bool
     findings: tuple[Finding, ...] = ()
+    computed_query: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

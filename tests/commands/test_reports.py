@@ -159,29 +159,31 @@ def test_a_list_without_pages_is_found(findings):
 
 
 class Searched(ListAPIView):
-    """Reads its query by itself, as many views do."""
+    """Reads its query by names, one of which it computes."""
 
     queryset = Group.objects.all()
     serializer_class = Bare
 
     def get_queryset(self):
         query = self.request.query_params
-        return super().get_queryset().filter(name=query.get("name", ""))
+        name = query.get("name", query.get(self.request.user.username))
+        return super().get_queryset().filter(name=name)
 
 
-def test_query_parameters_that_nobody_declared_are_found(findings):
+def test_query_parameters_of_computed_names_are_found(findings):
     text = findings(Searched)
-    assert "thing_list reads name of the query, which no argument takes." in text
-    assert 'Declare it: @mcp_tool(query={"name": {"type": "string"}}).' in text
+    names = "self.request.user.username."
+    assert f"thing_list reads the query by names that its code computes: {names}" in text
+    assert '@mcp_tool(query={"...": {"type": "string"}})' in text
 
 
-def test_query_parameters_that_an_argument_takes_are_not_found(findings):
+def test_query_parameters_that_were_declared_are_not_found(findings):
     declared = mcp_tool(query={"name": {"type": "string"}})(type("Declared", (Searched,), {}))
-    assert "of the query" not in findings(declared)
+    assert "reads the query" not in findings(declared)
 
 
 def test_query_parameters_are_not_found_where_any_are_taken(findings):
-    assert "of the query" not in findings(Searched, EXTRA_QUERY=True)
+    assert "reads the query" not in findings(Searched, EXTRA_QUERY=True)
 
 
 def test_an_unguarded_write_is_found(findings):

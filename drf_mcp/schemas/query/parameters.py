@@ -9,9 +9,10 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 
 from drf_mcp.schemas.annotations.openapi import parameter as openapi_parameter
-from drf_mcp.schemas.inspection import ANNOTATE, GUARD, Inspection
+from drf_mcp.schemas.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.schemas.query.filters import filter_parameters
 from drf_mcp.schemas.query.pagination import page_parameters
+from drf_mcp.schemas.query.undeclared import ReadQuery
 from drf_mcp.schemas.query.versions import version_parameters
 from drf_mcp.schemas.source.twins import plain_name
 from drf_mcp.schemas.values import LostFilters, Parameter, Parameters
@@ -20,17 +21,20 @@ from drf_mcp.schemas.values import LostFilters, Parameter, Parameters
 def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
     """Return every query parameter the handler makes use of, each in the portable subset.
 
-    The first of several under one name counts.
+    The first of several under one name counts; what nothing declares and code reads is last.
 
     Args:
         inspection: the endpoint.
         pages: the parameters of its paginator.
     """
-    filtering = filter_parameters(inspection) if filters(inspection) else ()
+    filtered = filters(inspection)
     none: Parameters = ()
+    read = ReadQuery(inspection, filters=filtered, pages=bool(pages))
+    undeclared = inspection.attempt(read.parameters, PLAINLY, none)
+    filtering = filter_parameters(inspection) if filtered else ()
     versions = inspection.attempt(lambda: version_parameters(inspection.view), GUARD, none)
     found: dict[str, Parameter] = {}
-    for parameter in (*filtering, *pages, *versions):
+    for parameter in (*filtering, *pages, *versions, *undeclared):
         found.setdefault(parameter.name, parameter)
     for name, declared in declared_in(inspection, "query").items():
         found.pop(name, None)

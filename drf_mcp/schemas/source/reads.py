@@ -42,7 +42,7 @@ def stands_for(node: ast.AST | None, holds: Callable[[ast.AST], bool]) -> bool:
     if isinstance(node, ast.IfExp):
         return stands_for(node.body, holds) or stands_for(node.orelse, holds)
     if isinstance(node, ast.Call):
-        return any(holds(copied) for copied in copies(node))
+        return holds(node) or any(holds(copied) for copied in copies(node))
     return node is not None and holds(node)
 
 

@@ -1,0 +1,629 @@
+"""Query parameters that nothing declares and that code is seen to read."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import django_filters.rest_framework as django_filters
+import pytest
+from django import forms
+from django.contrib.auth.models import Group, User
+from django.urls import path
+from drf_dynamic_fields import DynamicFieldsMixin
+from drf_queryfields import QueryFieldsMixin
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_flex_fields import FlexFieldsModelSerializer
+from rest_framework import filters, pagination, serializers, viewsets
+from rest_framework.decorators import action, api_view
+from rest_framework.generics import ListAPIView
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from rest_framework.views import APIView
+
+from drf_mcp.findings import tool_findings
+from drf_mcp.tools import registry
+from tests.schemas.inspected import by_name, described
+
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+EXPAND = "expand"
+SWITCHES = ("with_email", "with_groups")
+
+
+class Rows(serializers.ModelSerializer):
+    """Users in short."""
+
+    class Meta:
+        model = User
+        fields = ["id", "username"]
+
+
+class Users(viewsets.ModelViewSet):
+    """Users, without parameters of their own."""
+
+    queryset = User.objects.order_by("id")
+    serializer_class = Rows
+    filter_backends = []
+    pagination_class = None
+
+
+def users(**attributes):
+    """Return a viewset of users with further attributes."""
+    return type("OwnUsers", (Users,), attributes)
+
+
+def rows(**attributes):
+    """Return a serializer of users with further attributes."""
+    return type("OwnRows", (Rows,), attributes)
+
+
+def query(view_class, action="list", method=None):
+    """Return the schemas of the query parameters of an action by name."""
+    schema = described(view_class, method, action)
+    assert schema.findings == ()
+    return {name: parameter.schema for name, parameter in by_name(schema.query).items()}
+
+
+def reading(read):
+    """Return a viewset whose queryset reads the query in some way."""
+
+    def get_queryset(self):
+        read(self)
+        return User.objects.all()
+
+    return users(get_queryset=get_queryset)
+
+
+def test_nothing_is_read_where_nothing_reads():
+    assert query(Users) == {}
+
+
+# --- Ways to read
+
+
+def flag(request, name, default="no"):
+    """Read a switch, as a function that several views share does."""
+    return request.query_params.get(name, default) == "yes"
+
+
+def listed(params, name="words"):
+    """Read several words of a query."""
+    return params.getlist(name)
+
+
+def by_get(self):
+    return self.request.query_params.get("expand")
+
+
+def by_subscript(self):
+    return self.request.query_params["expand"]
+
+
+def by_django(self):
+    return self.request.GET.get("expand")
+
+
+def by_the_inner_request(self):
+    return self.request._request.GET["expand"]
+
+
+def by_presence(self):
+    return "expand" in self.request.query_params
+
+
+def by_variable(self):
+    params = self.request.query_params.copy()
+    return params.pop("expand", None)
+
+
+def by_either(self):
+    params = getattr(self.request, "query_params", getattr(self.request, "GET", None))
+    return params.get("expand")
+
+
+def by_constant(self):
+    return self.request.query_params.get(EXPAND)
+
+
+def by_local_name(self):
+    name = "expand"
+    return self.request.query_params.get(name)
+
+
+def by_parts(self):
+    return self.request.query_params.get(f"{'ex'}{'pand'}"), self.request.GET.get("ex" + "pand")
+
+
+def by_choice(self):
+    return self.request.query_params.get("expand" if self.detail else EXPAND)
+
+
+def by_function(self):
+    return flag(self.request, "expand")
+
+
+def by_function_of_the_query(self):
+    return listed(self.request.query_params, name="expand")
+
+
+def by_nested_function(self):
+    def inner():
+        return self.request.query_params.get("expand")
+
+    return inner()
+
+
+READERS = [
+    by_get,
+    by_subscript,
+    by_django,
+    by_the_inner_request,
+    by_presence,
+    by_variable,
+    by_either,
+    by_constant,
+    by_local_name,
+    by_parts,
+    by_choice,
+    by_function,
+    by_function_of_the_query,
+    by_nested_function,
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_name_is_found_however_it_is_read(read):
+    class Reading(Users):
+        def get_queryset(self):
+            getattr(self, "swagger_fake_view", False) or self.read_it()
+            return User.objects.all()
+
+        def read_it(self):
+            """Stands for the way of reading."""
+
+    Reading.read_it = read
+    assert set(query(Reading)) == {"expand"}
+
+
+@pytest.mark.parametrize("read", [by_get, by_subscript, by_presence])
+def test_a_name_is_a_text(read):
+    view = users(get_serializer_context=lambda self: {}, get_serializer_class=None)
+    view.get_serializer_class = lambda self: Rows
+    view.initial = read
+    assert query(view) == {"expand": TEXT}
+
+
+def test_a_list_repeats_its_name():
+    class Reading(Users):
+        def get_queryset(self):
+            return User.objects.filter(pk__in=self.request.query_params.getlist("pk"))
+
+    parameter = by_name(described(Reading, action="list").query)["pk"]
+    assert parameter.schema == TEXTS
+    assert parameter.multiple == "repeat"
+    assert not parameter.required
+
+
+def test_names_of_a_loop_are_found():
+    class Reading(Users):
+        def get_serializer_context(self):
+            switches = {name: self.request.query_params.get(name) for name in SWITCHES}
+            for name in ("first", "last"):
+                switches[name] = self.request.query_params.get(name)
+            return {**super().get_serializer_context(), **switches}
+
+    assert set(query(Reading)) == {*SWITCHES, "first", "last"}
+
+
+def test_the_names_that_callers_of_a_method_give_it_are_found():
+    class Reading(Users):
+        def parameter(self, name, fallback=None):
+            return self.request.query_params.get(name, fallback)
+
+        def get_queryset(self):
+            return User.objects.filter(pk=self.parameter("key"), email=self.parameter(name="mail"))
+
+    assert set(query(Reading)) == {"key", "mail"}
+
+
+def test_a_default_name_is_found():
+    class Reading(Users):
+        def get_queryset(self):
+            return User.objects.filter(pk__in=listed(self.request.GET))
+
+    assert query(Reading) == {"words": TEXTS}
+
+
+def test_names_in_attributes_of_the_class_are_those_of_the_class_at_hand():
+    class Base(Users):
+        search_name = "q"
+        unused_name = None
+
+        def get_queryset(self):
+            self.request.query_params.get(self.unused_name)
+            return User.objects.filter(username=self.request.query_params.get(self.search_name, ""))
+
+    class Own(Base):
+        search_name = "find"
+
+    assert set(query(Base)) == {"q"}
+    assert set(query(Own)) == {"find"}
+
+
+def test_properties_are_read():
+    class Reading(Users):
+        @cached_property
+        def depth(self):
+            return self.request.query_params.get("depth")
+
+        @property
+        def lang(self):
+            return self.request.query_params.get("lang")
+
+        def get_queryset(self):
+            return User.objects.filter(pk=self.depth, email=self.lang)
+
+    assert set(query(Reading)) == {"depth", "lang"}
+
+
+def test_names_of_a_query_serializer_have_their_types():
+    class Asked(serializers.Serializer):
+        depth = serializers.IntegerField(max_value=3)
+        kinds = serializers.ListField(child=serializers.CharField(), required=False)
+
+    class Tree(APIView):
+        def get(self, request):
+            asked = Asked(data=request.query_params)
+            asked.is_valid(raise_exception=True)
+            return Response(asked.validated_data)
+
+    found = by_name(described(Tree, "GET").query)
+    assert found["depth"].schema == {"type": "integer", "maximum": 3}
+    assert found["kinds"].multiple == "repeat"
+    assert not found["depth"].required
+
+
+def test_names_of_a_form_are_found():
+    class Asked(forms.Form):
+        depth = forms.IntegerField()
+
+    class Tree(APIView):
+        def get(self, request):
+            return Response(Asked(request.GET).data)
+
+    assert query(Tree, None, "GET") == {"depth": TEXT}
+
+
+def test_the_query_of_a_function_is_read():
+    @api_view(["GET", "POST"])
+    def both(request):
+        if request.method == "POST":
+            return Response(request.query_params["notify"])
+        return Response(flag(request, "all"))
+
+    assert set(query(both.cls, None, "GET")) == {"all"}
+    assert set(query(both.cls, None, "POST")) == {"notify"}
+
+
+# --- Where is read
+
+
+class Hooked(Users):
+    """Reads the query in hooks of REST framework."""
+
+    def initial(self, request, *args, **kwargs):
+        super().initial(request, *args, **kwargs)
+        self.trace = request.GET.get("trace")
+
+    def get_queryset(self):
+        return User.objects.filter(email=self.request.query_params.get("email"))
+
+    def get_serializer_class(self):
+        self.request.query_params.get(api_settings.URL_FORMAT_OVERRIDE)
+        self.request.query_params.get("format")
+        return super().get_serializer_class()
+
+    def perform_destroy(self, instance):
+        instance.delete(replaced_by=self.request.query_params.get("replaced_by"))
+
+    @action(detail=False)
+    def count(self, request):
+        return Response(request.query_params.get("of"))
+
+
+@pytest.mark.parametrize(
+    ("action", "method", "names"),
+    [
+        ("list", "GET", {"trace", "email"}),
+        ("retrieve", "GET", {"trace", "email"}),
+        ("create", "POST", {"trace"}),
+        ("destroy", "DELETE", {"trace", "email", "replaced_by"}),
+        ("count", "GET", {"trace", "of"}),
+    ],
+)
+def test_names_are_read_off_what_the_action_comes_to_call(action, method, names):
+    assert set(query(Hooked, action, method)) == names
+
+
+class Inner(serializers.ModelSerializer):
+    """Groups, nested."""
+
+    class Meta:
+        model = Group
+        fields = ["name"]
+
+    def to_representation(self, instance):
+        given = super().to_representation(instance)
+        return given if self.context["request"].query_params.get("inner") else None
+
+
+class Shown(serializers.Field):
+    """A field whose answer depends on the query."""
+
+    def to_representation(self, value):
+        return self.context.get("request").GET.get("shown")
+
+
+class Asking(Rows):
+    """Reads the query wherever a serializer can."""
+
+    groups = Inner(many=True, read_only=True)
+    email = Shown(read_only=True)
+    note = serializers.SerializerMethodField()
+
+    class Meta:
+        model = User
+        fields = ["id", "groups", "email", "note"]
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        if self.context and "secret" not in self.context["request"].query_params:
+            self.fields.pop("note")
+
+    def get_note(self, user):
+        return self.context["view"].request.query_params.get("note")
+
+
+@pytest.mark.parametrize("action", ["list", "retrieve", "create", "partial_update"])
+def test_names_that_serializers_read_are_found(action):
+    view = users(serializer_class=Asking)
+    method = {"create": "POST", "partial_update": "PATCH"}.get(action)
+    assert set(query(view, action, method)) == {"secret", "note", "inner", "shown"}
+
+
+def test_serializers_are_not_read_where_none_is_used():
+    assert query(users(serializer_class=Asking), "destroy") == {}
+
+
+def test_serializers_that_the_handler_makes_are_read():
+    class Own(APIView):
+        def get(self, request):
+            return Response(Asking(request.user, context={"request": request}).data)
+
+    assert set(query(Own, None, "GET")) == {"secret", "note", "inner", "shown"}
+
+
+def test_serializers_of_every_caller_are_read():
+    class Chosen(Users):
+        def get_serializer_class(self):
+            return Asking if self.request.user.is_staff else Rows
+
+    assert set(query(Chosen)) == {"secret", "note", "inner", "shown"}
+
+
+class Near(filters.BaseFilterBackend):
+    """A backend that declares nothing."""
+
+    param = "near"
+
+    def filter_queryset(self, request, queryset, view):
+        return queryset.filter(**self.terms(request))
+
+    def terms(self, request):
+        return {"email": request.query_params.get(self.param)}
+
+
+class Sorting(filters.OrderingFilter):
+    """Reads one more name beside the stock ones."""
+
+    def get_default_ordering(self, view):
+        return [view.request.query_params.get("sort_first", "id")]
+
+
+class Dated(django_filters.FilterSet):
+    """Reads the query beside its filters."""
+
+    since = django_filters.DateFilter(method="filter_since")
+
+    class Meta:
+        model = User
+        fields = []
+
+    def filter_since(self, queryset, name, value):
+        lookup = self.data.get("since_of", "date_joined")
+        zone = self.request.query_params.get("zone")
+        return queryset.filter(**{lookup: value, "email": zone})
+
+
+def test_names_that_backends_read_are_found():
+    view = users(filter_backends=[Near, Sorting], ordering_fields=["id"])
+    assert set(query(view)) == {"near", "ordering", "sort_first"}
+
+
+def test_names_that_filter_sets_read_are_found():
+    view = users(filter_backends=[django_filters.DjangoFilterBackend], filterset_class=Dated)
+    assert set(query(view)) == {"since", "since_of", "zone"}
+
+
+def test_names_of_filters_are_not_found_where_nothing_is_filtered():
+    assert query(users(filter_backends=[Near]), "create") == {}
+
+
+def test_names_that_a_paginator_reads_are_found():
+    class Sized(pagination.PageNumberPagination):
+        page_size = 5
+
+        def get_page_size(self, request):
+            return 50 if "all" in request.query_params else super().get_page_size(request)
+
+    assert set(query(users(pagination_class=Sized))) == {"page", "all"}
+
+
+def test_what_frameworks_read_is_told_by_them_alone():
+    view = users(
+        filter_backends=[
+            django_filters.DjangoFilterBackend,
+            filters.SearchFilter,
+            filters.OrderingFilter,
+        ],
+        pagination_class=pagination.LimitOffsetPagination,
+    )
+    view.pagination_class = type("Ten", (view.pagination_class,), {"default_limit": 10})
+    assert set(query(view)) == {"ordering", "limit", "offset"}
+
+
+# --- Packages
+
+
+class Flexible(FlexFieldsModelSerializer):
+    """drf-flex-fields."""
+
+    class Meta:
+        model = User
+        fields = ["id", "username"]
+        expandable_fields = {"groups": (Inner, {"many": True})}
+
+
+class Dynamic(DynamicFieldsMixin, Rows):
+    """drf-dynamic-fields."""
+
+
+class Queried(QueryFieldsMixin, Rows):
+    """djangorestframework-queryfields."""
+
+
+@pytest.mark.parametrize(
+    ("serializer_class", "names"),
+    [
+        (Flexible, {"expand", "fields", "omit"}),
+        (Dynamic, {"fields", "omit"}),
+        (Queried, {"fields", "fields!"}),
+    ],
+)
+def test_parameters_of_packages_are_found(serializer_class, names):
+    assert set(query(users(serializer_class=serializer_class))) == names
+
+
+@pytest.mark.parametrize(
+    ("serializer_class", "arguments", "members"),
+    [
+        (Flexible, {"expand": ["groups"]}, {"id", "username", "groups"}),
+        (Flexible, {"omit": "id"}, {"username"}),
+        (Dynamic, {"fields": "id"}, {"id"}),
+        (Queried, {"fields": ["id"]}, {"id"}),
+    ],
+)
+def test_packages_answer_a_tool_as_http(
+    expose, carol, http_of, serializer_class, arguments, members
+):
+    view = users(serializer_class=serializer_class)
+    expose(path("users/", view.as_view({"get": "list"})))
+    (name,) = registry.tools()
+    http = http_of("carol").get("/users/", arguments).json()
+    assert carol.call(name, **arguments).data["results"] == http
+    assert set(http[0]) == members
+
+
+def test_the_views_own_fields_parameter_takes_the_place_of_ours(expose):
+    expose(
+        path("own/", users(serializer_class=Dynamic).as_view({"get": "list"}), name="own"),
+        path("plain/", Users.as_view({"get": "list"}), name="plain"),
+    )
+    own, plain = registry.tools().values()
+    assert own.arguments.fields is None
+    assert own.input_schema["properties"]["fields"] == TEXT
+    assert plain.arguments.fields is not None
+
+
+# --- What is declared, and what is not found
+
+
+def test_what_is_declared_is_not_told_twice():
+    class Declared(Users):
+        @extend_schema(
+            parameters=[
+                OpenApiParameter("depth", int, description="How deep."),
+                OpenApiParameter("hidden", exclude=True),
+            ]
+        )
+        def list(self, request):
+            params = request.query_params
+            return Response([params.get("depth"), params.get("hidden"), params.get("kind")])
+
+    assert query(Declared) == {
+        "kind": TEXT,
+        "depth": {"type": "integer", "description": "How deep."},
+    }
+
+
+def test_a_name_that_the_body_has_is_the_querys_beside_it(expose, carol):
+    class Named(serializers.Serializer):
+        name = serializers.CharField()
+
+    class Told(APIView):
+        def post(self, request):
+            Named(data=request.data).is_valid(raise_exception=True)
+            return Response({"name": request.data["name"], "query": request.GET.get("name")})
+
+    expose(path("told/", Told.as_view()))
+    (tool,) = registry.tools()
+    result = carol.call(tool, name="body", name_query="query")
+    assert result.data == {"name": "body", "query": "query"}, result.raw
+
+
+class Computing(Users):
+    """Reads the query by names that only the running code knows."""
+
+    def get_queryset(self):
+        name = self.request.user.username
+        return User.objects.filter(username=self.request.query_params.get(f"of_{name}", ""))
+
+
+def told(*patterns):
+    """Return the findings about the only tool."""
+    (tool,) = registry.tools().values()
+    return [f"{finding.message} {finding.remedy}" for finding in tool_findings(tool)]
+
+
+def test_computed_names_are_findings(expose):
+    expose(path("users/", Computing.as_view({"get": "list"})))
+    (finding,) = [finding for finding in told() if "by names" in finding]
+    assert "f'of_{name}'" in finding
+    assert "@mcp_tool(query=" in finding
+
+
+def test_names_that_are_arguments_are_no_findings(expose):
+    expose(path("users/", Hooked.as_view({"get": "list"})))
+    assert not any("of the query" in finding or "by names" in finding for finding in told())
+
+
+def test_names_of_both_ways_to_write_a_list_are_one():
+    class Reading(ListAPIView):
+        queryset, serializer_class = User.objects.all(), Rows
+
+        def get_queryset(self):
+            params = self.request.query_params
+            return User.objects.filter(pk__in=params.getlist("pk") or params.getlist("pk[]"))
+
+    assert query(Reading, None, "GET") == {"pk": TEXTS}
+
+
+def test_methods_that_call_each_other_come_to_an_end():
+    class Turning(Users):
+        def get_queryset(self):
+            return self.again(self.request.query_params.get("turn"))
+
+        def again(self, turn):
+            return self.get_queryset() if turn else self.again(True)
+
+    assert set(query(Turning)) == {"turn"}
