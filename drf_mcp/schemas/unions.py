@@ -110,6 +110,7 @@ def either_field(first: Parameter, second: Parameter | None) -> Parameter:
         required=first.required and second.required,
         handling=both_handled(first.handling, second.handling),
         listed=first.listed or second.listed,
+        closed=first.closed if first.closed == second.closed else None,
     )
 
 

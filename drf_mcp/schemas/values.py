@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from rest_framework.fields import Field
@@ -88,6 +88,35 @@ UNSAID: Any = object()
 """Stands for what nobody wrote."""
 
 
+class ClosedSet:
+    """The values of a query parameter of which a view makes use, where it ignores any other.
+
+    Attributes:
+        separator: what stands between several in one text, "" for a single one.
+    """
+
+    separator: ClassVar[str] = ""
+
+    @property
+    def words(self) -> str:
+        """What is accepted."""
+        raise NotImplementedError
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The texts to name, () where words tell them."""
+        return ()
+
+    def takes(self, text: str) -> bool:
+        """Return whether the view makes use of one text."""
+        raise NotImplementedError
+
+    def ignored(self, text: str) -> list[str]:
+        """Return the parts of a text that the view would ignore; an empty one asks for nothing."""
+        parts = text.split(self.separator) if self.separator else [text]
+        return [part.strip() for part in parts if part.strip() and not self.takes(part.strip())]
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One thing a caller may send.
@@ -100,6 +129,7 @@ class Parameter:
             ``comma`` (``a=1,2``); None for a single value.
         handling: what has to be known of its values beside their schema.
         listed: False for one that is taken although the tool's schema leaves it out.
+        closed: the values of which the view makes use, where it ignores any other.
     """
 
     name: str
@@ -108,6 +138,7 @@ class Parameter:
     multiple: str | None = None
     handling: Handling = PLAIN
     listed: bool = True
+    closed: ClosedSet | None = None
 
     @property
     def write_only(self) -> bool:

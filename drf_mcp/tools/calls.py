@@ -6,13 +6,20 @@ import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.schemas.endpoint import Parameter
 from drf_mcp.tools.bodies import BodyEncoder
-from drf_mcp.tools.refusals import ArgumentsRefused, beside_whole, cannot_encode
+from drf_mcp.tools.refusals import (
+    MAX_UNKNOWN,
+    ArgumentsRefused,
+    beside_whole,
+    cannot_encode,
+    ignored_value,
+)
 from drf_mcp.tools.uploads import with_uploads
 
 PATH, QUERY, BODY = "path", "query", "body"
@@ -137,6 +144,8 @@ def make_call(
         query_string = urlencode([p for a, member in parts[QUERY] for p in query_pairs(a, member)])
     except (ValueError, TypeError, RecursionError) as exc:
         raise ArgumentsRefused([cannot_encode(exc)]) from exc
+    if ignored := list(islice(ignored_values(parts[QUERY], pointer), MAX_UNKNOWN)):
+        raise ArgumentsRefused(ignored)
     content_type = encoder.content_type if content else ""
     disposition = encoder.disposition if content else ""
     return Call(arguments, kwargs, query_string, content, content_type, disposition)
@@ -159,6 +168,22 @@ def received(
     if problems:
         raise ArgumentsRefused(problems)
     return values
+
+
+def ignored_values(
+    query: list[tuple[Argument, Any]], pointer: Callable[[Argument], str]
+) -> Iterator[Problem]:
+    """Yield a problem for each value of the query that the view would ignore in silence."""
+    for argument, value in query:
+        closed = argument.parameter.closed
+        if closed is None or value is None:
+            continue
+        at = pointer(argument)
+        texts = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for index, text in texts:
+            place = at if index is None else f"{at}/{index}"
+            for part in closed.ignored(query_text(text)):
+                yield ignored_value(part, place, argument.name, closed)
 
 
 def query_pairs(argument: Argument, value: Any) -> Iterator[tuple[str, str]]:

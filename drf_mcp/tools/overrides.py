@@ -20,8 +20,10 @@ def with_said(described: EndpointSchema, options: ToolOptions, *, portable: bool
         name: declared_parameter(name, schema, portable=portable)
         for name, schema in (options.query or {}).items()
     }
+    closed = {p.name: p.closed for p in described.query}
     others = tuple(p for p in described.query if p.name not in declared)
-    described = replace(described, query=(*others, *declared.values()))
+    own = tuple(replace(p, closed=closed.get(p.name)) for p in declared.values())
+    described = replace(described, query=(*others, *own))
     if options.body is not None and described.body.kind != "list":
         members = with_members(described.body, options.body, portable=portable)
         described = replace(described, body=members)

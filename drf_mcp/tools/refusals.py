@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from drf_mcp.outcomes import Problem
+from drf_mcp.schemas.values import ClosedSet
 from drf_mcp.tools.masking import masked, masked_member
 
 # How many unknown arguments are told of; a body has room for a hundred thousand.
@@ -76,6 +77,20 @@ def unknown_argument(
         received=masked_member(name, value),
         accepted=nearest[0] if nearest else names,
         remediation=f"{hint} {mended} or correct its name, then call again.",
+    )
+
+
+def ignored_value(value: str, pointer: str, name: str, closed: ClosedSet) -> Problem:
+    """Return the problem of a value that the view would ignore, with the nearest it would not."""
+    nearest = difflib.get_close_matches(value, closed.choices, n=1)
+    hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted: {closed.words}."
+    return Problem(
+        code="invalid_choice",
+        message=f"'{name}' takes no value '{value}'.",
+        pointer=pointer,
+        received=masked(value),
+        accepted=closed.words,
+        remediation=f"{hint} Correct '{value}' or leave it out, then call again.",
     )
 
 

@@ -11,8 +11,9 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 from drf_mcp.schemas.annotations.openapi import declared_parameters, own_parameters
 from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.inspection import GUARD, Inspection
-from drf_mcp.schemas.source.independence import makes_for_everybody
-from drf_mcp.schemas.source.stock import is_stock, package_of
+from drf_mcp.schemas.query.closed_sets import OrderingTerms
+from drf_mcp.schemas.source.independence import is_same_for_every_request, makes_for_everybody
+from drf_mcp.schemas.source.stock import is_stock, package_of, vars_through
 from drf_mcp.schemas.unions import either_fields
 from drf_mcp.schemas.values import Finding, LostFilters, Parameter, Parameters, Schema
 from drf_mcp.schemas.words import explain, listing
@@ -39,6 +40,7 @@ HOOKS = (
     "get_schema_operation_parameters",
 )
 """What a filter backend overrides to the same end."""
+DEFAULT_TERMS = ("get_default_valid_fields", "get_default_ordering")
 
 
 def filter_parameters(inspection: Inspection) -> Parameters:
@@ -140,17 +142,41 @@ def search_parameters(inspection: Inspection, backend: SearchFilter) -> Paramete
 def ordering_parameters(inspection: Inspection, backend: OrderingFilter) -> Parameters:
     """Describe the ordering: field names, each with a minus for descending."""
     terms: Schema = {"type": "string"}
+    closed: OrderingTerms | None = None
     if is_stock(type(backend), "get_ordering", "remove_invalid_fields"):
         names = inspection.attempt(lambda: ordering_names(inspection, backend), GUARD, None)
         if names == []:
             return ()
-        terms["enum"] = [term for name in names or () for term in (name, f"-{name}")]
+        if names is not None:
+            closed = OrderingTerms(tuple(names))
+            terms["enum"] = list(closed.choices)
+            closed = closed if has_fixed_terms(inspection, backend) else None
     default = backend.get_default_ordering(inspection.view)
     ordered = f"Default: {listing(default)}" if default else ""
     schema = explain(
         {"type": "array", "items": terms}, "Order of the rows; a minus sorts descending", ordered
     )
-    return (Parameter(backend.ordering_param, schema, multiple="comma"),)
+    return (Parameter(backend.ordering_param, schema, multiple="comma", closed=closed),)
+
+
+def has_fixed_terms(inspection: Inspection, backend: OrderingFilter) -> bool:
+    """Return True if the terms of an ordering filter are the same for every request."""
+    view: Any = inspection.view
+    if not is_stock(type(backend), "filter_queryset", "get_valid_fields", *DEFAULT_TERMS):
+        return False
+    declared = getattr(view, "ordering_fields", backend.ordering_fields)
+    if isinstance(declared, (list, tuple)):
+        return not isinstance(vars_through(type(view), "ordering_fields"), property)
+    if declared == "__all__":
+        return is_fixed(type(view), "get_queryset")
+    return is_fixed(type(view), "get_serializer_class") and is_fixed(
+        view.get_serializer_class(), "__init__", "get_fields", "fields"
+    )
+
+
+def is_fixed(owner: type, *names: str) -> bool:
+    """Return True if members of a class do the same for every request."""
+    return all(is_stock(owner, name) or is_same_for_every_request(owner, name) for name in names)
 
 
 def ordering_names(inspection: Inspection, backend: OrderingFilter) -> list[str]:

@@ -19,6 +19,7 @@ from drf_mcp.schemas.attempts import attempt
 from drf_mcp.schemas.fields.choices import enumeration, labels
 from drf_mcp.schemas.fields.model_fields import model_field, value_schema
 from drf_mcp.schemas.inspection import GUARD, Inspection
+from drf_mcp.schemas.query.closed_sets import form_values
 from drf_mcp.schemas.requests import unsent_request
 from drf_mcp.schemas.source.handlers import read
 from drf_mcp.schemas.source.stock import package_of
@@ -72,13 +73,14 @@ def filterset_parameters(inspection: Inspection, backend: Any) -> Parameters:
         GUARD,
         filterset_class.base_filters,
     )
+    is_lenient = not getattr(backend, "raise_exception", True)
     found: list[Parameter] = []
     for name, item in items.items():
         findings: list[Finding] = []
         remedy = f"Check the filter {name!r} of {filterset_class.__qualname__}."
-        described = attempt(
-            inspection.place, partial(parameters, name, item), remedy, findings, None
-        ) or related_rows(name, item)
+        step = partial(parameters, name, item, is_lenient=is_lenient)
+        described = attempt(inspection.place, step, remedy, findings, None)
+        described = described or related_rows(name, item)
         if described is None:
             inspection.findings += findings
         found += described or (Parameter(name, dict(STRING)),)
@@ -137,8 +139,14 @@ def query_key(backend: Any, inspection: Inspection, name: str) -> str:
     return name
 
 
-def parameters(name: str, item: filters.Filter) -> Parameters:
-    """Return the query parameters that one filter reads."""
+def parameters(name: str, item: filters.Filter, *, is_lenient: bool = False) -> Parameters:
+    """Return the query parameters that one filter reads.
+
+    Args:
+        name: the query key.
+        item: the filter.
+        is_lenient: True if the backend drops filters whose values it cannot read.
+    """
     if isinstance(item, (filters.AllValuesFilter, filters.AllValuesMultipleFilter)):
         return (stored_values(name, item),)
     field = item.field
@@ -146,7 +154,8 @@ def parameters(name: str, item: filters.Filter) -> Parameters:
         return parts(name, field)
     schema, multiple = reading(item, field)
     words = introduced(schema, name, field)
-    return (Parameter(name, words, field.required, multiple, related(field)),)
+    closed = None if multiple else form_values(field, schema, is_lenient=is_lenient)
+    return (Parameter(name, words, field.required, multiple, related(field), closed=closed),)
 
 
 def related(field: forms.Field) -> Handling:

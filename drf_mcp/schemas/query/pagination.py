@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from rest_framework import pagination
 
 from drf_mcp.schemas.annotations.openapi import declared_parameters
+from drf_mcp.schemas.query.closed_sets import WholeNumbers
 from drf_mcp.schemas.source.stock import is_stock
 from drf_mcp.schemas.values import Parameter, Parameters, Schema
 from drf_mcp.schemas.words import explain
@@ -40,9 +41,14 @@ def by_offset(paginator: Any) -> Parameters:
     if not paginator.default_limit and not paginator.limit_query_param:
         return ()
     offset = {"type": "integer", "minimum": 0, "description": "Rows to skip."}
+    start = Parameter(
+        paginator.offset_query_param, offset, closed=numbers(paginator, "get_offset", 0)
+    )
+    if not paginator.limit_query_param:
+        return (start,)
     limit = rows(paginator.default_limit, paginator.max_limit)
-    first = (Parameter(paginator.limit_query_param, limit),) if paginator.limit_query_param else ()
-    return (*first, Parameter(paginator.offset_query_param, offset))
+    closed = numbers(paginator, "get_limit", 1)
+    return (Parameter(paginator.limit_query_param, limit, closed=closed), start)
 
 
 def by_cursor(paginator: Any) -> Parameters:
@@ -62,7 +68,13 @@ def size_parameters(paginator: Any) -> Parameters:
     if not paginator.page_size_query_param:
         return ()
     schema = rows(paginator.page_size, paginator.max_page_size)
-    return (Parameter(paginator.page_size_query_param, schema),)
+    closed = numbers(paginator, "get_page_size", 1)
+    return (Parameter(paginator.page_size_query_param, schema, closed=closed),)
+
+
+def numbers(paginator: Any, reader: str, least: int) -> WholeNumbers | None:
+    """Return the numbers that a paginator reads; None where its own code may read others."""
+    return WholeNumbers(least) if is_stock(type(paginator), reader) else None
 
 
 def rows(default: int | None, most: int | None) -> Schema:

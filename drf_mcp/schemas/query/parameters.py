@@ -10,6 +10,7 @@ from rest_framework.mixins import ListModelMixin
 
 from drf_mcp.schemas.annotations.openapi import parameter as openapi_parameter
 from drf_mcp.schemas.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
+from drf_mcp.schemas.query.closed_sets import only_where_alone
 from drf_mcp.schemas.query.filters import filter_parameters
 from drf_mcp.schemas.query.pagination import page_parameters
 from drf_mcp.schemas.query.undeclared import ReadQuery
@@ -34,12 +35,14 @@ def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
     filtering = filter_parameters(inspection) if filtered else ()
     versions = inspection.attempt(lambda: version_parameters(inspection.view), GUARD, none)
     found: dict[str, Parameter] = {}
-    for parameter in (*filtering, *pages, *versions, *undeclared):
+    known = only_where_alone((*filtering, *pages, *versions), inspection.query_reading)
+    for parameter in (*known, *undeclared):
         found.setdefault(parameter.name, parameter)
     for name, declared in declared_in(inspection, "query").items():
-        found.pop(name, None)
+        described = found.pop(name, None)
         if declared is not None:
-            found[name] = openapi_parameter(declared)
+            closed = described.closed if described is not None else None
+            found[name] = replace(openapi_parameter(declared), closed=closed)
     return tuple(replace(p, schema=inspection.shaped(p.schema)) for p in found.values())
 
 

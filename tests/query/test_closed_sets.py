@@ -1,0 +1,453 @@
+"""Values that a view would ignore in silence: refused with those that exist."""
+
+from __future__ import annotations
+
+import django_filters
+import django_filters.rest_framework as rest_filters
+import pytest
+from django import forms
+from django.db.models import Value
+from django.urls import path
+from rest_framework import filters, pagination, viewsets
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.test import APIRequestFactory
+from rest_framework.versioning import QueryParameterVersioning
+
+from drf_mcp import mcp_tool
+from drf_mcp.tools import registry
+from example_project.shop.models import Order
+from tests.query.loans import OrderRows, Pages
+
+ORDERED = {"filter_backends": [filters.OrderingFilter], "ordering_fields": ["number", "placed_at"]}
+
+
+class Orders(viewsets.ReadOnlyModelViewSet):
+    """Orders, for everybody."""
+
+    queryset = Order.objects.order_by("id")
+    serializer_class = OrderRows
+    permission_classes = [AllowAny]
+    authentication_classes = []
+    filter_backends = []
+    pagination_class = Pages
+
+
+@pytest.fixture
+def listed(expose, agent_of, http_of):
+    """Serve a list of orders, or of another view, and return its two doors."""
+
+    class Listed:
+        agent = agent_of(None)
+        http = http_of(None)
+
+        def __init__(self, base=Orders, settings=None, **attributes):
+            callback = type("Listed", (base,), attributes).as_view({"get": "list"})
+            expose(path("orders/", callback), **(settings or {}))
+            (self.name,) = registry.tools()
+
+        def call(self, **arguments):
+            return self.agent.call(self.name, **arguments)
+
+        def get(self, **query):
+            return self.http.get("/orders/", query)
+
+        def ids(self, **arguments):
+            result = self.call(**arguments)
+            assert not result.is_error, result.envelope
+            return [row["id"] for row in result.data["results"]]
+
+    return Listed
+
+
+def only_problem(result):
+    """Return the one problem of a refusal."""
+    assert result.is_error
+    assert result.code == "VALIDATION_ERROR"
+    (problem,) = result.problems
+    return problem
+
+
+# --- Ordering
+
+
+def test_http_ignores_an_ordering_term_that_does_not_exist(listed):
+    """Why it is refused: over HTTP nothing tells that the rows are unsorted."""
+    orders = listed(**ORDERED)
+    assert orders.get(ordering="plced_at").json() == orders.get().json() | {
+        "next": "http://testserver/orders/?ordering=plced_at&page=2"
+    }
+
+
+@pytest.mark.parametrize("value", ["plced_at", ["plced_at"], "number,plced_at", "-plced_at"])
+def test_an_ordering_term_that_does_not_exist_is_refused(listed, value):
+    problem = only_problem(listed(**ORDERED).call(ordering=value))
+    sign = "-" if value == "-plced_at" else ""
+    assert problem["code"] == "invalid_choice"
+    assert problem["message"] == f"'ordering' takes no value '{sign}plced_at'."
+    assert problem["accepted"] == "one of number, -number, placed_at, -placed_at"
+    assert f"Did you mean '{sign}placed_at'?" in problem["remediation"]
+
+
+@pytest.mark.parametrize(
+    ("value", "pointers"),
+    [
+        ("no", ["/ordering"]),
+        (["number", "no"], ["/ordering/1"]),
+        ("no,never", ["/ordering", "/ordering"]),
+        (["no", "-number,never"], ["/ordering/0", "/ordering/1"]),
+        ('["no"]', ["/ordering/0"]),
+        (5, ["/ordering"]),
+        ({"number": 1}, ["/ordering"]),
+        ("--number", ["/ordering"]),
+        ("+number", ["/ordering"]),
+        ("Number", ["/ordering"]),
+    ],
+)
+def test_every_term_is_told_where_it_stands(listed, value, pointers):
+    result = listed(**ORDERED).call(ordering=value)
+    assert [problem["pointer"] for problem in result.problems] == pointers
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["number", "-number", "-placed_at,number", ["-placed_at", "number"], " number , -placed_at", "",
+     "number,", [], None, ["number", ""]],
+)  # fmt: skip
+def test_terms_that_exist_sort_as_over_http(listed, value):
+    orders = listed(**ORDERED)
+    sent = ",".join(value) if isinstance(value, list) else value
+    rows = orders.get(**({} if sent is None else {"ordering": sent})).json()["results"]
+    assert orders.ids(ordering=value) == [row["id"] for row in rows]
+
+
+def test_a_view_is_not_asked_for_what_is_refused(listed, django_assert_num_queries):
+    orders = listed(**ORDERED)
+    orders.agent.tools()
+    with django_assert_num_queries(0):
+        assert orders.call(ordering="no").is_error
+
+
+def test_a_parameter_of_another_name_is_refused_under_that_name(listed):
+    class Sorting(filters.OrderingFilter):
+        ordering_param = "sort"
+
+    problem = only_problem(
+        listed(filter_backends=[Sorting], ordering_fields=["number"]).call(sort="no")
+    )
+    assert problem["pointer"] == "/sort"
+
+
+def test_grouped_arguments_are_refused_in_their_group(listed):
+    orders = listed(settings={"ARGUMENTS": "grouped"}, **ORDERED)
+    assert only_problem(orders.call(query={"ordering": "no"}))["pointer"] == "/query/ordering"
+
+
+def test_terms_of_the_serializer_are_closed(listed):
+    orders = listed(filter_backends=[filters.OrderingFilter])
+    assert only_problem(orders.call(ordering="customer"))["pointer"] == "/ordering"
+    assert orders.ids(ordering="-number") == [
+        row["id"] for row in orders.get(ordering="-number").json()["results"]
+    ]
+
+
+def test_terms_of_the_model_are_closed(listed):
+    orders = listed(filter_backends=[filters.OrderingFilter], ordering_fields="__all__")
+    assert only_problem(orders.call(ordering="customer__name"))["code"] == "invalid_choice"
+    assert len(orders.ids(ordering="-customer")) == 5
+
+
+def test_what_people_wrote_of_the_parameter_leaves_it_closed(listed):
+    class Declared(Orders):
+        @mcp_tool(query={"ordering": {"type": "string", "description": "By what."}})
+        def list(self, request, *args, **kwargs):
+            return super().list(request, *args, **kwargs)
+
+    orders = listed(Declared, **ORDERED)
+    assert only_problem(orders.call(ordering="no"))["code"] == "invalid_choice"
+
+
+def test_a_field_with_a_minus_in_its_declaration_is_taken_as_http_takes_it(listed):
+    """REST framework takes the minus off first, so such a field sorts by two of them alone."""
+    orders = listed(filter_backends=[filters.OrderingFilter], ordering_fields=["-number", "id"])
+    items = orders.agent.tools()[orders.name]["inputSchema"]["properties"]["ordering"]["items"]
+    assert items["enum"] == ["--number", "id", "-id"]
+    assert only_problem(orders.call(ordering="-number"))["pointer"] == "/ordering"
+
+
+class ByCaller(filters.OrderingFilter):
+    """Allows terms by who asks."""
+
+    def get_valid_fields(self, queryset, view, context=None):
+        return [("number", "Number")] if view.request.query_params else [("id", "Id")]
+
+
+class Popular(filters.BaseFilterBackend):
+    """Takes one more term beside a stock filter."""
+
+    def filter_queryset(self, request, queryset, view):
+        if request.query_params.get("ordering") == "popular":
+            return queryset.order_by("-id")
+        return queryset
+
+
+def get_popular(self):
+    rows = Order.objects.order_by("id")
+    return rows.reverse() if self.request.query_params.get("ordering") == "popular" else rows
+
+
+def get_whatever(self):
+    asked = dict(self.request.query_params.items())
+    return Order.objects.order_by("-id" if asked.get("ordering") == "popular" else "id")
+
+
+def get_annotated(self):
+    return Order.objects.annotate(**{self.request.query_params.get("as", "x"): Value(1)})
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"filter_backends": [ByCaller]},
+        {"ordering_fields": property(lambda self: ["number"])},
+        {"filter_backends": [filters.OrderingFilter, Popular]},
+        {"filter_backends": [Popular, filters.OrderingFilter]},
+        {"get_queryset": get_popular},
+        {"get_queryset": get_whatever},
+        {"get_queryset": get_annotated, "ordering_fields": "__all__"},
+        {"ordering_fields": None, "get_serializer_class": lambda self: {True: OrderRows}[True]},
+    ],
+)
+def test_terms_that_something_else_may_take_are_left_to_the_view(listed, attributes):
+    orders = listed(**{**ORDERED, **attributes})
+    assert not orders.call(ordering="popular").is_error
+
+
+def test_the_filter_set_judges_its_own_ordering(listed):
+    class Sorted(rest_filters.FilterSet):
+        o = rest_filters.OrderingFilter(fields=["number"])
+
+    orders = listed(filter_backends=[rest_filters.DjangoFilterBackend], filterset_class=Sorted)
+    assert orders.get(o="no").status_code == 400
+    assert only_problem(orders.call(o="no"))["pointer"] == "/o"
+    assert len(orders.ids(o="-number")) == 5
+
+
+# --- Yes and no
+
+
+class Switches(rest_filters.FilterSet):
+    """Switches as REST framework's kind of filter set reads them."""
+
+    active = rest_filters.BooleanFilter("customer__is_active")
+    unsold = rest_filters.BooleanFilter("lines", lookup_expr="isnull")
+
+    class Meta:
+        model = Order
+        fields = []
+
+
+class PlainSwitches(django_filters.FilterSet):
+    """Switches as Django's forms read them."""
+
+    active = django_filters.BooleanFilter("customer__is_active")
+
+    class Meta:
+        model = Order
+        fields = []
+
+
+def switched(listed, filterset_class, **attributes):
+    """Return a list with switches."""
+    backends = [rest_filters.DjangoFilterBackend]
+    return listed(filter_backends=backends, filterset_class=filterset_class, **attributes)
+
+
+TAKEN = {Switches: ["true", "false", "1", "0", "True"], PlainSwitches: ["true", "False", "2", "3"]}
+
+
+@pytest.mark.parametrize("filterset_class", [Switches, PlainSwitches])
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        False,
+        "true",
+        "True",
+        "TRUE",
+        "false",
+        "0",
+        "1",
+        1,
+        "2",
+        "3",
+        "yes",
+        "null",
+        5,
+        "",
+        " ",
+    ],
+)
+def test_a_switch_is_refused_where_http_ignores_it(listed, filterset_class, value):
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    filterset = filterset_class({"active": text}, Order.objects.all())
+    assert filterset.is_valid()
+    ignored = filterset.form.cleaned_data["active"] is None
+    orders = switched(listed, filterset_class)
+    result = orders.call(active=value)
+    assert result.is_error == (ignored and bool(text.strip()))
+    if result.is_error:
+        assert only_problem(result)["accepted"] == "one of true, false"
+    else:
+        assert result.data["results"] == orders.get(active=text).json()["results"]
+
+
+def test_a_switch_says_what_is_wrong(listed):
+    problem = only_problem(switched(listed, Switches).call(unsold="tru"))
+    assert problem["pointer"] == "/unsold"
+    assert problem["received"] == "tru"
+    assert "Did you mean 'true'?" in problem["remediation"]
+
+
+def test_a_switch_that_the_filter_set_reads_by_itself_is_left_to_it(listed):
+    class Own(Switches):
+        def filter_queryset(self, queryset):
+            rows = super().filter_queryset(queryset)
+            return rows.none() if self.data.get("active") == "maybe" else rows
+
+    assert switched(listed, Own).ids(active="maybe") == []
+
+
+def test_a_switch_of_a_form_field_of_its_own_is_left_to_it(listed):
+    class YesField(forms.NullBooleanField):
+        widget = forms.TextInput
+
+        def to_python(self, value):
+            return {"yes": True}.get(value)
+
+    class YesFilter(rest_filters.Filter):
+        field_class = YesField
+
+    class Own(rest_filters.FilterSet):
+        active = YesFilter("customer__is_active")
+
+    assert len(switched(listed, Own).ids(active="yes")) == 5
+
+
+class Lenient(rest_filters.DjangoFilterBackend):
+    """Drops what it cannot read."""
+
+    raise_exception = False
+
+
+class Numbers(rest_filters.FilterSet):
+    """Values that a form can tell right from wrong."""
+
+    least = rest_filters.NumberFilter("id", lookup_expr="gte")
+    status = rest_filters.ChoiceFilter(choices=Order.Status.choices)
+    since = rest_filters.IsoDateTimeFilter("placed_at", lookup_expr="gte")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("least", "many"), ("status", "sold"), ("since", "yesterday")]
+)
+def test_what_a_lenient_backend_drops_is_refused(listed, name, value):
+    orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
+    assert orders.get(**{name: value}).json()["results"] == orders.get().json()["results"]
+    assert only_problem(orders.call(**{name: value}))["pointer"] == f"/{name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("least", 3), ("status", "paid"), ("since", "2020-01-01T00:00:00Z")]
+)
+def test_what_a_lenient_backend_reads_is_taken(listed, name, value):
+    orders = listed(filter_backends=[Lenient], filterset_class=Numbers)
+    http = orders.get(**{name: value}).json()["results"]
+    assert orders.ids(**{name: value}) == [row["id"] for row in http]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("least", "many"), ("status", "sold"), ("since", "yesterday")]
+)
+def test_what_a_strict_backend_refuses_is_left_to_it(listed, name, value):
+    orders = listed(filter_backends=[rest_filters.DjangoFilterBackend], filterset_class=Numbers)
+    assert orders.get(**{name: value}).status_code == 400
+    assert only_problem(orders.call(**{name: value}))["pointer"] == f"/{name}"
+
+
+# --- Pages
+
+
+class Window(pagination.LimitOffsetPagination):
+    """Limit and offset."""
+
+    default_limit = 5
+    max_limit = 20
+
+
+class Cursors(pagination.CursorPagination):
+    """Cursors, whose pages have a size."""
+
+    page_size = 5
+    page_size_query_param = "size"
+    ordering = "id"
+
+
+PAGES = [(Pages, "page_size"), (Cursors, "size"), (Window, "limit"), (Window, "offset")]
+
+
+def is_ignored(pagination_class, name, text):
+    """Return whether a paginator reads a text as if nothing had been sent."""
+    factory = APIRequestFactory()
+    default, *read = (
+        getattr(pagination_class(), READERS.get(name, "get_page_size"))(
+            Request(factory.get("/", query))
+        )
+        for query in ({}, {name: text})
+    )
+    return read == [default] and text.strip() != str(default)
+
+
+READERS = {"offset": "get_offset", "limit": "get_limit"}
+NUMBERS = [0, -1, "many", "5.0", 2.5, True, "3", 3, " 4 ", "", 1000]
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+@pytest.mark.parametrize(("pagination_class", "name"), PAGES)
+def test_a_number_is_refused_where_http_ignores_it(listed, pagination_class, name, value):
+    text = "true" if value is True else str(value)
+    orders = listed(pagination_class=pagination_class)
+    result = orders.call(**{name: value})
+    assert result.is_error == (is_ignored(pagination_class, name, text) and text != "")
+    if result.is_error:
+        problem = only_problem(result)
+        assert problem["pointer"] == f"/{name}"
+        least = 0 if name == "offset" else 1
+        assert problem["accepted"] == f"a whole number of at least {least}"
+    else:
+        assert result.data["results"] == orders.get(**{name: text}).json()["results"]
+
+
+def test_a_page_size_of_the_paginators_own_is_left_to_it(listed):
+    class All(Pages):
+        def get_page_size(self, request):
+            return 1000 if request.query_params.get("page_size") == "all" else 5
+
+    assert len(listed(pagination_class=All).ids(page_size="all")) > 5
+
+
+@pytest.mark.parametrize(
+    ("attributes", "arguments"),
+    [
+        ({"pagination_class": Pages}, {"page": 0}),
+        ({"pagination_class": Cursors}, {"cursor": "nonsense"}),
+        ({"versioning_class": QueryParameterVersioning}, {"version": "v9"}),
+    ],
+)
+def test_what_rest_framework_refuses_itself_is_left_to_it(listed, attributes, arguments):
+    if "versioning_class" in attributes:
+        own = {"allowed_versions": ("v1",), "default_version": "v1"}
+        attributes = {"versioning_class": type("Own", (QueryParameterVersioning,), own)}
+    orders = listed(**attributes)
+    assert orders.get(**arguments).status_code == 404
+    assert orders.call(**arguments).code == "NOT_FOUND"
