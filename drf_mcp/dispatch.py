@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from asgiref.sync import async_to_sync, iscoroutinefunction
 from django.core.handlers.base import BaseHandler
@@ -17,11 +17,14 @@ from django.core.signals import got_request_exception
 from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from drf_mcp.blockers import Listings
+from drf_mcp.call_middleware import CallHandler, Passage, call_handler, thread_state_kept
 from drf_mcp.callers import Caller
+from drf_mcp.containment import contain as contain
 from drf_mcp.content import BODILESS, Content, read_response
 from drf_mcp.crashes import exception_failure
 from drf_mcp.exceptions import InternalError
@@ -33,24 +36,9 @@ from drf_mcp.reading import Answer, narrowed, new_request_id, outcome_of, pointe
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.calls import Call
 
-Result = TypeVar("Result")
-
 logger = logging.getLogger("drf_mcp")
 
 handler = BaseHandler()
-
-
-def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
-    """Run a step of somebody else's code; whatever it raises, the call goes on.
-
-    Args:
-        step: a view, a permission or an encoding, any of which may raise anything.
-        otherwise: gives the result for what was raised.
-    """
-    try:
-        return step()
-    except Exception as exc:  # noqa: BLE001 - no exception of a view may leave a tool call
-        return otherwise(exc)
 
 
 def dispatch(tool: Tool, arguments: Any, caller: Caller) -> Outcome:
@@ -97,6 +85,8 @@ def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
     request.resolver_match = match
 
     def respond() -> Outcome:
+        if middleware := call_handler():
+            return through_middleware(middleware, match, tool, call, request, request_id)
         response = as_http_would(match.func)(request, *match.args, **match.kwargs)
         return read(tool, call, request, response)
 
@@ -106,6 +96,27 @@ def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         return failed(tool, request, exc, request_id)
 
     return contain(respond, broken)
+
+
+def through_middleware(
+    middleware: CallHandler,
+    match: ResolverMatch,
+    tool: Tool,
+    call: Call,
+    request: InnerRequest,
+    request_id: str,
+) -> Outcome:
+    """Send a call through CALL_MIDDLEWARE and the URL's own callback and read the response."""
+    with thread_state_kept():
+        passage = Passage(request, match)
+        response = middleware.answer(passage)
+        if passage.raised is not None:
+            if response is passage.substitute or request.caller.is_broken_by(passage.raised):
+                raise passage.raised
+            # Middleware answers in its place; who looks after crashes has to hear of it.
+            if passage.substitute and passage.substitute.status_code >= 500:
+                report_crash(tool, request, passage.raised, request_id)
+        return read(tool, call, request, response)
 
 
 def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
@@ -122,12 +133,13 @@ def is_asynchronous(callback: Callable[..., Any]) -> bool:
 
 def read(tool: Tool, call: Call, request: InnerRequest, response: HttpResponseBase) -> Outcome:
     """Return the outcome of a response."""
-    if has_plain_data(response):
+    altered = request.passage is not None and request.passage.is_altered(response)
+    if not altered and has_plain_data(response):
         content = Content(response.data)  # type: ignore[attr-defined]
     else:
         render = getattr(response, "render", None)
         response = render() if render else response
-        if getattr(response, "is_enveloped", False):
+        if not altered and getattr(response, "is_enveloped", False):
             content = Content(response.data)  # type: ignore[union-attr]
         else:
             content = read_response(response, request.build_absolute_uri())
@@ -171,9 +183,14 @@ def failed(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) ->
     listings = Listings(tool.finders, getattr(request, "caller", None))
     status, failure = exception_failure(exc, request_id, listings.named)
     if status >= 500:
-        logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
-        got_request_exception.send_robust(sender=type(handler), request=request)
+        report_crash(tool, request, exc, request_id)
     return unanswered(tool, status, failure, request_id)
+
+
+def report_crash(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) -> None:
+    """Log an unexpected exception and send the signal that error trackers listen to."""
+    logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
+    got_request_exception.send_robust(sender=type(handler), request=request)
 
 
 def unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:

@@ -62,6 +62,8 @@ class InnerRequest(HttpRequest):
     """
 
     is_mcp_request = True
+    # The way through CALL_MIDDLEWARE, while it is on it.
+    passage: Any = None
 
     def __init__(
         self,

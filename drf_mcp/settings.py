@@ -22,6 +22,7 @@ from drf_mcp.kinds import (
     Flag,
     Kind,
     ListOf,
+    Middleware,
     Number,
     Origin,
     PermissionClass,
@@ -64,6 +65,9 @@ SETTINGS: dict[str, Setting] = {
     "PERMISSION_CLASSES": Setting(
         ["rest_framework.permissions.IsAuthenticated"], ListOf(PermissionClass())
     ),
+    # Middleware that runs around each call with the path that the tool stands for: dotted
+    # paths, in the order of MIDDLEWARE. See docs/middleware.md.
+    "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),
     # Browser origins allowed besides the endpoint's own, if ALLOWED_HOSTS names its host,
     # for example "https://app.example.com".
     "ALLOWED_ORIGINS": Setting([], ListOf(Origin())),

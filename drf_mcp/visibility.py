@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 from rest_framework.exceptions import APIException
@@ -19,6 +19,7 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from drf_mcp.call_middleware import Passage, call_handler, thread_state_kept
 from drf_mcp.callers import USER_PERMISSIONS, Caller, is_bare
 from drf_mcp.dispatch import as_http_would, contain, is_asynchronous
 from drf_mcp.inner_requests import InnerRequest
@@ -67,14 +68,32 @@ class EarlierCall:
             Exception: whatever the view refuses or fails with.
         """
         if self.can_be_run_again():
-            return self.run_again().status_code < 400
+            return self.run_again().status_code < 300
         view = self.view()
         view.request = self.visibility.request(self.tool, view, self.path, self.query_string)
-        view.request._request.resolver_match = self.match
-        view.initial(view.request, *self.match.args, **self.match.kwargs)
+        return self.respond(view.request._request, partial(self.ask_view, view)).status_code < 300
+
+    def ask_view(self, view: Any, request: InnerRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Ask what stands before the view's handler, and for the object that the path names."""
+        view.initial(view.request, *args, **kwargs)
         if self.names_an_object(view):
             view.get_object()
-        return True
+        return HttpResponse(status=204)
+
+    def respond(
+        self, request: InnerRequest, callback: Callable[..., HttpResponseBase]
+    ) -> HttpResponseBase:
+        """Return what a callback answers, within CALL_MIDDLEWARE."""
+        middleware = call_handler()
+        if middleware is None:
+            request.resolver_match = self.match
+            return callback(request, *self.match.args, **self.match.kwargs)
+        with thread_state_kept():
+            passage = Passage(request, self.match, callback)
+            response = middleware.answer(passage)
+        if passage.raised is not None and response is passage.substitute:
+            raise passage.raised
+        return response
 
     def can_be_run_again(self) -> bool:
         """Return whether the answer itself has to be asked for, and asking changes nothing.
@@ -93,16 +112,12 @@ class EarlierCall:
     def run_again(self) -> HttpResponseBase:
         """Return the view's response to the same request."""
         view, request = self.view(), self.visibility.inner(self.tool, self.path, self.query_string)
-        request.resolver_match = self.match
         callback = self.match.func
         if is_asynchronous(callback) or not is_bare(callback):
-            return as_http_would(callback)(request, *self.match.args, **self.match.kwargs)
+            return self.respond(request, as_http_would(callback))
         for method, action in getattr(view, "action_map", {}).items():
             setattr(view, method, getattr(view, action))
-        response: HttpResponseBase = as_http_would(view.dispatch)(
-            request, *self.match.args, **self.match.kwargs
-        )
-        return response
+        return self.respond(request, as_http_would(view.dispatch))
 
     def view(self) -> Any:
         """Return the view, set up for the path of the call, that counts no call."""

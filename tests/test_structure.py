@@ -38,6 +38,7 @@ LEVELS = [
         "exceptions",
         "vocabulary",
         "outcomes",
+        "containment",
         "notes",
         "signals",
         "protocol",
@@ -62,7 +63,7 @@ LEVELS = [
         "measurements",
     },
     {"tools", "envelopes", "callers", "inner_requests"},
-    {"exchanges", "reading", "blockers", "dispatch"},
+    {"call_middleware", "exchanges", "reading", "blockers", "dispatch"},
     {"visibility", "budgets", "results", "listing", "observing", "tracing", "server"}
     | {"client_limits", "equivalents", "findings"},
     {

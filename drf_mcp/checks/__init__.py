@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from drf_mcp.checks import archive, endpoints, settings, tools
+from drf_mcp.checks import archive, endpoints, middleware, settings, tools
 
-__all__ = ["archive", "endpoints", "settings", "tools"]
+__all__ = ["archive", "endpoints", "middleware", "settings", "tools"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drf_mcp.kinds.base import Kind, refuse_wrong_values, shown
-from drf_mcp.kinds.classes import Class, InstanceOf, PermissionClass
+from drf_mcp.kinds.classes import Class, InstanceOf, Middleware, PermissionClass
 from drf_mcp.kinds.collections import Either, ListOf, MappingOf, Words
 from drf_mcp.kinds.values import (
     CacheAlias,
@@ -27,6 +27,7 @@ __all__ = [
     "Kind",
     "ListOf",
     "MappingOf",
+    "Middleware",
     "Number",
     "Origin",
     "PermissionClass",

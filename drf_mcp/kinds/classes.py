@@ -55,6 +55,18 @@ class PermissionClass(Class):
         return isinstance(value, type) and callable(getattr(value, "has_permission", None))
 
 
+class Middleware(Class):
+    """Middleware as Django's MIDDLEWARE names it: a class or a function that makes one."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.words = "the dotted path of middleware"
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value makes middleware."""
+        return callable(value)
+
+
 class InstanceOf(Kind):
     """An instance of a class.
 

@@ -14,12 +14,14 @@ class ListOf(Kind):
 
     Args:
         item: the kind of each.
+        distinct: nothing is taken twice.
         none: None is taken as well.
     """
 
-    def __init__(self, item: Kind, *, none: bool = False) -> None:
+    def __init__(self, item: Kind, *, distinct: bool = False, none: bool = False) -> None:
         super().__init__(none=none)
         self.item = item
+        self.distinct = distinct
 
     @property
     def words(self) -> str:  # type: ignore[override]
@@ -36,8 +38,12 @@ class ListOf(Kind):
         """Return what is wrong with a list or the first wrong item in it."""
         if not isinstance(value, (list, tuple)):
             return super().fault(value)
-        wrong = [item for item in value if self.item.fault(item)]
-        return f"holds {shown(wrong[0])}, which is not {self.item.accepted}." if wrong else ""
+        for number, item in enumerate(value):
+            if self.item.fault(item):
+                return f"holds {shown(item)}, which is not {self.item.accepted}."
+            if self.distinct and item in value[:number]:
+                return f"holds {shown(item)} twice."
+        return ""
 
     def takes(self, value: Any) -> bool:
         """Return False: a list has faults of its own."""

@@ -1,0 +1,68 @@
+"""Middleware that reads the path, and middleware that does not."""
+
+from __future__ import annotations
+
+from django.urls import resolve
+from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
+
+
+class ReadsPath:
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        request.tenant = request.path_info.split("/")[1]
+        return self.get_response(request)
+
+
+class InheritsReading(ReadsPath):
+    pass
+
+
+class ReadsOnTheWayOut(MiddlewareMixin):
+    def process_response(self, request, response):
+        if request.get_full_path().startswith("/api/"):
+            response["X-Api"] = "1"
+        return response
+
+
+class LooksAtTheView(MiddlewareMixin):
+    def process_view(self, request, view_func, view_args, view_kwargs):
+        request.tenant = view_kwargs.get("tenant")
+
+
+def resolving(get_response):
+    def middleware(request):
+        request.tenant = resolve(request.path).kwargs.get("tenant")
+        return get_response(request)
+
+    return middleware
+
+
+def tenant_of(request):
+    return segments_of(request)[0]
+
+
+def segments_of(request):
+    return request.path.split("/")
+
+
+@sync_and_async_middleware
+def by_a_function_beside(get_response):
+    def middleware(request):
+        request.tenant = tenant_of(request)
+        return get_response(request)
+
+    return middleware
+
+
+def ByHeader(get_response):
+    """Knows nothing of where a request goes, whatever else has a path."""
+
+    def middleware(request):
+        request.tenant = request.headers.get("X-Tenant")
+        request.folder = request.tenant and request.storage.path
+        return get_response(request)
+
+    return middleware

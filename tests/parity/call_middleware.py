@@ -1,0 +1,249 @@
+"""Middleware of projects that decide by path, in every form that Django knows."""
+
+from __future__ import annotations
+
+import json
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.core.exceptions import MiddlewareNotUsed, PermissionDenied
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import resolve
+from django.utils import timezone, translation
+from django.utils.decorators import async_only_middleware, sync_and_async_middleware
+
+from drf_mcp.views import MCPView
+
+made: list[str] = []
+seen: list[tuple] = []
+
+
+def first_segments(request) -> list[str]:
+    """Return the segments of the request's path."""
+    return [*request.path_info.strip("/").split("/"), "", ""]
+
+
+class TenantMiddleware:
+    """Finds the tenant in the path; an unknown one gets a page."""
+
+    def __init__(self, get_response):
+        made.append("tenant")
+        self.get_response = get_response
+
+    def __call__(self, request):
+        kind, tenant, *_ = first_segments(request)
+        if kind == "tenants":
+            if tenant == "nobody":
+                return HttpResponse("<html><h1>No such shop</h1></html>", status=404)
+            request.tenant = tenant
+        return self.get_response(request)
+
+
+def language_middleware(get_response):
+    """Activates the language of the path, and forgets to deactivate it."""
+
+    def middleware(request):
+        language, *_ = first_segments(request)
+        if language in ("de", "fr"):
+            translation.activate(language)
+            request.LANGUAGE_CODE = translation.get_language()
+            timezone.activate("Asia/Tokyo")
+        return get_response(request)
+
+    return middleware
+
+
+class LockMiddleware:
+    """Refuses by what the path leads to."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        if resolve(request.path_info).kwargs.get("tenant") == "locked":
+            raise PermissionDenied("This shop is locked.")
+        return self.get_response(request)
+
+
+class ViewMiddleware:
+    """Answers in the place of a view."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        assert request.resolver_match is None
+        return self.get_response(request)
+
+    def process_view(self, request, view_func, view_args, view_kwargs):
+        name = getattr(view_func, "cls", MCPView).__name__
+        seen.append((name, view_args, view_kwargs, request.resolver_match.route))
+        if view_kwargs.get("tenant") == "gone":
+            return JsonResponse({"detail": "This shop has moved."}, status=410)
+
+
+class RescueMiddleware:
+    """Answers where a view raised."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return self.get_response(request)
+
+    def process_exception(self, request, exception):
+        if isinstance(exception, LookupError):
+            return JsonResponse({"detail": f"Rescued: {exception.args[0]}"}, status=409)
+
+
+class TemplateMiddleware:
+    """Changes what is going to be rendered."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return self.get_response(request)
+
+    def process_template_response(self, request, response):
+        if isinstance(response.data, dict):
+            response.data["rendered_by"] = "template"
+        return response
+
+
+class KeyMiddleware:
+    """Adds a key to every JSON object."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        response = self.get_response(request)
+        if response.get("Content-Type") == "application/json" and not response.streaming:
+            body = json.loads(response.content)
+            if isinstance(body, dict) and "jsonrpc" not in body:
+                response.content = json.dumps({**body, "served_by": "shop-1"})
+        return response
+
+
+class StatusMiddleware:
+    """Notes how requests ended."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        response = self.get_response(request)
+        seen.append((request.path, response.status_code))
+        return response
+
+
+def crash_page_middleware(get_response):
+    """Gives crashes a body of the project's own."""
+
+    def middleware(request):
+        response = get_response(request)
+        if response.status_code == 500:
+            return JsonResponse({"detail": "Ask the shop."}, status=503)
+        return response
+
+    return middleware
+
+
+def broken_middleware(get_response):
+    """Fails at one path."""
+
+    def middleware(request):
+        if request.path_info.startswith("/tenants/broken/"):
+            raise ZeroDivisionError("secret")
+        return get_response(request)
+
+    return middleware
+
+
+def login_middleware(get_response):
+    """Sends people to a page, from the paths that it guards."""
+
+    def middleware(request):
+        if request.path_info.startswith("/tenants/private/") and request.user.is_anonymous:
+            return HttpResponseRedirect("/login/")
+        return get_response(request)
+
+    return middleware
+
+
+def urlconf_middleware(get_response):
+    """Gives some paths a URLconf of their own."""
+
+    def middleware(request):
+        _, tenant, *_ = first_segments(request)
+        if tenant in URLCONFS:
+            request.urlconf = URLCONFS[tenant]
+        return get_response(request)
+
+    return middleware
+
+
+URLCONFS: dict[str, object] = {}
+
+
+@async_only_middleware
+def async_tenant_middleware(get_response):
+    """Finds the tenant, as a coroutine."""
+    assert iscoroutinefunction(get_response)
+
+    async def middleware(request):
+        _, request.tenant, *_ = first_segments(request)
+        return await get_response(request)
+
+    return middleware
+
+
+@sync_and_async_middleware
+def both_middleware(get_response):
+    """Finds the tenant in whichever way it is asked to."""
+    if iscoroutinefunction(get_response):
+
+        async def middleware(request):
+            _, request.tenant, *_ = first_segments(request)
+            return await get_response(request)
+    else:
+
+        def middleware(request):
+            _, request.tenant, *_ = first_segments(request)
+            return get_response(request)
+
+    return middleware
+
+
+class AsyncHooksMiddleware:
+    """Asynchronous alone, with hooks that are so too."""
+
+    async_capable = True
+    sync_capable = False
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request):
+        return await self.get_response(request)
+
+    async def process_view(self, request, view_func, view_args, view_kwargs):
+        request.tenant = view_kwargs.get("tenant")
+
+
+class NeitherMiddleware:
+    """Can be run in no way."""
+
+    async_capable = False
+    sync_capable = False
+
+
+def unused_middleware(get_response):
+    """Is switched off."""
+    made.append("unused")
+    raise MiddlewareNotUsed
+
+
+def missing_middleware(get_response):
+    """Forgets to return itself."""

@@ -1,0 +1,423 @@
+"""CALL_MIDDLEWARE: middleware around each call, which sees the path of the API."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.signals import got_request_exception
+from django.db import connection
+from django.test import AsyncClient, Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver, include, path
+from django.utils import timezone, translation
+from django.utils.translation import gettext_lazy
+from rest_framework.authtoken.models import Token
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.callers import Caller
+from drf_mcp.test import MCPClient, assert_tool_parity
+from drf_mcp.tools import registry
+from drf_mcp.visibility import Visibility
+from tests.agents import Agent
+from tests.parity import call_middleware as named
+
+pytestmark = pytest.mark.django_db
+
+HERE = "tests.parity.call_middleware"
+
+
+class OfTenant(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return request.tenant != "others"
+
+
+class Orders(APIView):
+    """List the orders of a tenant."""
+
+    permission_classes = [OfTenant]
+
+    def get(self, request, tenant) -> Response:
+        return Response({"tenant": request.tenant, "path": request.path})
+
+    def post(self, request, tenant) -> Response:
+        raise ValidationError({"amount": ["Too much."]}, code="max_value")
+
+
+class Open(APIView):
+    """Look at a shop."""
+
+    permission_classes: list[type] = []
+
+    def get(self, request, tenant) -> Response:
+        return Response({"tenant": tenant, "user": str(request.user)})
+
+
+class Rows(APIView):
+    """List rows, lazily."""
+
+    permission_classes: list[type] = []
+
+    def get(self, request, tenant) -> Response:
+        return Response({"number": number} for number in range(3))
+
+
+class Crash(APIView):
+    """Fail."""
+
+    permission_classes: list[type] = []
+
+    def get(self, request, tenant) -> Response:
+        raise {"lost": LookupError, "bad": ValueError}[tenant]("secret of the view")
+
+
+class Greeting(APIView):
+    """Greet in the language of the path."""
+
+    permission_classes: list[type] = []
+
+    def get(self, request, language) -> Response:
+        return Response(
+            {"required": gettext_lazy("This field is required."), "zone": str(timezone.now())}
+            | {"zone": timezone.get_current_timezone_name()}
+        )
+
+
+@pytest.fixture
+def client_of(expose, settings):
+    """A client of the tenants' views, around which this middleware runs, over HTTP as well."""
+
+    def client(*names: str, **mcp_settings) -> MCPClient:
+        dotted = [f"{HERE}.{name}" for name in names]
+        settings.MIDDLEWARE = [*settings.MIDDLEWARE, *dotted]
+        expose(
+            path("tenants/<slug:tenant>/orders/", Orders.as_view()),
+            path("tenants/<slug:tenant>/open/", Open.as_view()),
+            path("tenants/<slug:tenant>/rows/", Rows.as_view()),
+            path("tenants/<slug:tenant>/crash/", Crash.as_view()),
+            path("<slug:language>/greeting/", Greeting.as_view()),
+            CALL_MIDDLEWARE=dotted,
+            **mcp_settings,
+        )
+        named.made.clear()
+        named.seen.clear()
+        return MCPClient(raise_request_exception=False)
+
+    return client
+
+
+# --- Deciding by path ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tenant", ["acme", "others", "nobody"])
+def test_the_tenant_of_the_path_has_parity(client_of, tenant):
+    assert_tool_parity(client_of("TenantMiddleware"), "tenants_orders_get", {"tenant": tenant})
+
+
+def test_the_call_sees_its_own_path_and_tenant(client_of):
+    result = client_of("TenantMiddleware").call_tool("tenants_orders_get", tenant="acme")
+    assert result.data == {"tenant": "acme", "path": "/tenants/acme/orders/"}
+
+
+def test_without_it_a_call_lacks_what_the_middleware_sets(client_of, settings):
+    client = client_of("TenantMiddleware")
+    settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": []}
+    assert client.call_tool("tenants_orders_get", tenant="acme").error.code == "INTERNAL_ERROR"
+
+
+def test_a_tool_whose_permission_asks_for_the_tenant_is_listed(client_of):
+    assert "tenants_orders_get" in client_of("TenantMiddleware").list_tools()
+
+
+def test_a_page_of_the_middleware_is_an_error_without_its_html(client_of):
+    result = client_of("TenantMiddleware").call_tool("tenants_orders_get", tenant="nobody")
+    assert result.error.code == "NOT_FOUND"
+    assert "<" not in result.error.message
+
+
+@pytest.mark.parametrize("tenant", ["acme", "locked"])
+def test_a_lock_that_resolves_the_path_has_parity(client_of, tenant):
+    client = client_of("LockMiddleware")
+    assert_tool_parity(client, "tenants_open", {"tenant": tenant})
+    assert client.call_tool("tenants_open", tenant="locked").error.code == "FORBIDDEN"
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "en"])
+def test_the_language_and_time_zone_of_the_path_have_parity(client_of, language):
+    assert_tool_parity(client_of("language_middleware"), "greeting", {"language": language})
+
+
+def test_language_and_time_zone_end_with_the_call(client_of):
+    client = client_of("language_middleware")
+    with translation.override("en"), timezone.override("UTC"):
+        result = client.call_tool("greeting", language="de")
+        assert result.data == {
+            "required": "Dieses Feld ist zwingend erforderlich.",
+            "zone": "Asia/Tokyo",
+        }
+        assert translation.get_language() == "en"
+        assert timezone.get_current_timezone_name() == "UTC"
+
+
+def test_a_redirect_of_the_middleware_has_parity(client_of):
+    client = client_of("login_middleware")
+    assert_tool_parity(client, "tenants_open", {"tenant": "private"})
+    result = client.call_tool("tenants_open", tenant="private")
+    assert result.data == {"location": "/login/"}
+
+
+def test_the_user_is_the_sessions_before_the_view_as_over_http(client_of, settings):
+    settings.REST_FRAMEWORK = {
+        "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"]
+    }
+    client = client_of("login_middleware")
+    client.force_login(User.objects.create_user("zoe"))
+    result = client.call_tool("tenants_open", tenant="private")
+    assert result.data == {"tenant": "private", "user": "zoe"}
+
+
+# --- The hooks ----------------------------------------------------------------------------
+
+
+def test_process_view_sees_the_match_of_the_call_and_may_answer(client_of):
+    client = client_of("ViewMiddleware")
+    result = client.call_tool("tenants_open", tenant="gone")
+    assert named.seen[-1] == ("Open", (), {"tenant": "gone"}, "tenants/<slug:tenant>/open/")
+    assert result.error.message == "This shop has moved."
+    assert_tool_parity(client, "tenants_open", {"tenant": "gone"})
+
+
+def test_process_exception_may_answer(client_of):
+    client = client_of("RescueMiddleware")
+    result = client.call_tool("tenants_crash", tenant="lost")
+    assert result.error.code == "CONFLICT"
+    assert result.error.message == "Rescued: secret of the view"
+    assert_tool_parity(client, "tenants_crash", {"tenant": "lost"})
+
+
+def test_what_process_exception_leaves_is_an_internal_error(client_of, caplog):
+    result = client_of("RescueMiddleware").call_tool("tenants_crash", tenant="bad")
+    assert result.error.code == "INTERNAL_ERROR"
+    assert "secret" not in json.dumps(result.data)
+    (record,) = [r for r in caplog.records if r.name == "drf_mcp" and r.exc_info]
+    assert isinstance(record.exc_info[1], ValueError)
+
+
+def test_process_template_response_changes_the_answer(client_of):
+    client = client_of("TemplateMiddleware")
+    result = client.call_tool("tenants_open", tenant="acme")
+    assert result.data["rendered_by"] == "template"
+    assert_tool_parity(client, "tenants_open", {"tenant": "acme"})
+
+
+# --- What comes back ----------------------------------------------------------------------
+
+
+def test_bytes_that_the_middleware_changed_are_read(client_of):
+    client = client_of("KeyMiddleware")
+    result = client.call_tool("tenants_open", tenant="acme")
+    assert result.data["served_by"] == "shop-1"
+    assert_tool_parity(client, "tenants_open", {"tenant": "acme"})
+
+
+def test_an_error_that_nobody_changed_keeps_its_codes(client_of):
+    result = client_of("TenantMiddleware").call_tool("tenants_orders_post", tenant="acme")
+    assert [problem.code for problem in result.problems] == ["max_value"]
+
+
+def test_rows_that_can_be_read_once_alone_are_there(client_of):
+    client = client_of("TenantMiddleware")
+    result = client.call_tool("tenants_rows", tenant="acme")
+    assert result.data["results"] == [{"number": 0}, {"number": 1}, {"number": 2}]
+
+
+@pytest.mark.parametrize(
+    ("tool", "tenant", "status"),
+    [
+        ("tenants_open", "acme", 200),
+        ("tenants_crash", "bad", 500),
+        ("tenants_orders_post", "acme", 400),
+        ("tenants_open", "locked", 403),
+    ],
+)
+def test_middleware_sees_the_status_that_it_would_see_over_http(client_of, tool, tenant, status):
+    client = client_of("StatusMiddleware", "TenantMiddleware", "LockMiddleware")
+    client.call_tool(tool, tenant=tenant)
+    (inner,) = [entry for entry in named.seen if entry[0] != "/mcp"]
+    assert inner[1] == status
+
+
+def test_a_crash_that_middleware_answers_is_logged_and_signalled_all_the_same(client_of, caplog):
+    crashes = []
+
+    def note(**kwargs) -> None:
+        crashes.append(kwargs["request"].path)
+
+    got_request_exception.connect(note)
+    try:
+        result = client_of("crash_page_middleware").call_tool("tenants_crash", tenant="bad")
+    finally:
+        got_request_exception.disconnect(note)
+    assert result.error.code == "UNAVAILABLE"
+    assert crashes == ["/tenants/bad/crash/"]
+    assert [r for r in caplog.records if r.name == "drf_mcp" and r.exc_info]
+
+
+def test_middleware_that_crashes_is_an_internal_error(client_of, caplog):
+    client = client_of("StatusMiddleware", "broken_middleware")
+    result = client.call_tool("tenants_open", tenant="broken")
+    assert result.error.code == "INTERNAL_ERROR"
+    assert "secret" not in json.dumps(result.data)
+    assert ("/tenants/broken/open/", 500) in named.seen
+
+
+# --- How it is made -----------------------------------------------------------------------
+
+
+def test_middleware_is_made_once_and_not_for_each_call(client_of):
+    client = client_of("TenantMiddleware")
+    client.call_tool("tenants_open", tenant="acme")
+    made = len(named.made)
+    for _ in range(3):
+        client.call_tool("tenants_open", tenant="acme")
+    assert len(named.made) == made
+
+
+@pytest.mark.parametrize(
+    "name", ["async_tenant_middleware", "both_middleware", "AsyncHooksMiddleware"]
+)
+def test_asynchronous_middleware_runs_under_wsgi_and_asgi(client_of, name):
+    client = client_of(name)
+    expected = {"tenant": "acme", "path": "/tenants/acme/orders/"}
+    assert client.call_tool("tenants_orders_get", tenant="acme").data == expected
+    assert_tool_parity(client, "tenants_orders_get", {"tenant": "acme"})
+    message, headers = Agent(Client()).frame(
+        "tools/call", {"name": "tenants_orders_get", "arguments": {"tenant": "acme"}}
+    )
+    response = async_to_sync(AsyncClient().post)(
+        "/mcp", json.dumps(message), content_type="application/json", headers=headers
+    )
+    answer = json.loads(response.content)["result"]["structuredContent"]
+    assert answer["data"] == expected
+
+
+def test_middleware_that_is_not_used_is_left_out(client_of):
+    client = client_of("unused_middleware", "TenantMiddleware")
+    assert client.call_tool("tenants_orders_get", tenant="acme").data["tenant"] == "acme"
+
+
+@pytest.mark.parametrize("name", ["NeitherMiddleware", "missing_middleware"])
+def test_middleware_that_cannot_be_made_opens_nothing(client_of, settings, name):
+    client = client_of()
+    settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": [f"{HERE}.{name}"]}
+    assert client.call_tool("tenants_open", tenant="acme").error.code == "INTERNAL_ERROR"
+
+
+def test_middleware_that_is_not_in_the_list_does_not_see_the_call(client_of, settings):
+    client = client_of("StatusMiddleware")
+    settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": []}
+    client.call_tool("tenants_open", tenant="acme")
+    assert [entry[0] for entry in named.seen] == ["/mcp"]
+
+
+def test_each_call_of_a_batch_has_its_own(client_of):
+    client_of("TenantMiddleware")
+    agent = Agent(Client(), revision="2025-03-26")
+    calls = [
+        {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": "tenants_orders_get", "arguments": {"tenant": tenant}},
+        }
+        for number, tenant in enumerate(["acme", "nobody", "zeta"])
+    ]
+    answers = json.loads(agent.post(calls).content)
+    statuses = [a["result"].get("isError", False) for a in answers]
+    assert statuses == [False, True, False]
+    assert "zeta" in json.dumps(answers[2])
+
+
+# --- Who is let in ------------------------------------------------------------------------
+
+
+def test_the_door_still_turns_strangers_away(client_of):
+    client = client_of(
+        "TenantMiddleware", PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"]
+    )
+    agent = Agent(client)
+    for tenant in ("acme", "nobody"):
+        arguments = {"name": "tenants_orders_get", "arguments": {"tenant": tenant}}
+        message, headers = agent.frame("tools/call", arguments)
+        assert agent.post(message, headers).status_code == 401
+
+
+def test_a_call_authenticates_as_often_as_without(client_of, settings):
+    key = Token.objects.create(user=User.objects.create_user("zoe")).key
+    client_of("TenantMiddleware")
+    agent = Agent(Client(headers={"authorization": f"Token {key}"}))
+    arguments = {"name": "tenants_open", "arguments": {"tenant": "acme"}}
+    message, headers = agent.frame("tools/call", arguments)
+    counts = []
+    for middleware in (settings.DRF_MCP["CALL_MIDDLEWARE"], []):
+        settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": middleware}
+        with CaptureQueriesContext(connection) as queries:
+            answer = json.loads(agent.post(message, headers).content)
+        assert answer["result"]["structuredContent"]["data"]["user"] == "zoe"
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+# --- Asked again --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("tenant", "admitted"), [("acme", True), ("locked", False)])
+@pytest.mark.parametrize("route", ["orders", "open"])
+def test_an_earlier_call_is_asked_again_within_the_middleware(
+    client_of, rf, route, tenant, admitted
+):
+    client_of("TenantMiddleware", "LockMiddleware")
+    tool = registry.tool({"orders": "tenants_orders_get", "open": "tenants_open"}[route])
+    request = rf.post("/mcp")
+    request.user = AnonymousUser()
+    visibility = Visibility(Caller(request, None, [], []))
+    assert visibility.admits_again(tool, {"tenant": tenant}, "") is admitted
+
+
+# --- Another URLconf ----------------------------------------------------------------------
+
+
+def urlconf_of(*patterns) -> type:
+    return type("Other", (), {"urlpatterns": [path("", include("drf_mcp.urls")), *patterns]})
+
+
+@pytest.fixture
+def with_urlconf(monkeypatch):
+    """Let the middleware give tenants a URLconf of these patterns."""
+
+    def give(tenant: str, *patterns) -> None:
+        monkeypatch.setitem(named.URLCONFS, tenant, urlconf_of(*patterns))
+
+    return give
+
+
+def test_a_urlconf_that_leads_to_the_same_route_is_followed(client_of, with_urlconf):
+    client = client_of("urlconf_middleware", "TenantMiddleware")
+    callback = get_resolver().resolve("/tenants/acme/open/").func
+    with_urlconf("acme", path("tenants/<slug:tenant>/open/", callback))
+    assert client.call_tool("tenants_open", tenant="acme").data["tenant"] == "acme"
+
+
+def test_a_urlconf_that_leads_elsewhere_is_not_followed(client_of, with_urlconf):
+    """What stands there was not chosen as this tool, whoever might call it over HTTP."""
+    client = client_of("urlconf_middleware", "TenantMiddleware")
+    with_urlconf("acme", path("tenants/<slug:tenant>/open/", Rows.as_view()))
+    assert client.call_tool("tenants_open", tenant="acme").error.code == "NOT_FOUND"
+    with_urlconf("acme")
+    assert client.call_tool("tenants_open", tenant="acme").error.code == "NOT_FOUND"
+    assert client.call_tool("tenants_open", tenant="zeta").data["tenant"] == "zeta"
