@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -13,11 +14,17 @@ from drf_mcp.checks.endpoints import mounted_endpoints
 from drf_mcp.checks.settings import can_read_tools, readable_tools
 from drf_mcp.schemas.places import place_of
 from drf_mcp.schemas.query.parameters import lost_filters
-from drf_mcp.settings import SMALLEST_BUDGET
+from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools import registry
-from drf_mcp.tools.exposure import Registration
+from drf_mcp.tools.exposure import (
+    Choice,
+    Registration,
+    action_or_method,
+    choice,
+    matches,
+)
 from drf_mcp.tools.names import DEFAULT_MAX_LENGTH
-from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.routes import Endpoint, endpoints
 
 BUDGETS = ("max_result_chars", "max_error_chars")
@@ -73,6 +80,51 @@ def check_routes(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
         )
         for what in dict.fromkeys(unrouted)
     ]
+
+
+@register("drf_mcp")
+def check_what_is_named(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Look for patterns and actions that fit no endpoint: a typing error leaves a tool exposed."""
+    if not can_read_tools():
+        return []
+    found = list(endpoints(settings.ROOT_URLCONF))
+    hint = "Correct the name, or take it away. See docs/exposing.md."
+    idle = (*idle_patterns(found), *idle_actions(found))
+    return [Warning(what, hint=hint, id="drf_mcp.W014") for what in dict.fromkeys(idle)]
+
+
+def idle_patterns(found: Sequence[Endpoint]) -> Iterator[str]:
+    """Yield what to say of patterns that match no endpoint."""
+    choices = [
+        choice(endpoint, registry.registrations) or Choice(endpoint, ToolOptions())
+        for endpoint in found
+    ]
+    for name in ("INCLUDE", "EXCLUDE"):
+        for pattern in getattr(mcp_settings, name):
+            if not any(matches([pattern], chosen) for chosen in choices):
+                yield f"DRF_MCP[{name!r}] has the pattern {pattern!r}, which matches no endpoint."
+
+
+def idle_actions(found: Sequence[Endpoint]) -> Iterator[str]:
+    """Yield what to say of actions and methods that were named and that no view has."""
+    said = [(r.options, filter(r.is_for, found)) for r in registry.registrations]
+    for view_class in {endpoint.view_class for endpoint in found}:
+        options = vars(view_class).get("mcp_viewset")
+        if options is not None:
+            said.append((options, filter(partial(leads_to, view_class), found)))
+    # Several targets of one registration share what was said.
+    known: dict[int, tuple[ViewOptions, set[str]]] = {}
+    for options, ours in said:
+        known.setdefault(id(options), (options, set()))[1].update(map(action_or_method, ours))
+    for options, names in known.values():
+        for name in sorted(options.exclude.union(options.actions or ()) - names) if names else ():
+            there = ", ".join(sorted(names))
+            yield f"actions= or exclude= names {name!r}, which no view there has, but: {there}."
+
+
+def leads_to(view_class: type, endpoint: Endpoint) -> bool:
+    """Return whether an endpoint is one of a view class."""
+    return endpoint.view_class is view_class
 
 
 def unrouted_registrations(

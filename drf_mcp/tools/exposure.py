@@ -61,13 +61,16 @@ class Registration:
 
     def selects(self, endpoint: Endpoint) -> bool:
         """Return whether the registration exposes an endpoint."""
+        return self.is_for(endpoint) and selects(self.options, endpoint)
+
+    def is_for(self, endpoint: Endpoint) -> bool:
+        """Return whether an endpoint is one of the target's, chosen or not."""
         if self.router is None:
-            ours = endpoint.view_class is self.view_class
-        else:
-            # Its root view only lists its other routes.
-            ours = not issubclass(endpoint.view_class, APIRootView)
-            ours = ours and endpoint.route.callback in {p.callback for p in self.router.urls}
-        return ours and selects(self.options, endpoint)
+            return endpoint.view_class is self.view_class
+        # Its root view only lists its other routes.
+        if issubclass(endpoint.view_class, APIRootView):
+            return False
+        return endpoint.route.callback in {p.callback for p in self.router.urls}
 
 
 def view_class_of(target: Any) -> type[APIView] | None:
@@ -80,8 +83,13 @@ def view_class_of(target: Any) -> type[APIView] | None:
 
 def selects(options: ViewOptions, endpoint: Endpoint) -> bool:
     """Return whether a view's options expose the endpoint's action or method."""
+    return options.selects(action_or_method(endpoint))
+
+
+def action_or_method(endpoint: Endpoint) -> str:
+    """Return the name by which options choose an endpoint of a view."""
     action = standard_action(endpoint)
-    return options.selects(endpoint.method.lower()) if action is None else options.selects(action)
+    return endpoint.method.lower() if action is None else action
 
 
 def chosen(found: Iterable[Endpoint], registrations: Collection[Registration]) -> list[Choice]:

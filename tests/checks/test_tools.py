@@ -30,9 +30,9 @@ def serve(settings, monkeypatch):
     monkeypatch.setattr(MCPView, "registry", registry)
     monkeypatch.setattr(tool_checks.readable_tools, "__defaults__", (registry,))
 
-    def patterns(*urlpatterns, expose: str = "explicit") -> Registry:
+    def patterns(*urlpatterns, expose: str = "explicit", **mcp_settings) -> Registry:
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": list(urlpatterns)})
-        settings.DRF_MCP = {"EXPOSE": expose}
+        settings.DRF_MCP = {"EXPOSE": expose, **mcp_settings}
         registry.reload()
         return registry
 
@@ -201,3 +201,64 @@ def test_a_budget_that_holds_nothing_is_found(serve, found, budget):
     serve(*(path(f"word{characters}/", view.as_view()) for characters, view in chosen.items()))
     (error,) = found("drf_mcp.E001")
     assert error.msg == f"{budget} of the tool word1999 must be 0 or at least 2000."
+
+
+# --- Names that fit nothing ---------------------------------------------------------------
+
+
+class Boxes(ViewSet):
+    def list(self, request): ...
+
+    def destroy(self, request, pk=None): ...
+
+
+class Lids(ViewSet):
+    def list(self, request): ...
+
+
+def boxes_and_lids() -> SimpleRouter:
+    """A router of two viewsets, one of which destroys nothing."""
+    router = SimpleRouter()
+    router.register("boxes", Boxes, basename="box")
+    router.register("lids", Lids, basename="lid")
+    return router
+
+
+@pytest.mark.parametrize("name", ["INCLUDE", "EXCLUDE"])
+@pytest.mark.parametrize("pattern", ["*_destory", "/box/*", "tag:nobody", "PATCH *"])
+def test_a_pattern_that_matches_no_endpoint_is_told_of(found, serve, name, pattern):
+    serve(*boxes_and_lids().urls, ENDPOINT, expose="urlconf", **{name: [pattern, "boxes_*"]})
+    (warning,) = found("drf_mcp.W014")
+    assert warning.msg.startswith(f"DRF_MCP['{name}'] has the pattern {pattern!r}, ")
+
+
+def test_a_pattern_that_matches_something_is_in_order(found, serve):
+    serve(*boxes_and_lids().urls, ENDPOINT, expose="urlconf", EXCLUDE=["*_destroy", "GET /lids/"])
+    assert found("drf_mcp.W014") == []
+
+
+@pytest.mark.parametrize("option", ["actions", "exclude"])
+def test_an_action_that_no_view_has_is_told_of(found, serve, option):
+    router = boxes_and_lids()
+    registry = serve(*router.urls, ENDPOINT)
+    registry.register(router, **{option: ["list", "destory"]})
+    (warning,) = found("drf_mcp.W014")
+    assert "'destory'" in warning.msg
+    assert warning.msg.endswith("but: destroy, list.")
+
+
+def test_an_action_that_one_of_several_views_has_is_in_order(found, serve):
+    registry = serve(*boxes_and_lids().urls, ENDPOINT)
+    registry.register(Boxes, Lids, exclude=["destroy"])
+    assert found("drf_mcp.W014") == []
+
+
+def test_a_decorator_is_looked_at_too(found, serve):
+    @mcp_viewset(exclude=["delete"])
+    class Crates(Boxes): ...
+
+    router = SimpleRouter()
+    router.register("crates", Crates, basename="crate")
+    serve(*router.urls, ENDPOINT)
+    (warning,) = found("drf_mcp.W014")
+    assert "'delete'" in warning.msg
