@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver, include, path
 from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.authtoken.models import Token
 from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import BasePermission
@@ -355,6 +356,30 @@ def test_the_door_still_turns_strangers_away(client_of):
         arguments = {"name": "tenants_orders_get", "arguments": {"tenant": tenant}}
         message, headers = agent.frame("tools/call", arguments)
         assert agent.post(message, headers).status_code == 401
+
+
+class Broken(BaseAuthentication):
+    def authenticate(self, request):
+        raise ValueError("secret of the authenticator")
+
+
+class Guarded(Open):
+    """Look at a shop that finds out who is calling."""
+
+    authentication_classes = [Broken]
+
+
+def test_a_broken_authenticator_tells_nobody_what_middleware_answers(expose, settings):
+    expose(
+        path("tenants/<slug:tenant>/guarded/", Guarded.as_view()),
+        CALL_MIDDLEWARE=[f"{HERE}.crash_page_middleware"],
+        AUTHENTICATION_CLASSES=[f"{__name__}.Broken"],
+    )
+    agent = Agent(Client(raise_request_exception=False))
+    arguments = {"name": "tenants_guarded", "arguments": {"tenant": "acme"}}
+    answer = agent.post(*agent.frame("tools/call", arguments))
+    assert json.loads(answer.content)["error"]["code"] == -32603
+    assert b"Ask the shop" not in answer.content
 
 
 def test_a_call_authenticates_as_often_as_without(client_of, settings):
