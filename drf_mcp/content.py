@@ -73,7 +73,7 @@ def error_content(response: HttpResponseBase) -> Content:
     if body.is_whole and is_json(media_type):
         try:
             return Content(json.loads(body.content or b"null"))
-        except ValueError:
+        except (ValueError, RecursionError):
             return Content()
     if not body.is_whole or not is_text(media_type):
         return Content()
@@ -241,6 +241,15 @@ def too_long(body: Body) -> str:
 
 
 def file_name(response: HttpResponseBase) -> str:
-    """Return the file name that Content-Disposition gives, "" if none."""
+    """Return the file name that Content-Disposition gives, without a path; "" if none.
+
+    Both kinds of slash are taken for a path's, as browsers do (RFC 6266, 4.3).
+    """
     disposition = response.get("Content-Disposition", "")
-    return parse_header_parameters(disposition)[1].get("filename", "")
+    try:
+        given = parse_header_parameters(disposition)[1].get("filename", "")
+    except (ValueError, LookupError):  # an encoding that does not exist (RFC 5987)
+        return ""
+    name = given.replace("\\", "/").rsplit("/", 1)[-1]
+    printable = "".join(character for character in name if character.isprintable()).strip()
+    return "" if printable in (".", "..") else printable

@@ -8,11 +8,16 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from drf_mcp.budgets import Budget
+from drf_mcp.depth import NestedTooDeep, is_nested_deeper
 from drf_mcp.encoding import AnswerEncoder, to_bytes, unencodable
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.remedies import UNWRITABLE
+
+# Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
+# reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
+MAX_DEPTH = 120
 
 _ENVELOPES: dict[type[Envelope], Envelope] = {}
 
@@ -38,6 +43,8 @@ def tool_result(
         outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
         outcome = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
         texts = envelope.texts(outcome, encoder.encode)
+    if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
+        raise NestedTooDeep(MAX_DEPTH)
     blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(text)) for text in texts]
     blocks += [
         jsonrpc.encode(block) for block in outcome.content if block["type"] in era.content_types
@@ -52,18 +59,26 @@ def tool_result(
     return members
 
 
-def explained(failed: Outcome, outcome: Outcome, encoder: AnswerEncoder) -> Outcome:
+def explained(failed: Outcome, outcome: Outcome, encoder: AnswerEncoder, exc: Exception) -> Outcome:
     """Return the outcome of a result that could not be written, saying what it holds.
 
     Args:
         failed: the outcome to tell instead.
         outcome: what could not be written.
         encoder: what could not write it.
+        exc: why.
     """
     # What failed while it was read would be read again, and nothing is wrong with its type.
     if failed.failure is None or encoder.unread is not None:
         return failed
-    found = next((w for name, part in parts(outcome) if (w := where(name, part, encoder))), None)
+    if isinstance(exc, (NestedTooDeep, RecursionError)):
+        # Looking for the place would write the value once more for each level.
+        found: str | None = (
+            f"The answer cannot be written as JSON: it is {NestedTooDeep(MAX_DEPTH)}"
+        )
+    else:
+        told = (where(name, part, encoder) for name, part in parts(outcome))
+        found = next(filter(None, told), None)
     if found is None:
         return failed
     failure = replace(

@@ -89,7 +89,7 @@ class Server:
             APIException: if the caller is not let in.
         """
         try:
-            decoded = jsonrpc.decode(body)
+            decoded = jsonrpc.decode(body, mcp_settings.MAX_BATCH_MESSAGES)
         except ProtocolError as exc:
             return self.respond(exc, headers, caller)
         if isinstance(decoded, list):
@@ -253,7 +253,7 @@ class Server:
         def unwritable(exc: Exception) -> dict[str, Any]:
             nonlocal outcome
             failure = failed(tool, exchange.caller.request, exc, outcome.request_id)
-            outcome = explained(failure, outcome, encoder)
+            outcome = explained(failure, outcome, encoder, exc)
             return tool_result(outcome, envelope, exchange.era, AnswerEncoder())
 
         result = contain(

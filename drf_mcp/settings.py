@@ -74,6 +74,9 @@ SETTINGS: dict[str, Setting] = {
     # Largest accepted request body, in bytes; a larger one is answered 413. More than
     # DATA_UPLOAD_MAX_MEMORY_SIZE, whose default this is, has no effect.
     "MAX_BODY_BYTES": Setting(2621440, Number()),
+    # Most messages in one batch, which revision 2025-03-26 has; a larger one is refused whole.
+    # A batch holds its worker until the last of its calls is answered.
+    "MAX_BATCH_MESSAGES": Setting(20, Number()),
     # Whether a browser that opens the endpoint sees the tools and can call them.
     # None: while DEBUG is on. See docs/page.md.
     "BROWSABLE_PAGE": Setting(None, Flag(none=True)),

@@ -94,8 +94,11 @@ class Connection:
         """
         if isinstance(line, bytes) and not line.strip():
             return None
+        decoded: Decoded
         try:
-            decoded: Decoded = jsonrpc.decode(line) if isinstance(line, bytes) else line
+            if isinstance(line, ProtocolError):
+                raise line
+            decoded = jsonrpc.decode(line, mcp_settings.MAX_BATCH_MESSAGES)
         except ProtocolError as exc:
             decoded = exc
         if isinstance(decoded, Message):

@@ -36,6 +36,7 @@ LEVELS = [
         "patterns",
         "settings",
         "exceptions",
+        "depth",
         "vocabulary",
         "outcomes",
         "containment",

@@ -13,17 +13,17 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
+from drf_mcp.depth import is_nested_deeper
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 
 # Objects and arrays inside one another; REST framework and JSON Schema need far fewer.
 MAX_DEPTH = 100
 
-# Messages in one batch; a body has room for a million, each with an answer to write.
-MAX_BATCH = 100
+# Messages in one batch, where nobody says another number.
+MAX_BATCH = 20
 
 # The largest integer of which a double knows every smaller one.
 MAX_EXACT = 2**53
@@ -75,25 +75,31 @@ class Encoded(bytes):
 
 
 def decode(
-    body: bytes,
+    body: bytes, max_batch: int = MAX_BATCH
 ) -> Message | ClientResponse | list[Message | ClientResponse | ProtocolError]:
     """Read one message, or a batch.
 
     In a batch each malformed item is the error that answers it; an error that is raised
     or listed carries the message's id where that could be read.
 
+    Args:
+        body: the bytes of a message or a batch.
+        max_batch: the most messages that a batch may hold.
+
     Raises:
         ParseError: the body is not strict JSON, or nested deeper than `MAX_DEPTH`.
         InvalidRequest: the JSON is no JSON-RPC message, or an array that is empty or
-            holds more than `MAX_BATCH` messages.
+            holds more than `max_batch` messages.
         InvalidParams: ``params`` or ``_meta`` is not an object.
     """
-    value = _parse(body)
+    text = _text(body)
+    value = _parse(text)
     try:
-        _check_depth(body)
+        if is_nested_deeper(text, MAX_DEPTH):
+            raise _too_deep()
         _check_surrogates(body, value)
         if isinstance(value, list):
-            return _batch(value)
+            return _batch(value, max_batch)
         return _message(value)
     except ProtocolError as exc:
         exc.id = _readable_id(value)
@@ -155,11 +161,16 @@ def batch(responses: Iterable[bytes]) -> bytes:
     return b"[%b]" % b",".join(responses)
 
 
-def _parse(body: bytes) -> Any:
+def _text(body: bytes) -> str:
     try:
-        return _DECODER.decode(body.decode())
+        return body.decode()
     except UnicodeDecodeError as exc:
         raise ParseError(f"The body is not UTF-8: invalid byte at {exc.start}.") from None
+
+
+def _parse(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
     except json.JSONDecodeError as exc:
         raise ParseError(
             f"The body is not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})."
@@ -191,14 +202,6 @@ def _refuse_constant(literal: str) -> NoReturn:
     raise ParseError(f"The body is not JSON: {literal} is no JSON number.")
 
 
-def _check_depth(body: bytes) -> None:
-    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
-        return
-    brackets = _STRING.sub(b"", body).translate(None, delete=_NOT_BRACKETS)
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
-        raise _too_deep()
-
-
 def _too_deep() -> ParseError:
     return ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
@@ -209,11 +212,13 @@ def _check_surrogates(body: bytes, value: Any) -> None:
         raise ParseError("A string of the body holds half of a surrogate pair.")
 
 
-def _batch(values: list[Any]) -> list[Message | ClientResponse | ProtocolError]:
+def _batch(values: list[Any], most: int) -> list[Message | ClientResponse | ProtocolError]:
     if not values:
         raise InvalidRequest("A batch must hold at least one message.")
-    if len(values) > MAX_BATCH:
-        raise InvalidRequest(f"A batch must hold at most {MAX_BATCH} messages.")
+    if len(values) > most:
+        raise InvalidRequest(
+            f"A batch may hold at most {most} messages; this one holds {len(values)}."
+        )
     return [_item(value) for value in values]
 
 
@@ -278,8 +283,3 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 _ASCII_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-# Applied to valid JSON only, where every string ends; otherwise it would be quadratic.
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_STEPS = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
+from drf_mcp.depth import is_nested_deeper
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.schemas.endpoint import Parameter
 from drf_mcp.tools.bodies import BodyEncoder
@@ -21,6 +22,9 @@ from drf_mcp.tools.refusals import (
     ignored_value,
 )
 from drf_mcp.tools.uploads import with_uploads
+
+# Of objects and arrays inside one another in a text that stands for one; a message has no more.
+MAX_DEPTH = 100
 
 PATH, QUERY, BODY = "path", "query", "body"
 ANSWER = "answer"
@@ -87,6 +91,8 @@ def parsed(value: Any, wanted: type) -> Any:
     try:
         held = json.loads(value)
     except (ValueError, RecursionError):
+        return value
+    if is_nested_deeper(value, MAX_DEPTH):
         return value
     return held if isinstance(held, wanted) else value
 

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import itertools
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -96,6 +97,16 @@ def test_bytes_of_no_known_type_are_a_file(serve):
         ("inline; filename=report.pdf", "report.pdf"),
         ('attachment; filename="a; b.pdf"', "a; b.pdf"),
         ("attachment; filename*=utf-8''na%C3%AFve%20hat.pdf", "naïve hat.pdf"),
+        ('attachment; filename="/srv/secret/report.pdf"', "report.pdf"),
+        ('attachment; filename="../../report.pdf"', "report.pdf"),
+        (r'attachment; filename="C:\srv\secret\report.pdf"', "report.pdf"),
+        (r"attachment; filename=\\host\share\report.pdf", "report.pdf"),
+        ("attachment; filename*=utf-8''..%2Fsecret%2Fna%C3%AFve.pdf", "naïve.pdf"),
+        ("attachment; filename*=utf-8''secret%5Creport.pdf", "report.pdf"),
+        ("attachment; filename*=utf-8''report%00%0A.pdf", "report.pdf"),
+        ("attachment; filename*=nonsense''report.pdf", "thing"),
+        ('attachment; filename="/srv/secret/"', "thing"),
+        ('attachment; filename=".."', "thing"),
         ("attachment", "thing"),
         ("", "thing"),
     ],
@@ -110,6 +121,26 @@ def test_a_file_named_by_django_keeps_its_name(serve):
         return FileResponse(io.BytesIO(b"%PDF"), as_attachment=True, filename="hüte.pdf")
 
     assert serve(answering(answer)).call().data["name"] == "hüte.pdf"
+
+
+def test_a_file_opened_by_its_path_keeps_the_path_to_itself(serve, tmp_path):
+    (tmp_path / "secret.pdf").write_bytes(b"%PDF")
+
+    def answer(request) -> FileResponse:
+        return FileResponse((tmp_path / "secret.pdf").open("rb"), as_attachment=True)
+
+    result = serve(answering(answer)).call()
+    assert result.data["name"] == "secret.pdf"
+    assert tmp_path.name not in json.dumps(result.raw)
+
+
+@pytest.mark.parametrize("limit", [3, 1000])
+def test_a_link_and_a_file_have_the_same_name_without_a_path(serve, limit):
+    disposition = {"Content-Disposition": 'attachment; filename="/srv/secret/a.pdf"'}
+    view = sending(b"%PDF", "application/pdf", **disposition)
+    result = serve(view, MAX_CONTENT_BYTES=limit).call()
+    assert result.data["name"] == "a.pdf"
+    assert "secret" not in json.dumps(result.raw)
 
 
 @pytest.mark.parametrize("media_type", ["application/pdf", "audio/mpeg", "image/png"])

@@ -118,6 +118,38 @@ def test_an_empty_batch_is_an_invalid_request(agent):
     assert json.loads(response.content)["error"]["code"] == -32600
 
 
+@pytest.mark.parametrize(("setting", "limit"), [({}, 20), ({"MAX_BATCH_MESSAGES": 3}, 3)])
+def test_a_batch_may_have_max_batch_messages_and_no_more(expose, setting, limit):
+    expose(path("word/", Word.as_view()), **setting)
+    agent = Agent(Client())
+    assert len(json.loads(send(agent, [ping(n) for n in range(limit)]).content)) == limit
+    response = send(agent, [ping(n) for n in range(limit + 1)])
+    answer = json.loads(response.content)
+    assert (response.status_code, answer["id"]) == (400, None)
+    assert answer["error"] == {
+        "code": -32600,
+        "message": f"A batch may hold at most {limit} messages; this one holds {limit + 1}.",
+    }
+
+
+def test_a_batch_that_is_too_large_runs_none_of_its_calls(expose):
+    called = []
+
+    class Called(APIView):
+        """Take note."""
+
+        permission_classes = []
+
+        def get(self, request) -> Response:
+            called.append(1)
+            return Response({})
+
+    expose(path("called/", Called.as_view()), MAX_BATCH_MESSAGES=1)
+    message = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "called"}}
+    send(Agent(Client()), [{**message, "id": n} for n in (1, 2)])
+    assert called == []
+
+
 def test_a_batch_in_an_unknown_revision_names_the_known_ones(agent):
     response = send(agent, [ping(1)], "1999-01-01")
     assert response.status_code == 400

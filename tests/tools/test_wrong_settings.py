@@ -65,6 +65,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("MAX_BODY_BYTES", None, "1 or more"),
     ("MAX_BODY_BYTES", 1e6, "a whole number"),
     ("MAX_BODY_BYTES", True, "a whole number"),
+    ("MAX_BATCH_MESSAGES", 0, "1 or more"),
     ("BROWSABLE_PAGE", "no", "True, False or None"),
     ("SERVER_NAME", None, "a text"),
     ("SERVER_NAME", "", "a text"),
