@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.core.cache import cache
@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 
 from drf_mcp.tools import registry
 from tests.agents import Agent
+from tests.oracles.watching import Watch
 
 # Speed is measured in benchmarks: a machine that is slow at times fails no property.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,6 +26,21 @@ def django_db_setup(django_db_setup, django_db_blocker) -> None:
     """Seed the shop once; each test rolls its own changes back."""
     with django_db_blocker.unblock():
         call_command("seed", verbosity=0)
+
+
+@pytest.fixture(scope="session")
+def watch() -> Iterator[Watch]:
+    """What leaves the servers and renderers of this process."""
+    watch = Watch()
+    with watch.watching():
+        yield watch
+
+
+@pytest.fixture(autouse=True)
+def every_message_is_judged(watch: Watch) -> Iterator[None]:
+    """Hold every message of the test against the oracles, once it is over."""
+    yield
+    watch.judge()
 
 
 @pytest.fixture(autouse=True)

@@ -24,10 +24,14 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def measured(django_db_setup, django_db_blocker) -> dict[str, Figures]:
+def measured(django_db_setup, django_db_blocker, watch) -> dict[str, Figures]:
     """Every benchmark, run once, by name."""
     server = Server()
-    with django_db_blocker.unblock(), override_settings(ROOT_URLCONF="benchmarks.urls"):
+    with (
+        watch.paused(),
+        django_db_blocker.unblock(),
+        override_settings(ROOT_URLCONF="benchmarks.urls"),
+    ):
         found = (comparison.run(server, rounds=1) for comparison in cases.cases(server, [20]))
         return {figures.name: figures for figures in found}
 

@@ -17,6 +17,7 @@ from mcp_types import CallToolResult
 
 from tests.agents import STATELESS
 from tests.interop.servers import RunningServer
+from tests.oracles.contract import is_response_v2, judge_response_v2
 
 SECONDS_TO_ANSWER = 30
 
@@ -49,6 +50,8 @@ def envelope(result: CallToolResult) -> dict[str, Any]:
     (block,) = result.content
     body = json.loads(block.text)
     assert result.structured_content in (None, body)
+    if is_response_v2(body):
+        judge_response_v2(body)
     return body
 
 

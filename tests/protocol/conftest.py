@@ -16,6 +16,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.jsonrpc import Message
+from tests.oracles.watching import surface_of
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def read_result():
 
     def read(response: bytes, method: str, revision: str) -> dict[str, Any]:
         result = JSONRPCResponse.model_validate_json(response).result
-        methods.validate_server_result(method, revision, result)
+        methods.validate_server_result(method, revision, result, surface=surface_of(result))
         return result
 
     return read

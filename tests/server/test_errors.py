@@ -10,7 +10,8 @@ from django.urls import path
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from tests.agents import REVISIONS, STATELESS, Agent, check_error
+from tests.agents import REVISIONS, STATELESS, Agent
+from tests.oracles.watching import check_error
 
 HANDSHAKE = [revision for revision in REVISIONS if revision != STATELESS]
 META = "io.modelcontextprotocol/"

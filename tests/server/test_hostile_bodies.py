@@ -13,7 +13,8 @@ from mcp_types.jsonrpc import JSONRPCResponse
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from tests.agents import REVISIONS, STATELESS, Agent, check_error
+from tests.agents import REVISIONS, STATELESS, Agent
+from tests.oracles.watching import check_error
 
 CLEAN = {200, 202, 400, 404}
 quick = settings(

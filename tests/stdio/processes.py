@@ -15,8 +15,18 @@ from typing import Any
 
 from tests.agents import STATELESS
 from tests.interop.servers import ROOT, Shop
+from tests.oracles.contract import is_response_v2, judge_response_v2
 
 SECONDS = 30
+
+
+def judged(answer: Any) -> Any:
+    """Return a message or a batch, tool results in a "response-v2" held against the contract."""
+    for message in answer if isinstance(answer, list) else [answer]:
+        envelope = message.get("result", {}).get("structuredContent")
+        if is_response_v2(envelope):
+            judge_response_v2(envelope)
+    return answer
 
 
 class Process:
@@ -64,7 +74,7 @@ class Process:
         """Return the next message."""
         line = self.lines.get(timeout=SECONDS)
         assert line, f"The server ended: {self.log.read_text()}"
-        return json.loads(line)
+        return judged(json.loads(line))
 
     def close(self) -> list[dict[str, Any]]:
         """End stdin and return what the server answers until it ends."""
@@ -75,7 +85,7 @@ class Process:
         """Return what the server answers until it ends."""
         answers = []
         while line := self.lines.get(timeout=SECONDS):
-            answers.append(json.loads(line))
+            answers.append(judged(json.loads(line)))
         self.process.wait(SECONDS)
         return answers
 

@@ -1,0 +1,1 @@
+"""What judges every message of every test; `watching` says which, and where they leave."""

@@ -1,0 +1,221 @@
+"""Watches every message that leaves a server of this process, and judges it after the test.
+
+The judges: the official ``mcp-types`` for the revision spoken, meta-validation of every
+schema of a list, a result against its own ``outputSchema``, both channels against each
+other, and the "response-v2" contract. Nothing is judged while a test runs, so that what it
+counts and times stays its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, get_args
+from unittest import mock
+
+from django.core.exceptions import ImproperlyConfigured
+from jsonschema import Draft202012Validator
+from mcp_types import methods
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
+
+from drf_mcp.envelopes import Envelope, ResponseV2Envelope
+from drf_mcp.listing import output_schema
+from drf_mcp.protocol import select
+from drf_mcp.renderers import EnvelopeJSONRenderer
+from drf_mcp.server import METHODS, Server
+from drf_mcp.settings import mcp_settings
+from tests.oracles.contract import is_response_v2, judge_response_v2
+
+
+@dataclass
+class Watched:
+    """A message that left a server.
+
+    Attributes:
+        item: the message that it answers.
+        headers: the headers that came with it.
+        body: its bytes.
+        envelope_class: the envelope of a tool result, None of what is none.
+        schema: the tool's ``outputSchema``, None if it has none.
+    """
+
+    item: Any
+    headers: Any
+    body: bytes = b""
+    envelope_class: type[Envelope] | None = None
+    schema: Any = None
+
+    def judge(self) -> None:
+        """Hold the message against all that applies to it.
+
+        Raises:
+            ValueError, AssertionError, jsonschema.ValidationError: if it is not as it should be.
+        """
+        if not self.body:
+            return
+        message = json.loads(self.body)
+        if "error" in message:
+            check_error(message)
+            return
+        JSONRPCResponse.model_validate(message)
+        result, method = message["result"], self.item.method
+        revision = select(self.item, self.headers).revision
+        methods.validate_server_result(method, revision, result, surface=surface_of(result))
+        if method == "tools/list":
+            judge_definitions(result["tools"])
+        if self.envelope_class is not None:
+            self.judge_result(result)
+
+    def judge_result(self, result: dict[str, Any]) -> None:
+        """Hold a tool result against its envelope and its ``outputSchema``."""
+        told = result["content"][0]["text"]
+        if "structuredContent" in result:
+            told = json.loads(told)
+            assert result["structuredContent"] == told, "the channels differ"
+            if self.schema is not None:
+                compiled(json.dumps(self.schema)).validate(told)
+        elif self.envelope_class is ResponseV2Envelope:
+            told = json.loads(told)
+        if self.envelope_class is ResponseV2Envelope:
+            judge_response_v2(told)
+
+
+def check_error(message: dict[str, Any]) -> None:
+    """Hold a JSON-RPC error against the official type.
+
+    The type demands an id, which ``schema.ts`` lets out since 2025-11-25.
+    """
+    JSONRPCError.model_validate({"id": None, **message})
+
+
+def surface_of(result: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """Return the official types, each union narrowed to the kind that a result says it is.
+
+    A type ignores members that it does not know: of a union, the one without required members
+    would take whatever the other refuses.
+    """
+    asks = result.get("resultType") == "input_required"
+    return SURFACES[asks]
+
+
+def narrowed(kind: Any, *, asks: bool) -> Any:
+    """Return the member of a union that asks for input, or the one that does not."""
+    members = [
+        member for member in get_args(kind) if (member.__name__ == "InputRequiredResult") is asks
+    ]
+    return members[0] if members else kind
+
+
+SURFACES = {
+    asks: {key: narrowed(kind, asks=asks) for key, kind in methods.SERVER_RESULTS.items()}
+    for asks in (False, True)
+}
+
+
+def judge_definitions(tools: list[dict[str, Any]]) -> None:
+    """Hold every schema of a list against the schema of schemas."""
+    for tool in tools:
+        for name in ("inputSchema", "outputSchema"):
+            if name in tool:
+                compiled(json.dumps(tool[name]))
+
+
+@functools.cache
+def compiled(schema: str) -> Draft202012Validator:
+    """Return the validator of a schema, which is checked the first time it is seen."""
+    read = json.loads(schema)
+    Draft202012Validator.check_schema(read)
+    return Draft202012Validator(read)
+
+
+def promised(tool: Any, envelope_class: type[Envelope]) -> Any:
+    """Return the ``outputSchema`` of a tool, None where OUTPUT_SCHEMA is a wrong one."""
+    try:
+        return output_schema(tool, envelope_class)
+    except ImproperlyConfigured:
+        return None
+
+
+class Watch:
+    """What left since the last judgement."""
+
+    def __init__(self) -> None:
+        self.served = threading.local()
+        self.messages: list[Watched] = []
+        self.bodies: list[bytes] = []
+        self.patches: list[Any] = []
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch every server and renderer of this process."""
+        respond, call_tool = Server.respond, METHODS["tools/call"]
+        render = EnvelopeJSONRenderer.render
+
+        def watched_respond(server: Server, item: Any, headers: Any, caller: Any) -> Any:
+            outer = getattr(self.served, "message", None)
+            watched = self.served.message = Watched(item, headers)
+            try:
+                reply = respond(server, item, headers, caller)
+            finally:
+                self.served.message = outer
+            watched.body = reply.body
+            self.messages.append(watched)
+            return reply
+
+        def watched_call_tool(server: Server, exchange: Any) -> Any:
+            result = call_tool(server, exchange)
+            tool = server.registry.tool(exchange.message.params["name"], exchange.urlconf)
+            watched = self.served.message
+            watched.envelope_class = server.envelope_of(tool)
+            watched.schema = promised(tool, watched.envelope_class)
+            return result
+
+        def watched_render(renderer: Any, *args: Any, **kwargs: Any) -> bytes:
+            body = render(renderer, *args, **kwargs)
+            chosen = renderer.envelope_class or mcp_settings.ENVELOPE_CLASS
+            if body and chosen is ResponseV2Envelope:
+                self.bodies.append(body)
+            return body
+
+        self.patches = [
+            mock.patch.object(Server, "respond", watched_respond),
+            mock.patch.dict(METHODS, {"tools/call": watched_call_tool}),
+            mock.patch.object(EnvelopeJSONRenderer, "render", watched_render),
+        ]
+        with self.patched():
+            yield
+
+    @contextmanager
+    def patched(self) -> Iterator[None]:
+        """Put what watches in its places."""
+        with ExitStack() as stack:
+            for patch in self.patches:
+                stack.enter_context(patch)
+            yield
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Watch nothing, for what counts function calls."""
+        for patch in reversed(self.patches):
+            patch.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            for patch in self.patches:
+                patch.__enter__()
+
+    def judge(self) -> None:
+        """Judge all that left since the last judgement."""
+        messages, bodies = self.messages, self.bodies
+        self.messages, self.bodies = [], []
+        for watched in messages:
+            watched.judge()
+        for body in bodies:
+            envelope = json.loads(body)
+            # A tool, or a response without a body, may have another.
+            if is_response_v2(envelope):
+                judge_response_v2(envelope)
