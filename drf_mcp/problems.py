@@ -19,7 +19,7 @@ from drf_mcp.error_objects import Path
 from drf_mcp.exceptions import SoftDetail, SoftFailure
 from drf_mcp.outcomes import MISSING, Category, Failure, Problem
 from drf_mcp.remedies import problem_remedy, remedy, status_advice
-from drf_mcp.vocabulary import CODES, STATUS_CODES
+from drf_mcp.vocabulary import CODES, STATUS_CODES, category_of_code, screaming_code
 
 # By the code of an exception's ErrorDetail: REST framework's own and this package's.
 CAUSES: dict[str, tuple[str, Category]] = {
@@ -102,7 +102,7 @@ def response_failure(
 def soft_failure(detail: SoftDetail, arguments: ArgumentLocator) -> Failure:
     """Return the failure of a call that worked and whose answer is no.
 
-    Its code is that of the first message, its category that of a standard code.
+    Its code is that of the first message, its category follows the code.
     """
     texts = [located(*entry, arguments) for entry in leaves(detail.errors)]
     problems = tuple(
@@ -112,8 +112,8 @@ def soft_failure(detail: SoftDetail, arguments: ArgumentLocator) -> Failure:
     )
     first = texts[0][1] if texts else str(SoftFailure.default_detail)
     said = detail_code(first) if texts else SoftFailure.default_code
-    known = (said.upper(), CODES.get(said.upper(), Category.VALIDATION))
-    code, category = CAUSES.get(said, known)
+    own = screaming_code(said)
+    code, category = CAUSES.get(said) or (own, category_of_code(own, 200))
     return Failure(
         code=code,
         category=category,
@@ -226,7 +226,7 @@ def cause(status: int, code: str, problems: Sequence[Problem]) -> tuple[str, Cat
         return CAUSES[code]
     by_status = STATUSES.get(status, INTERNAL if status >= 500 else INVALID)
     if code and code not in GENERAL_CODES and code not in CAUSES:
-        return code.upper(), by_status[1]
+        return screaming_code(code), category_of_code(screaming_code(code), status)
     if by_status is not INVALID:
         return by_status
     codes = {problem.code for problem in problems}

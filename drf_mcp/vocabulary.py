@@ -7,6 +7,7 @@ words from here, so that the same failure reads the same in every envelope.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -124,6 +125,12 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
 def standard_code(status: int) -> str:
     """Return the standard code of a failed HTTP status."""
     return STATUS_CODES.get(status, "VALIDATION_ERROR" if status < 500 else "INTERNAL_ERROR")
+
+
+def screaming_code(code: str) -> str:
+    """Return an error code of a project's own in SCREAMING_SNAKE_CASE."""
+    words = re.split(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])", code)
+    return "_".join(filter(None, words)).upper() or "ERROR"
 
 
 def category_of_code(code: str, status: int) -> Category:

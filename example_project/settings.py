@@ -1,7 +1,8 @@
 """Settings of the example shop and its library.
 
 Environment variables change them: ``SHOP_DB`` (path of the SQLite file), ``SHOP_DEBUG``
-(1 or 0), ``SHOP_SECRET_KEY``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
+(1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_CARRIER_URL``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME``
+and ``_KEY``.
 """
 
 from __future__ import annotations
@@ -103,6 +104,9 @@ DRF_MCP = {
         "Python, or read its documents."
     ),
 }
+
+# Where a carrier names its prices; without it quotes have the shop's own flat rates.
+SHOP_CARRIER_URL = os.environ.get("SHOP_CARRIER_URL", "")
 
 # A language model that writes the library's answers, at an OpenAI-compatible chat endpoint
 # such as http://localhost:11434/v1/chat/completions. Without a URL the answers are extracts.

@@ -11,7 +11,13 @@ from rest_framework import exceptions
 
 from drf_mcp.envelopes.status_models import ResponseError, ResponseSeverity
 from drf_mcp.violations import violation_failure
-from drf_mcp.vocabulary import HANDLING, Category, category_of_code, standard_code
+from drf_mcp.vocabulary import (
+    HANDLING,
+    Category,
+    category_of_code,
+    screaming_code,
+    standard_code,
+)
 
 
 class HasValue(Protocol):
@@ -87,7 +93,7 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
     else:
         code = own_code(known) or standard_code(known.status_code).lower()
         message = " ".join(sentences(known.detail))
-        category = category_of_code(code.upper(), known.status_code)
+        category = category_of_code(screaming_code(code), known.status_code)
     handling = HANDLING[category]
     return ResponseError(
         message=message,

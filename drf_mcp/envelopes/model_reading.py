@@ -7,7 +7,7 @@ from typing import Any
 
 from drf_mcp.envelopes.meta_reading import read_meta
 from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem, Severity, Warning
-from drf_mcp.vocabulary import CODES, category_of_code
+from drf_mcp.vocabulary import CODES, category_of_code, screaming_code
 
 OK_META = frozenset({"version", "next_cursor"})
 SERIOUS = (Severity.ERROR, Severity.CRITICAL)
@@ -40,7 +40,7 @@ def read_ok(response: Any, status: int) -> Outcome:
 def ok_failure(errors: list[Any], status: int) -> Failure:
     """Return the failure of an `OkResponse`, a problem for each of its errors."""
     first = errors[0]
-    code = first.code.upper()
+    code = screaming_code(first.code)
     return Failure(
         code=code,
         category=category_of_code(code, status),
@@ -87,7 +87,7 @@ def read_status(response: Any, status: int) -> Outcome:
 def status_warning(error: Any) -> Warning:
     """Return an error of a `StandardMCPResponse` that worked all the same."""
     return Warning(
-        code=error.code.upper(),
+        code=screaming_code(error.code),
         message=error.message,
         severity=error.severity,
         context=error.context or {},
@@ -103,7 +103,7 @@ def status_failure(response: Any, status: int) -> Failure:
         code, message = "INTERNAL_ERROR", "The operation failed."
         return Failure(code, CODES[code], message, "", context=context, data=response.data)
     first = next((error for error in errors if error.severity in SERIOUS), errors[0])
-    code = first.code.upper()
+    code = screaming_code(first.code)
     return Failure(
         code=code,
         category=category_of_code(code, status if status >= 400 else 500),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
+from example_project.shop.models import (
+    Customer,
+    ExchangeRate,
+    Order,
+    OrderLine,
+    Product,
+    Ticket,
+)
 
 
 @admin.register(Customer)
@@ -39,3 +46,8 @@ class TicketAdmin(admin.ModelAdmin):
     list_display = ["subject", "customer", "priority", "status", "created"]
     list_filter = ["status", "priority"]
     search_fields = ["subject", "customer__name"]
+
+
+@admin.register(ExchangeRate)
+class ExchangeRateAdmin(admin.ModelAdmin):
+    list_display = ["currency", "rate", "fetched_at"]

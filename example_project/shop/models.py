@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.core.validators import MinValueValidator, RegexValidator
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
 
@@ -141,6 +141,21 @@ class Order(models.Model):
         """The user who looks after the customer."""
         return self.customer.owner
 
+    def again(self, lines: list[OrderLine]) -> Order:
+        """A new order of these lines, at today's prices."""
+        with transaction.atomic():
+            order = Order.objects.create(customer=self.customer)
+            OrderLine.objects.bulk_create(
+                OrderLine(
+                    order=order,
+                    product=line.product,
+                    quantity=line.quantity,
+                    unit_price=line.product.price,
+                )
+                for line in lines
+            )
+        return order
+
     @property
     def total(self) -> Decimal:
         """The sum of the lines."""
@@ -165,6 +180,20 @@ class OrderLine(models.Model):
     def subtotal(self) -> Decimal:
         """Price times quantity."""
         return self.quantity * self.unit_price
+
+
+class ExchangeRate(models.Model):
+    """What one euro is worth in another currency, as last fetched from the bank."""
+
+    currency = models.CharField(max_length=3, unique=True, help_text="ISO 4217, such as USD.")
+    rate = models.DecimalField(max_digits=10, decimal_places=4)
+    fetched_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["currency"]
+
+    def __str__(self) -> str:
+        return self.currency
 
 
 class Ticket(models.Model):

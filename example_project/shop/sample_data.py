@@ -15,6 +15,9 @@ LAST_NAMES = [
 
 COUNTRIES = ["AT", "CH", "DE", "ES", "FR", "IT", "NL", "PL", "SE"]
 
+# What one euro is worth.
+EXCHANGE_RATES = {"CHF": "0.9420", "GBP": "0.8710", "SEK": "11.0800", "USD": "1.1630"}
+
 # Category: its products with their prices.
 PRODUCTS = {
     "kitchen": [

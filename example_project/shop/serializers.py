@@ -8,7 +8,14 @@ from django.db import transaction
 from rest_framework import serializers
 from rest_framework.validators import UniqueTogetherValidator
 
-from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
+from example_project.shop.models import (
+    Customer,
+    ExchangeRate,
+    Order,
+    OrderLine,
+    Product,
+    Ticket,
+)
 
 
 class OwnerDefault(serializers.CurrentUserDefault):
@@ -253,4 +260,22 @@ class QuoteSerializer(serializers.Serializer):
         slug_field="slug", queryset=Product.objects.all(), help_text="The product's slug."
     )
     quantity = serializers.IntegerField(min_value=1, max_value=1000, default=1)
-    tier = serializers.ChoiceField(choices=Customer.Tier.choices, default=Customer.Tier.STANDARD)
+    customer = OwnCustomerField(
+        required=False, help_text="Id of one of your customers, whose tier decides the discount."
+    )
+    tier = serializers.ChoiceField(
+        choices=Customer.Tier.choices,
+        required=False,
+        help_text="Deprecated: name the customer instead.",
+    )
+    currency = serializers.SlugRelatedField(
+        slug_field="currency",
+        queryset=ExchangeRate.objects.all(),
+        required=False,
+        help_text="Currency of the prices, such as USD; euros when left out.",
+    )
+    ship_to = serializers.RegexField(
+        r"^[A-Z]{2}$",
+        required=False,
+        help_text="Country to ship to, ISO 3166-1, such as DE; without it shipping is left out.",
+    )

@@ -16,15 +16,15 @@ from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp import mcp_tool
+from drf_mcp import call_notes, mcp_tool
 from drf_mcp.exceptions import Conflict, SoftFailure
 from example_project.shop import filters, pagination, serializers
 from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
 from example_project.shop.permissions import IsOpenerOrStaff, IsOwnerOrPermitted
+from example_project.shop.quotes import Quote
 from example_project.shop.throttling import ShopThrottle
 from example_project.shop.versioning import StatusVersioning
 
-DISCOUNTS = {"standard": Decimal("0.00"), "silver": Decimal("0.05"), "gold": Decimal("0.10")}
 ENDED = [Order.Status.CANCELLED, Order.Status.REFUNDED]
 CENT = Decimal("0.01")
 
@@ -181,6 +181,27 @@ class OrderViewSet(viewsets.ModelViewSet):
         order.save(update_fields=["status"])
         return self.answer(order)
 
+    @mcp_tool(title="Order the same again")
+    @action(detail=True, methods=["post"])
+    def reorder(self, request, pk=None) -> Response:
+        """Place the lines of an order again, at today's prices, but for what is out of stock."""
+        order = self.get_object()
+        lines = order.lines.all()
+        short = [line for line in lines if line.quantity > line.product.stock]
+        if len(short) == len(lines):
+            raise Conflict(f"Nothing of order {order.number} is in stock.")
+        if short:
+            call_notes(request).warn(
+                f"{len(short)} of {len(lines)} lines are not in stock and were left out.",
+                code="PARTIAL_FAILURE",
+                context={
+                    "failed_lines": [line.product.slug for line in short],
+                    "successful_lines": len(lines) - len(short),
+                    "total_lines": len(lines),
+                },
+            )
+        return self.answer(order.again([line for line in lines if line not in short]))
+
 
 class CustomerOrderViewSet(
     mixins.CreateModelMixin,
@@ -266,22 +287,10 @@ class QuoteView(APIView):
 
     def post(self, request) -> Response:
         """Work out what a number of pieces would cost. Nothing is stored."""
-        serializer = self.serializer_class(data=request.data)
+        serializer = self.serializer_class(data=request.data, context={"request": request})
         serializer.is_valid(raise_exception=True)
-        asked = serializer.validated_data
-        product, quantity = asked["product"], asked["quantity"]
-        subtotal = product.price * quantity
-        discount = (subtotal * DISCOUNTS[asked["tier"]]).quantize(CENT)
-        return Response(
-            {
-                "product": product.slug,
-                "unit_price": str(product.price),
-                "quantity": quantity,
-                "discount": str(discount),
-                "total": str(subtotal - discount),
-                "in_stock": quantity <= product.stock,
-            }
-        )
+        quote = Quote(serializer.validated_data, call_notes(request))
+        return Response(quote.figures())
 
 
 @mcp_tool(title="Status of the shop", read_only=True)

@@ -204,6 +204,7 @@ REQUESTS = [
     request("orders_destroy", {"pk": "{shipped}"}, "DELETE", "orders/{shipped}/"),
     request("orders_cancel", {"pk": "{paid}"}, "POST", "orders/{paid}/cancel/"),
     request("orders_cancel", {"pk": "{shipped}"}, "POST", "orders/{shipped}/cancel/"),
+    request("orders_reorder", {"pk": "{paid}"}, "POST", "orders/{paid}/reorder/"),
     request(
         "orders_refund",
         {"pk": "{paid}", "reason": "late", "amount": "1.50"},
@@ -257,6 +258,13 @@ REQUESTS = [
         "POST",
         "quote/",
         {"product": "{product}", "quantity": 3, "tier": "gold"},
+    ),
+    request(
+        "quote",
+        {"product": "desk-lamp", "customer": "{customer}", "currency": "USD", "ship_to": "DE"},
+        "POST",
+        "quote/",
+        {"product": "desk-lamp", "customer": "{customer}", "currency": "USD", "ship_to": "DE"},
     ),
     request("quote", {"product": "no-such"}, "POST", "quote/", {"product": "no-such"}),
     request("status", {"version": "v1"}, "GET", "v1/status/"),

@@ -10,6 +10,7 @@ from rest_framework import generics, serializers, views, viewsets
 from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
 
+from drf_mcp import call_notes
 from drf_mcp.schemas.values import Body
 from tests.schemas.inspected import by_name, described, schemas
 
@@ -73,6 +74,11 @@ class Things(viewsets.ModelViewSet):
     def logged(self, request, pk):
         log_call(request)
         self.check_object_permissions(request, None)
+        return Response(request.user.pk)
+
+    @action(detail=True, methods=["post"])
+    def noted(self, request, pk):
+        call_notes(request).warn("Old.")
         return Response(request.user.pk)
 
     @action(detail=True, methods=["post"])
@@ -167,6 +173,7 @@ class Things(viewsets.ModelViewSet):
         ("POST", "cancel", "none"),
         ("DELETE", "cancel", "none"),
         ("POST", "logged", "none"),
+        ("POST", "noted", "none"),
         ("POST", "decorated", "none"),
         ("POST", "wrapped", "none"),
         ("POST", "wrapped_rename", ["name"]),

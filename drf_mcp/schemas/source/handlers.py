@@ -38,7 +38,7 @@ from drf_mcp.schemas.source.twins import plain_name
 # Called on self these have a known part to play and are not followed.
 HOOKS = frozenset(dir(GenericAPIView))
 # Code of these packages does not read the body behind a handler's back.
-TRUSTED = frozenset({"django", "rest_framework", "builtins", "logging"})
+TRUSTED = frozenset({"django", "rest_framework", "drf_mcp", "builtins", "logging"})
 MOST_FUNCTIONS = 50
 
 

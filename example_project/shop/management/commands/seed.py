@@ -14,7 +14,14 @@ from rest_framework.authtoken.models import Token
 
 from example_project.library.corpus import seed_library
 from example_project.shop import sample_data
-from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
+from example_project.shop.models import (
+    Customer,
+    ExchangeRate,
+    Order,
+    OrderLine,
+    Product,
+    Ticket,
+)
 
 # User name: what sets the user apart. The password is the user name.
 USERS = {
@@ -51,6 +58,14 @@ def seed_users() -> dict[str, User]:
     return users
 
 
+def seed_exchange_rates() -> None:
+    """The rates of the last day: no job of the demo's renews them."""
+    fetched_at = datetime.combine(LAST_DAY, datetime.min.time(), timezone.utc)
+    for currency, rate in sample_data.EXCHANGE_RATES.items():
+        defaults = {"rate": Decimal(rate), "fetched_at": fetched_at}
+        ExchangeRate.objects.get_or_create(currency=currency, defaults=defaults)
+
+
 class Command(BaseCommand):
     """The same users, products, customers, orders and tickets on every machine."""
 
@@ -60,6 +75,7 @@ class Command(BaseCommand):
     def handle(self, *args, **options) -> None:
         users = seed_users()
         seed_library()
+        seed_exchange_rates()
         if Product.objects.exists():
             self.tell("The shop is filled already; nothing changed.", options)
             return

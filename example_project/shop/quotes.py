@@ -1,0 +1,64 @@
+"""What a number of pieces would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from drf_mcp.notes import Notes
+from example_project.shop.exchange import kept_rate
+from example_project.shop.models import Customer
+from example_project.shop.shipping import shipping_price
+
+CENT = Decimal("0.01")
+DISCOUNTS = {"standard": Decimal("0.00"), "silver": Decimal("0.05"), "gold": Decimal("0.10")}
+
+
+class Quote:
+    """A quote; what is less than certain of it goes into the notes of the call."""
+
+    def __init__(self, asked: Mapping[str, Any], notes: Notes) -> None:
+        self.asked = asked
+        self.notes = notes
+        self.product, self.quantity = asked["product"], asked["quantity"]
+        currency = asked.get("currency")
+        self.rate = Decimal(1) if currency is None else kept_rate(currency, notes)
+
+    def tier(self) -> str:
+        """The tier of the customer, else the one that was named."""
+        if "tier" in self.asked:
+            self.notes.warn(
+                "The argument 'tier' will go: a customer's tier is known.",
+                code="DEPRECATED_FIELD",
+                context={"field": "tier", "replacement": "customer"},
+                remediation="Send 'customer', the id of one of your customers, instead of 'tier'.",
+            )
+        if "customer" in self.asked:
+            return self.asked["customer"].tier
+        return self.asked.get("tier", Customer.Tier.STANDARD)
+
+    def price(self, euros: Decimal) -> str:
+        """A price in the currency that was asked for."""
+        return str((euros * self.rate).quantize(CENT))
+
+    def figures(self) -> dict[str, Any]:
+        """What the quote says."""
+        subtotal = self.product.price * self.quantity
+        discount = (subtotal * DISCOUNTS[self.tier()]).quantize(CENT)
+        total = subtotal - discount
+        figures = {
+            "product": self.product.slug,
+            "unit_price": self.price(self.product.price),
+            "quantity": self.quantity,
+            "discount": self.price(discount),
+        }
+        if "ship_to" in self.asked:
+            shipping = shipping_price(self.asked["ship_to"], self.quantity, self.notes)
+            total += shipping
+            figures["shipping"] = self.price(shipping)
+        return {
+            **figures,
+            "total": self.price(total),
+            "in_stock": self.quantity <= self.product.stock,
+        }

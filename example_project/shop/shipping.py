@@ -1,0 +1,45 @@
+"""What sending a parcel costs: asked of the carrier, or read from the shop's own table."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+from django.conf import settings
+
+from drf_mcp.notes import Notes
+
+FLAT_RATES = {"DE": Decimal("4.90"), "AT": Decimal("9.90"), "CH": Decimal("14.90")}
+ELSEWHERE = Decimal("19.90")
+TIMEOUT = 3
+
+
+class CarrierUnavailable(Exception):
+    """The carrier is not set up, does not answer, or answers what is no price."""
+
+
+def carrier_price(country: str, quantity: int) -> Decimal:
+    """The price that the carrier names."""
+    if not settings.SHOP_CARRIER_URL:
+        raise CarrierUnavailable
+    query = urlencode({"country": country, "pieces": quantity})
+    try:
+        with urlopen(f"{settings.SHOP_CARRIER_URL}?{query}", timeout=TIMEOUT) as response:
+            return Decimal(str(json.load(response)["price"]))
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as exc:
+        raise CarrierUnavailable from exc
+
+
+def shipping_price(country: str, quantity: int, notes: Notes) -> Decimal:
+    """The carrier's price, else the shop's flat rate, which is told of."""
+    try:
+        return carrier_price(country, quantity)
+    except CarrierUnavailable:
+        notes.warn(
+            "The carrier gives no price at the moment; this is the shop's flat rate.",
+            code="FALLBACK_USED",
+            context={"primary": "carrier", "fallback": "flat_rates"},
+        )
+        return FLAT_RATES.get(country, ELSEWHERE)

@@ -1,0 +1,186 @@
+"""Each standard warning, from something that is so in the shop."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from example_project.shop.models import Customer, ExchangeRate, Order, Product
+
+pytestmark = pytest.mark.django_db
+
+
+def told(result: Any, code: str) -> dict[str, Any] | None:
+    """Return the warning of that code, None if there is none."""
+    details = result.envelope["meta"].get("warning_details", [])
+    return next((detail for detail in details if detail["code"] == code), None)
+
+
+def test_an_old_exchange_rate_is_a_stale_cache(alice):
+    ExchangeRate.objects.update(fetched_at=timezone.now() - timedelta(days=3, hours=1))
+    result = alice.call("quote", product="desk-lamp", currency="USD")
+    warning = told(result, "STALE_CACHE")
+    assert (warning["severity"], warning["message"]) == (
+        "warning",
+        "The exchange rate of USD is 3 days old.",
+    )
+    assert warning["context"]["max_freshness_seconds"] == 86_400
+    assert 262_800 <= warning["context"]["cache_age_seconds"] < 262_900
+    assert result.data["unit_price"] == "86.06"
+
+
+def test_a_fresh_exchange_rate_is_none(alice):
+    ExchangeRate.objects.update(fetched_at=timezone.now())
+    assert told(alice.call("quote", product="desk-lamp", currency="USD"), "STALE_CACHE") is None
+
+
+def test_a_price_in_euros_needs_no_rate(alice):
+    result = alice.call("quote", product="desk-lamp")
+    assert "warnings" not in result.envelope["meta"]
+    assert result.data["total"] == "74.00"
+
+
+def test_an_unknown_currency_is_refused(alice):
+    (problem,) = alice.call("quote", product="desk-lamp", currency="XXX").problems
+    assert (problem["pointer"], problem["code"]) == ("/currency", "does_not_exist")
+
+
+def test_without_a_carrier_the_flat_rate_is_a_fallback(alice):
+    result = alice.call("quote", product="desk-lamp", ship_to="DE")
+    warning = told(result, "FALLBACK_USED")
+    assert (warning["severity"], warning["context"]) == (
+        "info",
+        {"primary": "carrier", "fallback": "flat_rates"},
+    )
+    assert (result.data["shipping"], result.data["total"]) == ("4.90", "78.90")
+
+
+class Carrier(BaseHTTPRequestHandler):
+    """Names prices, or what its server is set to."""
+
+    answer = b'{"price": "3.33"}'
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.server.answer)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def carrier(settings) -> Iterator[HTTPServer]:
+    """Run a carrier, which the shop asks."""
+    with HTTPServer(("127.0.0.1", 0), Carrier) as server:
+        server.answer = Carrier.answer
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        settings.SHOP_CARRIER_URL = f"http://127.0.0.1:{server.server_port}/"
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_a_carrier_that_answers_is_no_fallback(alice, carrier):
+    result = alice.call("quote", product="desk-lamp", ship_to="DE")
+    assert told(result, "FALLBACK_USED") is None
+    assert result.data["shipping"] == "3.33"
+
+
+@pytest.mark.parametrize("answer", [b"<html>", b"{}", b"[]", json.dumps({"price": "-"}).encode()])
+def test_a_carrier_that_names_no_price_is_one(alice, carrier, answer):
+    carrier.answer = answer
+    result = alice.call("quote", product="desk-lamp", ship_to="FR")
+    assert told(result, "FALLBACK_USED")
+    assert result.data["shipping"] == "19.90"
+
+
+def test_the_old_argument_is_a_deprecated_field(alice):
+    result = alice.call("quote", product="desk-lamp", tier="gold")
+    warning = told(result, "DEPRECATED_FIELD")
+    assert (warning["severity"], warning["context"]) == (
+        "info",
+        {"field": "tier", "replacement": "customer"},
+    )
+    assert result.data["discount"] == "7.40"
+
+
+def test_the_tier_of_a_customer_decides_the_discount(alice):
+    customer = Customer.objects.filter(owner__username="alice", tier="gold").first()
+    result = alice.call("quote", product="desk-lamp", customer=customer.pk)
+    assert told(result, "DEPRECATED_FIELD") is None
+    assert result.data["discount"] == "7.40"
+
+
+def test_the_customer_of_somebody_else_is_refused(alice):
+    customer = Customer.objects.exclude(owner__username="alice").first()
+    (problem,) = alice.call("quote", product="desk-lamp", customer=customer.pk).problems
+    assert (problem["pointer"], problem["code"]) == ("/customer", "does_not_exist")
+
+
+@pytest.fixture
+def order(db) -> Order:
+    """An order of alice's of three products, all of them in stock."""
+    customer = Customer.objects.filter(owner__username="alice").first()
+    order = Order.objects.create(customer=customer)
+    for product in Product.objects.all()[:3]:
+        Product.objects.filter(pk=product.pk).update(stock=5)
+        order.lines.create(product=product, quantity=2, unit_price=1)
+    return order
+
+
+def test_lines_that_cannot_be_ordered_again_are_a_partial_failure(alice, order):
+    products = [line.product for line in order.lines.all()]
+    Product.objects.filter(pk=products[1].pk).update(stock=1)
+    result = alice.call("orders_reorder", pk=order.pk)
+    warning = told(result, "PARTIAL_FAILURE")
+    assert warning["severity"] == "warning"
+    assert warning["message"] == "1 of 3 lines are not in stock and were left out."
+    assert warning["context"] == {
+        "failed_lines": [products[1].slug],
+        "successful_lines": 2,
+        "total_lines": 3,
+    }
+    lines = Order.objects.get(pk=result.data["id"]).lines.all()
+    assert [line.product for line in lines] == [products[0], products[2]]
+    assert [line.unit_price for line in lines] == [products[0].price, products[2].price]
+
+
+def test_an_order_that_can_be_placed_again_whole_warns_of_nothing(alice, order):
+    result = alice.call("orders_reorder", pk=order.pk)
+    assert "warnings" not in result.envelope["meta"]
+    assert (result.data["status"], len(result.data["lines"])) == ("pending", 3)
+
+
+def test_an_order_of_which_nothing_is_in_stock_is_a_conflict(alice, order):
+    Product.objects.update(stock=0)
+    before = Order.objects.count()
+    assert alice.call("orders_reorder", pk=order.pk).code == "CONFLICT"
+    assert Order.objects.count() == before
+
+
+def test_few_tickets_left_in_the_hour_is_an_approaching_rate_limit(alice):
+    customer = Customer.objects.filter(owner__username="alice").first()
+    arguments = {"customer": customer.pk, "subject": "Late", "body": "Where is it?"}
+    results = [alice.call("tickets_create", **arguments) for _ in range(18)]
+    warned = [told(result, "RATE_LIMIT_APPROACHING") for result in results]
+    assert warned[:17] == [None] * 17
+    assert warned[17]["context"]["remaining"] == 2
+    limit = results[17].envelope["meta"]["rate_limit"]
+    assert (limit["limit"], limit["period"]) == (20, "hour")
+    assert limit["reset_at"] == warned[17]["context"]["reset_at"]
+
+
+def test_more_orders_than_a_result_holds_are_truncated_content(alice, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_CHARS": 4000}
+    result = alice.call("products_list", limit=40)
+    assert told(result, "CONTENT_TRUNCATED")["severity"] == "info"
+    assert result.envelope["meta"]["content_fidelity"] != "full"
