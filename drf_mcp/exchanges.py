@@ -11,6 +11,7 @@ from drf_mcp.callers import Caller
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Era, Message
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
+from drf_mcp.protocol.headers import check_arguments
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 from drf_mcp.tools.logged import logged_arguments, printable
@@ -24,11 +25,22 @@ class Exchange:
         message: the message.
         era: the era it was sent in.
         caller: who sent it.
+        headers: the request's headers, None at a door that has none.
     """
 
     message: Message
     era: Era
     caller: Caller
+    headers: Mapping[str, str] | None = None
+
+    def check_headers(self, tool: Tool) -> None:
+        """Hold the headers that repeat arguments of a tool against the arguments.
+
+        Raises:
+            HeaderMismatch: if they differ.
+        """
+        if tool.mirrored and self.era.repeats_arguments and self.headers is not None:
+            check_arguments(self.headers, self.message.params.get("arguments"), tool.mirrored)
 
     @property
     def urlconf(self) -> Any:

@@ -192,7 +192,7 @@ class Server:
             caller.authenticate()
             return ACCEPTED
         era.require(item.method)
-        exchange = Exchange(item, era, caller)
+        exchange = Exchange(item, era, caller, headers)
         with traced(exchange, self.registry):
             members = METHODS[item.method](self, exchange)
         info = era.implementation_members(server_info())
@@ -244,6 +244,7 @@ class Server:
         if not isinstance(name, str):
             raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
         tool = self.registry.tool(name, exchange.urlconf)
+        exchange.check_headers(tool)
         started = time.perf_counter()
         arguments = params.get("arguments")
         outcome = dispatch(tool, arguments, exchange.caller)

@@ -16,6 +16,7 @@ def tool_facts(tool: Tool) -> dict[str, Any]:
         "title": tool.title,
         "method": tool.endpoint.method,
         "schema": tool.input_schema,
+        "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
         "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
         "bodyType": tool.arguments.bodies.content_type.partition(";")[0],
         "bodyExpected": tool.arguments.bodies.expected,

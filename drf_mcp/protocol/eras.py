@@ -56,10 +56,12 @@ class Era(ABC):
         methods: the methods that exist.
         serves_batches: True if several messages may come in one body.
         serves_responses: True if a client may post responses.
+        repeats_arguments: True if clients repeat arguments in headers that a tool names.
     """
 
     methods: ClassVar[frozenset[str]]
     serves_responses: ClassVar[bool]
+    repeats_arguments: ClassVar[bool] = False
 
     def __init__(self, revision: str) -> None:
         self.revision = revision
@@ -157,6 +159,7 @@ class StatelessEra(Era):
 
     methods = frozenset({"server/discover", "tools/list", "tools/call"})
     serves_responses = False
+    repeats_arguments = True
 
     @property
     def serves_batches(self) -> bool:

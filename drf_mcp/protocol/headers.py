@@ -11,6 +11,7 @@ import binascii
 import re
 import reprlib
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from drf_mcp.exceptions import HeaderMismatch
@@ -29,6 +30,10 @@ NAME_SOURCES: Mapping[str, str] = {
     "resources/read": "uri",
 }
 
+# Begins the name of a header that repeats an argument.
+ARGUMENT_PREFIX = "Mcp-Param-"
+
+_DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?")
 _FORBIDDEN = re.compile(r"[^\t\x20-\x7e]")
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _short = reprlib.Repr()
@@ -79,6 +84,71 @@ def check(headers: Mapping[str, str], message: Message, revision: str) -> None:
     _compare(METHOD_HEADER, header_value(headers, METHOD_HEADER), message.method)
     if message.method in NAME_SOURCES:
         _check_name(headers, message.params.get(NAME_SOURCES[message.method]))
+
+
+def check_arguments(
+    headers: Mapping[str, str], arguments: Any, names: Mapping[tuple[str, ...], str]
+) -> None:
+    """Hold the headers that repeat arguments against the arguments ("Server Validation").
+
+    Args:
+        headers: the request's headers.
+        arguments: the arguments of the call, any JSON value.
+        names: the names of the headers without their prefix, by the path of each argument.
+
+    Raises:
+        HeaderMismatch: a header is missing, malformed, differs from its argument or stands
+            for none.
+    """
+    for path, name in names.items():
+        header = f"{ARGUMENT_PREFIX}{name}"
+        value = headers.get(header)
+        argument = _argument_at(arguments, path)
+        if value is None and _text_of(argument) is None:
+            continue
+        decoded = None if value is None else decode_value(value)
+        if not _is_same(decoded, argument):
+            _compare(header, decoded, argument)
+
+
+def argument_headers(arguments: Any, names: Mapping[tuple[str, ...], str]) -> dict[str, str]:
+    """Return the headers in which a client repeats arguments ("Client Behavior").
+
+    Takes the arguments of `check_arguments`.
+    """
+    texts = {name: _text_of(_argument_at(arguments, path)) for path, name in names.items()}
+    return {
+        f"{ARGUMENT_PREFIX}{name}": encode_value(text)
+        for name, text in texts.items()
+        if text is not None
+    }
+
+
+def encode_value(text: str) -> str:
+    """Return the value of a header that stands for a text ("Value Encoding")."""
+    if text and not _FORBIDDEN.search(text) and text == text.strip() and "=?base64?" not in text:
+        return text
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+
+
+def _argument_at(arguments: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        arguments = arguments.get(name) if isinstance(arguments, Mapping) else None
+    return arguments
+
+
+def _text_of(argument: Any) -> str | None:
+    """Return an argument as a header has it; None where no header stands for it."""
+    if isinstance(argument, bool):
+        return "true" if argument else "false"
+    return str(argument) if isinstance(argument, (str, int, float)) else None
+
+
+def _is_same(decoded: str | None, argument: Any) -> bool:
+    if decoded is None or isinstance(argument, (bool, str)) or not _DECIMAL.fullmatch(decoded):
+        return decoded is not None and decoded == _text_of(argument)
+    # Numbers are compared as numbers: 42.0 is 42.
+    return isinstance(argument, (int, float)) and Decimal(decoded) == Decimal(str(argument))
 
 
 def _check_name(headers: Mapping[str, str], expected: Any) -> None:

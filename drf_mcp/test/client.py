@@ -22,8 +22,10 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
+from drf_mcp.protocol.headers import argument_headers
 from drf_mcp.server import Server
 from drf_mcp.test.results import ToolResult
+from drf_mcp.tools import registry
 
 DEFAULT_PATH = "/mcp"
 
@@ -150,6 +152,8 @@ class MCPClient(APIClient):
             headers[METHOD_HEADER] = method
             if "name" in params:
                 headers[NAME_HEADER] = params["name"]
+                tool = registry.tools().get(params["name"])
+                headers |= argument_headers(params.get("arguments"), tool.mirrored if tool else {})
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": members}, headers
 
 

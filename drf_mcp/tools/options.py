@@ -23,6 +23,7 @@ from drf_mcp.kinds import (
     refuse_wrong_values,
 )
 from drf_mcp.outcomes import MISSING
+from drf_mcp.tools.mirrored import KEYWORD, mirrored_arguments
 
 SCHEMAS = MappingOf(MappingOf(Kind(), "a schema"), "a dict from names to JSON Schemas", none=True)
 JSON_SCHEMA = MappingOf(Kind(), "a JSON Schema as a dict")
@@ -73,7 +74,8 @@ class ToolOptions:
         body: JSON Schemas of members of the body that the view reads undeclared, or of all of
             them where the body could not be described; written as those of ``query``.
         input_schema: the ``inputSchema``, sent as it is; names in it that are no argument
-            otherwise go into the body.
+            otherwise go into the body. ``"x-mcp-header": "Region"`` beside a type, here and
+            in ``query`` and ``body``, lets clients repeat the argument in an HTTP header.
         output_schema: ``"envelope"``, ``"full"`` or None as for OUTPUT_SCHEMA, or the JSON
             Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
@@ -103,6 +105,11 @@ class ToolOptions:
     max_error_chars: int | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
+
+    @property
+    def mirrors(self) -> bool:
+        """True if a schema that was written asks for arguments in headers."""
+        return any(KEYWORD in str(s) for s in (self.query, self.body, self.input_schema) if s)
 
     def over(self, other: ToolOptions) -> ToolOptions:
         """Return these options, with the other's wherever these say nothing."""
@@ -161,6 +168,7 @@ def tool_options(**options: Any) -> ToolOptions:
     """
     said = {name: value for name, value in options.items() if value is not MISSING}
     refuse_wrong_values(KINDS, said, "Options of a tool")
+    mirrored_arguments(written_schema(said))
     if "tags" in options:
         options["tags"] = tuple(options["tags"])
     try:
@@ -171,6 +179,13 @@ def tool_options(**options: Any) -> ToolOptions:
         raise ImproperlyConfigured(
             f"Unknown tool option {', '.join(unknown)}. The options are: {', '.join(known)}."
         ) from None
+
+
+def written_schema(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of the arguments that options write out, the groups side by side."""
+    members = {"query": said.get("query"), "body": said.get("body")}
+    groups = {name: {"properties": group} for name, group in members.items() if group}
+    return dict(said.get("input_schema") or {"properties": groups})
 
 
 def mcp_tool(**options: Any) -> Callable[[Target], Target]:

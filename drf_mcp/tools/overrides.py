@@ -11,6 +11,7 @@ from drf_mcp.schemas import portable_name
 from drf_mcp.schemas.bodies.handling import schema_handling
 from drf_mcp.schemas.endpoint import Body, EndpointSchema, Parameter
 from drf_mcp.schemas.values import Handling
+from drf_mcp.tools.mirrored import KEYWORD
 from drf_mcp.tools.options import ToolOptions
 
 
@@ -35,9 +36,10 @@ def with_said(described: EndpointSchema, options: ToolOptions, *, portable: bool
 def declared_parameter(name: str, schema: Mapping[str, Any], *, portable: bool) -> Parameter:
     """Return a parameter that was declared; in a query an array repeats its name."""
     plain = {key: value for key, value in schema.items() if key != "required"}
+    header = {KEYWORD: schema[KEYWORD]} if KEYWORD in schema else {}
     return Parameter(
         name,
-        portable_schema(plain) if portable else plain,
+        {**portable_schema(plain), **header} if portable else plain,
         required=schema.get("required") is True,
         multiple="repeat" if schema.get("type") == "array" else None,
     )

@@ -22,6 +22,7 @@ from drf_mcp.tools.descriptions import description_of, title_of
 from drf_mcp.tools.finders import Finders
 from drf_mcp.tools.grouped_arguments import GroupedArguments
 from drf_mcp.tools.hints import READ_ONLY_METHODS, hints_of
+from drf_mcp.tools.mirrored import mirrored_arguments
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.overrides import with_said
 from drf_mcp.tools.pointers import ArgumentPointers
@@ -124,6 +125,11 @@ class Tool:
         """The JSON Schema of the arguments: what the project wrote, or a portable one."""
         written = self.options.input_schema
         return self.arguments.schema() if written is None else dict(written)
+
+    @functools.cached_property
+    def mirrored(self) -> Mapping[tuple[str, ...], str]:
+        """The names of the headers that repeat arguments, by the path of each argument."""
+        return mirrored_arguments(self.input_schema) if self.options.mirrors else {}
 
     @functools.cached_property
     def description(self) -> str:

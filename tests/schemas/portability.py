@@ -24,6 +24,8 @@ KEYWORDS = {
     "properties",
     "required",
     "default",
+    # Written by a project, and left alone by clients that do not know it.
+    "x-mcp-header",
 }
 TYPES = {"string", "integer", "number", "boolean", "array", "object"}
 NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")

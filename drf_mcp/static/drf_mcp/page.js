@@ -474,18 +474,27 @@
     return { jsonrpc: "2.0", id: (calls += 1), method: "tools/call", params };
   }
 
-  function headersOf(tool) {
+  /** A text as the value of a header, in Base64 where it would not arrive as it is. */
+  function headerValue(text) {
+    if (text && text === text.trim() && /^[\t\x20-\x7e]*$/.test(text) && !text.includes("=?base64?")) return text;
+    return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`;
+  }
+
+  function headersOf(tool, args) {
+    const values = tool.mirrored.map(([path, name]) => [`Mcp-Param-${name}`, path.reduce((value, key) => value?.[key], args)]);
+    const given = values.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
     return {
       Accept: "application/json, text/event-stream",
       "Content-Type": "application/json",
       "MCP-Protocol-Version": tool.revision,
       "Mcp-Method": "tools/call",
       "Mcp-Name": tool.name,
+      ...Object.fromEntries(given.map(([name, value]) => [name, headerValue(String(value))])),
     };
   }
 
   async function send(tool, message) {
-    const headers = { ...headersOf(tool), [tool.csrf.header]: tool.csrf.token };
+    const headers = { ...headersOf(tool, message.params.arguments), [tool.csrf.header]: tool.csrf.token };
     const started = performance.now();
     const response = await fetch(location.pathname, { method: "POST", headers, body: JSON.stringify(message), credentials: "same-origin" });
     const text = await response.text();
@@ -522,7 +531,7 @@
   }
 
   function curlOfMCP(tool, message) {
-    const headers = Object.entries(headersOf(tool)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+    const headers = Object.entries(headersOf(tool, message.params.arguments)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
     return lines([`curl -sS ${quoted(tool.endpoint)}`, ...authorization(tool), ...headers, `-d ${quoted(JSON.stringify(message))}`]);
   }
 
@@ -668,7 +677,7 @@
     const result = find("#envelope");
     if (reading.envelope) highlightEnvelope(result, reading.envelope);
     else result.textContent = reading.text ?? (answer.body ? pretty(answer.body) : answer.text);
-    const head = Object.entries({ Host: location.host, ...headersOf(tool) }).map(([name, value]) => `${name}: ${value}`);
+    const head = Object.entries({ Host: location.host, ...headersOf(tool, message.params.arguments) }).map(([name, value]) => `${name}: ${value}`);
     find("#sent").textContent = [`POST ${location.pathname} HTTP/1.1`, ...head, "", pretty(message)].join("\n");
     find("#received").textContent = [`HTTP/1.1 ${answer.status}`, `Content-Type: ${answer.type}`, "", answer.body ? pretty(answer.body) : answer.text].join("\n");
     find("#curl-rest").textContent = curlOfREST(tool, message.params.arguments);

@@ -1,0 +1,74 @@
+"""Arguments that clients repeat in HTTP headers (2026-07-28, server/tools, "x-mcp-header")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from drf_mcp.schemas.names import sounds_secret
+
+KEYWORD = "x-mcp-header"
+TYPES = ("string", "integer", "boolean")
+# RFC 9110, 5.6.2, but for the underscore: servers and proxies drop headers that have one,
+# since they could not be told from those with a hyphen.
+TOKEN = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")
+# Keywords whose members are schemas, by names that are no keywords.
+NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+# Keywords whose values are data.
+DATA = frozenset({"default", "const", "enum", "examples", "example", "required"})
+
+Path = tuple[str, ...]
+
+
+def mirrored_arguments(schema: Mapping[str, Any]) -> dict[Path, str]:
+    """Return the names that ``x-mcp-header`` gives to arguments, by the arguments' paths.
+
+    Raises:
+        ImproperlyConfigured: on one that clients would refuse, and the tool with it, or that
+            would show a secret to whatever is between client and server.
+    """
+    names: dict[Path, str] = {}
+    for path, annotated in schemas_in(schema, ()):
+        if KEYWORD not in annotated:
+            continue
+        name = annotated[KEYWORD]
+        if wrong := fault(path, annotated, names):
+            place = ".".join(path) if path else "a schema that is no property"
+            raise ImproperlyConfigured(f"{KEYWORD} {name!r} of {place}: {wrong}.")
+        names[path or ()] = name
+    return names
+
+
+def fault(path: Path | None, schema: Mapping[str, Any], known: Mapping[Path, str]) -> str:
+    """Return what is wrong with the annotation of a schema, "" if nothing."""
+    name = schema[KEYWORD]
+    if not path:
+        return "only a property that is reached through properties alone has a header"
+    if not isinstance(name, str) or not TOKEN.fullmatch(name):
+        return "the name of a header consists of ASCII letters, digits and hyphens"
+    if schema.get("type") not in TYPES:
+        return f"only the types {', '.join(TYPES)} have headers"
+    if name.lower() in (other.lower() for other in known.values()):
+        return "another argument has a header of this name"
+    spoken = (path[-1], name.replace("-", "_"))
+    if any(map(sounds_secret, spoken)) or schema.get("writeOnly") is True:
+        return "proxies and logs see headers, which are no place for a secret"
+    return ""
+
+
+def schemas_in(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
+    """Yield every schema in a schema, with its path through properties; None off that path."""
+    if not isinstance(schema, Mapping):
+        return
+    yield path, schema
+    for keyword, value in schema.items():
+        if keyword in NAMED and isinstance(value, Mapping):
+            on_path = path is not None and keyword == "properties"
+            for name, member in value.items():
+                yield from schemas_in(member, (*(path or ()), name) if on_path else None)
+        elif keyword not in DATA:
+            for member in value if isinstance(value, (list, tuple)) else (value,):
+                yield from schemas_in(member, None)

@@ -1,0 +1,297 @@
+"""Arguments that clients repeat in HTTP headers: which may be, and that both agree."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.urls import path
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.shared.inbound import (
+    find_invalid_x_mcp_header,
+    mcp_param_headers,
+    validate_mcp_param_headers,
+    x_mcp_header_map,
+)
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.exceptions import HeaderMismatch
+from drf_mcp.local import send
+from drf_mcp.protocol.headers import argument_headers, check_arguments
+from drf_mcp.test import MCPClient
+from drf_mcp.tools import Registry, registry
+from drf_mcp.tools.mirrored import mirrored_arguments
+from tests.agents import Agent
+
+TEXT = {"type": "string", "x-mcp-header": "Region"}
+
+
+def with_member(schema: dict[str, Any], name: str = "region", **more: Any) -> dict[str, Any]:
+    """Return an input schema with one property."""
+    return {"type": "object", "properties": {name: schema}, **more}
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "empty": with_member({**TEXT, "x-mcp-header": ""}),
+    "space": with_member({**TEXT, "x-mcp-header": "My Region"}),
+    "line break": with_member({**TEXT, "x-mcp-header": "Region\r\nX"}),
+    "colon": with_member({**TEXT, "x-mcp-header": "Region:"}),
+    "not ASCII": with_member({**TEXT, "x-mcp-header": "Région"}),
+    "no text": with_member({**TEXT, "x-mcp-header": 5}),
+    "null": with_member({**TEXT, "x-mcp-header": None}),
+    "number": with_member({"type": "number", "x-mcp-header": "Ratio"}),
+    "array": with_member({"type": "array", "items": {}, "x-mcp-header": "Tags"}),
+    "object": with_member({"type": "object", "x-mcp-header": "Filter"}),
+    "untyped": with_member({"x-mcp-header": "Region"}),
+    "nullable": with_member({"type": ["string", "null"], "x-mcp-header": "Region"}),
+    "root": {"type": "object", "x-mcp-header": "All"},
+    "items": with_member({"type": "array", "items": TEXT}),
+    "anyOf": with_member({"anyOf": [TEXT, {"type": "null"}]}),
+    "root allOf": {"type": "object", "allOf": [with_member(TEXT)]},
+    "not": with_member({"not": TEXT}),
+    "if": with_member({"type": "string"}, **{"if": with_member(TEXT)}),
+    "$defs": with_member({"$ref": "#/$defs/region"}, **{"$defs": {"region": TEXT}}),
+    "patternProperties": {"type": "object", "patternProperties": {"^r": TEXT}},
+    "additionalProperties": {"type": "object", "additionalProperties": TEXT},
+    "twice": {
+        "type": "object",
+        "properties": {"a": TEXT, "b": {**TEXT, "x-mcp-header": "REGION"}},
+    },
+    "twice, nested": {
+        "type": "object",
+        "properties": {"a": TEXT, "b": {"type": "object", "properties": {"c": TEXT}}},
+    },
+}
+# The specification leaves these to the server.
+UNWISE: dict[str, dict[str, Any]] = {
+    "password": with_member(TEXT, "password"),
+    "secret header": with_member({**TEXT, "x-mcp-header": "Api-Key"}),
+    "write only": with_member({**TEXT, "writeOnly": True}),
+    "underscore": with_member({**TEXT, "x-mcp-header": "My_Region"}),
+}
+RIGHT: dict[str, tuple[dict[str, Any], dict[tuple[str, ...], str]]] = {
+    "none": (with_member({"type": "string"}), {}),
+    "string": (with_member(TEXT), {("region",): "Region"}),
+    "integer": (with_member({**TEXT, "type": "integer"}), {("region",): "Region"}),
+    "boolean": (with_member({**TEXT, "type": "boolean"}), {("region",): "Region"}),
+    "any token": (
+        with_member({**TEXT, "x-mcp-header": "!#$%&'*+-.^`|~9aZ"}),
+        {("region",): "!#$%&'*+-.^`|~9aZ"},
+    ),
+    "nested": (
+        with_member({"type": "object", "properties": {"region": TEXT}}, "query"),
+        {("query", "region"): "Region"},
+    ),
+    "an argument of this name": (with_member({"type": "string"}, "x-mcp-header"), {}),
+    "data": (with_member({"type": "object", "default": {"x-mcp-header": "No"}}), {}),
+}
+
+
+@pytest.mark.parametrize("schema", WRONG.values(), ids=WRONG)
+def test_a_header_that_clients_refuse_is_refused_where_it_is_written(schema):
+    """The official client would leave the tool out."""
+    assert find_invalid_x_mcp_header(schema)
+    with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
+        mcp_tool(input_schema=schema)
+
+
+@pytest.mark.parametrize("schema", UNWISE.values(), ids=UNWISE)
+def test_a_header_that_shows_a_secret_or_never_arrives_is_refused(schema):
+    with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
+        mcp_tool(input_schema=schema)
+
+
+@pytest.mark.parametrize(("schema", "names"), RIGHT.values(), ids=RIGHT)
+def test_any_other_header_is_taken(schema, names):
+    assert find_invalid_x_mcp_header(schema) is None
+    assert mirrored_arguments(schema) == names == x_mcp_header_map(schema)
+    mcp_tool(input_schema=schema)
+
+
+@pytest.mark.parametrize("option", ["query", "body"])
+def test_declared_parameters_are_looked_at_as_well(option):
+    wrong = {option: {"region": {**TEXT, "x-mcp-header": "My Region"}}}
+    with pytest.raises(ImproperlyConfigured, match=r"of .*region"):
+        mcp_tool(**wrong)
+    with pytest.raises(ImproperlyConfigured, match=r"of .*region"):
+        Registry().register(APIView, **wrong)
+
+
+def test_a_parameter_and_a_member_of_the_body_share_no_header():
+    with pytest.raises(ImproperlyConfigured, match="another argument"):
+        mcp_tool(query={"a": TEXT}, body={"b": TEXT})
+
+
+# --- Both ends ----------------------------------------------------------------------------
+
+NAMES = {("region",): "Region", ("inner", "count"): "Count", ("flag",): "Flag"}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "region": TEXT,
+        "inner": {
+            "type": "object",
+            "properties": {"count": {"type": "integer", "x-mcp-header": "Count"}},
+        },
+        "flag": {"type": "boolean", "x-mcp-header": "Flag"},
+    },
+}
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.text().filter(lambda text: text.isprintable() or text.isascii())
+)
+arguments = st.fixed_dictionaries(
+    {},
+    optional={
+        "region": scalars,
+        "inner": st.fixed_dictionaries({}, optional={"count": scalars}) | scalars,
+        "flag": scalars,
+    },
+)
+
+
+@given(arguments)
+def test_the_headers_of_a_client_agree_with_its_arguments(sent):
+    """Those of the official client here, and ours there."""
+    check_arguments(mcp_param_headers(NAMES, sent), sent, NAMES)
+    assert validate_mcp_param_headers(SCHEMA, sent, argument_headers(sent, NAMES)) is None
+
+
+@given(arguments, arguments)
+def test_headers_of_other_arguments_are_refused(sent, others):
+    headers = mcp_param_headers(NAMES, others)
+    if validate_mcp_param_headers(SCHEMA, sent, headers) is None:
+        check_arguments(headers, sent, NAMES)
+    else:
+        with pytest.raises(HeaderMismatch):
+            check_arguments(headers, sent, NAMES)
+
+
+@pytest.mark.parametrize("text", ["42", "42.0", "42.000"])
+def test_integers_are_compared_as_numbers(text):
+    check_arguments({"Mcp-Param-Count": text}, {"inner": {"count": 42}}, NAMES)
+
+
+# --- The call -----------------------------------------------------------------------------
+
+
+@mcp_tool(query={"region": TEXT, "count": {"type": "integer", "x-mcp-header": "Count"}})
+class Regions(APIView):
+    """Say which region was asked for."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        return Response(request.query_params)
+
+
+@pytest.fixture
+def agent(expose) -> Agent:
+    """An agent for one tool, ``regions``."""
+    expose(path("regions/", Regions.as_view()))
+    return Agent(Client())
+
+
+def called(agent: Agent, sent: dict[str, Any], **headers: str):
+    """Return the HTTP response to a call with these headers beside those of the revision."""
+    message, framed = agent.frame("tools/call", {"name": "regions", "arguments": sent})
+    further = {f"Mcp-Param-{name}": value for name, value in headers.items()}
+    return agent.post(message, {**framed, **further})
+
+
+def test_the_tool_says_which_arguments_have_headers(agent):
+    members = agent.tools()["regions"]["inputSchema"]["properties"]
+    assert members["region"]["x-mcp-header"] == "Region"
+    assert registry.tools()["regions"].mirrored == {("region",): "Region", ("count",): "Count"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "headers"),
+    [
+        ({}, {}),
+        ({"region": None}, {}),
+        ({"region": "us-west1"}, {"Region": "us-west1"}),
+        ({"region": "us-west1", "count": 3}, {"REGION": " us-west1 ", "Count": "3"}),
+        ({"region": "ü"}, {"Region": "=?base64?w7w=?="}),
+        ({"region": ""}, {"Region": ""}),
+        ({"count": 3}, {"Count": "3.0"}),
+    ],
+)
+def test_headers_that_agree_let_the_call_through(agent, sent, headers):
+    assert "result" in json.loads(called(agent, sent, **headers).content)
+
+
+@pytest.mark.parametrize(
+    ("sent", "headers"),
+    [
+        ({"region": "us-west1"}, {}),
+        ({"region": "us-west1"}, {"Region": "US-WEST1"}),
+        ({"region": "us-west1"}, {"Region": "us-west1,us-west1"}),
+        ({"region": "us-west1"}, {"Region": "=?base64?!!?="}),
+        ({"region": "ü"}, {"Region": "ü"}),
+        ({}, {"Region": "us-west1"}),
+        ({"region": None}, {"Region": "null"}),
+        ({"count": 3}, {"Count": "4"}),
+        ({"count": 3}, {"Count": "3e0"}),
+        ({"count": 3}, {}),
+    ],
+)
+def test_headers_that_disagree_are_a_mismatch(agent, sent, headers):
+    response = called(agent, sent, **headers)
+    answer = json.loads(response.content)
+    assert (response.status_code, answer["id"], answer["error"]["code"]) == (400, 7, -32020)
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2025-06-18", "2025-03-26"])
+def test_the_handshake_revisions_have_no_such_headers(agent, revision):
+    agent.revision = revision
+    assert "result" in json.loads(called(agent, {"region": "us-west1"}).content)
+
+
+def test_a_door_without_headers_asks_for_none(agent):
+    params = {"name": "regions", "arguments": {"region": "us-west1"}}
+    assert "result" in send("tools/call", params)
+
+
+def test_a_stranger_learns_nothing_of_the_headers(agent, settings):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    }
+    assert called(agent, {"region": "us-west1"}).status_code == 401
+
+
+@pytest.mark.parametrize("region", ["us-west1", "ü", " padded ", "=?base64?x?=", ""])
+def test_the_client_for_tests_sends_the_headers(agent, region):
+    assert MCPClient().call_tool("regions", region=region, count=3).data["region"] == region
+
+
+def test_grouped_arguments_have_headers_by_their_path(expose):
+    expose(path("regions/", Regions.as_view()), ARGUMENTS="grouped")
+    agent = Agent(Client())
+    sent = {"query": {"region": "us-west1"}}
+    assert "result" in json.loads(called(agent, sent, Region="us-west1").content)
+    assert called(agent, sent).status_code == 400
+
+
+def test_base64_of_the_specification():
+    """Its own examples ("Encoding examples")."""
+    texts = ["us-west1", "Hello, 世界", " padded ", "line1\nline2", "=?base64?literal?="]
+    sent = [argument_headers({"region": text}, {("region",): "Text"}) for text in texts]
+    assert [headers["Mcp-Param-Text"] for headers in sent] == [
+        "us-west1",
+        "=?base64?SGVsbG8sIOS4lueVjA==?=",
+        "=?base64?IHBhZGRlZCA=?=",
+        "=?base64?bGluZTEKbGluZTI=?=",
+        "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=",
+    ]
+    assert base64.b64decode("SGVsbG8sIOS4lueVjA==").decode() == texts[1]
