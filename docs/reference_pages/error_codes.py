@@ -134,7 +134,8 @@ an argument, and a `Retry-After`, come first."""
 PROBLEMS_HEAD = """\
 The code of a problem is REST framework's own, or that of your validator. These have advice of
 their own; any other tells the caller to correct the argument. What would be accepted is added
-where that is known. An argument that does not exist has the code `unknown`."""
+where that is known. An argument that does not exist has the code `unknown`, one
+that answers have and requests do not, `read_only`."""
 WARNINGS_HEAD = """\
 These are the codes that the package gives or knows the severity of.
 [`call_notes(request).warn`](../envelopes.md#what-a-view-can-say) takes any other as well."""

@@ -56,6 +56,7 @@ class FlatArguments:
     ) -> None:
         self.bodies = bodies
         self.keys = endpoint.body.keys
+        self.read_only = read_only_names(endpoint)
         self.arguments = tuple(flat_arguments(endpoint, extra_query))
         self.fields = fields_argument(endpoint) if selects else None
         answer = (self.fields,) if self.fields else ()
@@ -96,7 +97,8 @@ class FlatArguments:
         """Return a problem for each unknown and each missing argument."""
         listed = [name for name, argument in self.named.items() if argument.listed]
         unlisted = [name for name, argument in self.named.items() if not argument.listed]
-        return unknown_arguments(arguments, "", listed, self.holder(), unlisted) + [
+        holder, read_only = self.holder(), self.read_only
+        return unknown_arguments(arguments, "", listed, holder, unlisted, read_only) + [
             missing_argument(argument.name, "")
             for argument in self.arguments
             if argument.required and lacks(arguments, argument)
@@ -146,6 +148,12 @@ class FlatArguments:
         if whole is None or not isinstance(first, int):
             return self.whole_body_pointer()
         return self.pointer(whole)
+
+
+def read_only_names(endpoint: EndpointSchema) -> frozenset[str]:
+    """Return the names in the answer of a write; those that it takes as well are arguments."""
+    written = endpoint.body.kind in ("object", "either")
+    return frozenset(endpoint.output.get("properties", ())) if written else frozenset()
 
 
 def lacks(given: Mapping[str, Any], argument: Argument) -> bool:

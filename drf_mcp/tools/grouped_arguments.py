@@ -9,7 +9,14 @@ from drf_mcp.outcomes import Problem
 from drf_mcp.schemas.endpoint import EndpointSchema, Parameter
 from drf_mcp.schemas.unions import both_handled
 from drf_mcp.schemas.words import listing
-from drf_mcp.tools.arguments import FlatArguments, Parts, lacks, object_schema, whole_body
+from drf_mcp.tools.arguments import (
+    FlatArguments,
+    Parts,
+    lacks,
+    object_schema,
+    read_only_names,
+    whole_body,
+)
 from drf_mcp.tools.bodies import BodyEncoder
 from drf_mcp.tools.calls import ANSWER, BODY, PATH, QUERY, Argument, Call, parsed
 from drf_mcp.tools.fields_argument import fields_argument
@@ -53,6 +60,7 @@ class GroupedArguments(FlatArguments):
     ) -> None:
         self.bodies = bodies
         self.keys = endpoint.body.keys
+        self.read_only = read_only_names(endpoint)
         self.open_query = extra_query
         self.groups: dict[str, dict[str, Argument]] = {
             PATH: {p.name: Argument(p.name, PATH, p) for p in endpoint.path},
@@ -134,7 +142,8 @@ class GroupedArguments(FlatArguments):
         given = value or {}
         known = [name for name, argument in group.items() if argument.listed]
         others = given if location == QUERY and self.open_query else group.keys() - known
-        return unknown_arguments(given, prefix, known, unlisted=others) + [
+        read_only = self.read_only if location == BODY else ()
+        return unknown_arguments(given, prefix, known, unlisted=others, read_only=read_only) + [
             missing_argument(name, prefix)
             for name, argument in group.items()
             if location == PATH and argument.required and given.get(name) is None

@@ -39,6 +39,7 @@ def unknown_arguments(
     known: Collection[str],
     holder: str = "",
     unlisted: Collection[str] = (),
+    read_only: Collection[str] = (),
 ) -> list[Problem]:
     """Return a problem for each argument that does not exist, up to `MAX_UNKNOWN`.
 
@@ -48,11 +49,15 @@ def unknown_arguments(
         known: the names that the tool's schema has.
         holder: the argument that any member of the body goes into; "" without one.
         unlisted: further names that are taken.
+        read_only: names of the answer that no request sets.
     """
     taken = {*known, *unlisted}
     unknown = islice((name for name in given if name not in taken), MAX_UNKNOWN)
     return [
-        unknown_argument(name, given[name], prefix, known, holder, unlisted) for name in unknown
+        read_only_argument(name, given[name], prefix)
+        if name in read_only
+        else unknown_argument(name, given[name], prefix, known, holder, unlisted)
+        for name in unknown
     ]
 
 
@@ -77,6 +82,17 @@ def unknown_argument(
         received=masked_member(name, value),
         accepted=nearest[0] if nearest else names,
         remediation=f"{hint} {mended} or correct its name, then call again.",
+    )
+
+
+def read_only_argument(name: str, value: Any, prefix: str) -> Problem:
+    """Return the problem of an argument whose value the view would ignore."""
+    return Problem(
+        code="read_only",
+        message=f"'{name}' is read-only.",
+        pointer=f"{prefix}/{escape(name)}",
+        received=masked_member(name, value),
+        remediation=f"Leave '{name}' out, then call again.",
     )
 
 

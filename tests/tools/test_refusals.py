@@ -24,12 +24,17 @@ class BoxSerializer(serializers.Serializer):
     code = serializers.CharField(required=False, write_only=True)
     lines = LineSerializer(many=True, required=False)
     owner = serializers.DictField(required=False)
+    packed_by = serializers.CharField(read_only=True)
 
 
 BoxSerializer._declared_fields["a/b~c"] = serializers.CharField(required=False)
 
 
 class Boxes(generics.CreateAPIView):
+    serializer_class = BoxSerializer
+
+
+class OneBox(generics.RetrieveAPIView):
     serializer_class = BoxSerializer
 
 
@@ -92,6 +97,32 @@ def test_an_unknown_argument_like_no_other_is_told_all_there_are(problem_of):
     problem = problem_of({"pk": 1, "name": "a", "zzzzzz": None})
     assert problem.accepted == "pk, name, colour, password, code, lines, owner, a_b_c"
     assert problem.received is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mcp_settings", "pointer"),
+    [
+        ({"pk": 1, "name": "a", "packed_by": "me"}, {}, "/packed_by"),
+        (
+            {"kwargs": {"pk": 1}, "body": {"name": "a", "packed_by": "me"}},
+            {"ARGUMENTS": "grouped"},
+            "/body/packed_by",
+        ),
+    ],
+    ids=["flat", "grouped"],
+)
+def test_a_read_only_field_is_told_to_be_one(problem_of, arguments, mcp_settings, pointer):
+    problem = problem_of(arguments, **mcp_settings)
+    assert (problem.code, problem.pointer, problem.received) == ("read_only", pointer, "me")
+    assert problem.message == "'packed_by' is read-only."
+    assert problem.remediation == "Leave 'packed_by' out, then call again."
+
+
+def test_a_field_that_a_read_gives_is_no_argument_of_it(tool_of):
+    with pytest.raises(ArgumentsRefused) as refused:
+        tool_of(OneBox).bind({"pk": 1, "packed_by": "me"})
+    (problem,) = refused.value.problems
+    assert problem.message == "Unknown argument 'packed_by'."
 
 
 def test_an_unknown_argument_beside_an_open_body_belongs_into_it(tool_of):
