@@ -25,8 +25,10 @@ from drf_mcp.kinds import (
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.mirrored import KEYWORD, mirrored_arguments
 
-SCHEMAS = MappingOf(MappingOf(Kind(), "a schema"), "a dict from names to JSON Schemas", none=True)
-JSON_SCHEMA = MappingOf(Kind(), "a JSON Schema as a dict")
+SCHEMAS = MappingOf(
+    MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas", none=True
+)
+JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict")
 # The kind of value that each option of a tool takes.
 KINDS: Mapping[str, Kind] = {
     "name": Text(none=True),
@@ -38,7 +40,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "query": SCHEMAS,
     "body": SCHEMAS,
-    "input_schema": MappingOf(Kind(), "a JSON Schema as a dict", none=True),
+    "input_schema": MappingOf(Kind(none=True), "a JSON Schema as a dict", none=True),
     "output_schema": Either(Choice("envelope", "full"), JSON_SCHEMA, none=True),
     "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
     "max_result_chars": Number(0, none=True),

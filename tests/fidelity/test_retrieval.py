@@ -23,7 +23,7 @@ from drf_mcp.envelopes import (
     verify_payload,
 )
 from drf_mcp.exceptions import SoftFailure
-from drf_mcp.fidelity import CacheArchive, canonical_text
+from drf_mcp.fidelity import CacheArchive, Digester, canonical_text
 from drf_mcp.fidelity.archives import content_hash
 from drf_mcp.tools import Registry, mcp_tool
 from drf_mcp.views import MCPView
@@ -417,7 +417,7 @@ def test_an_endpoint_with_a_registry_of_its_own_serves_its_rest(settings, agent_
     assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
 
 
-class Broken:
+class Broken(CacheArchive):
     """An archive whose server is down."""
 
     def store(self, entry) -> None:
@@ -448,7 +448,7 @@ def test_an_archive_that_cannot_be_read_is_unavailable(library, alice):
     assert "route to host" not in result.raw["content"][0]["text"]
 
 
-class Failing:
+class Failing(Digester):
     """A digester whose model is down."""
 
     def digest(self, text: str, query: str) -> dict:
