@@ -394,8 +394,28 @@ RESERVED = [
     "request_id",
     "soft",
     "extra",
+    "suggestions",
+    "content_version",
+    "content_hash",
+    "next_cursor",
+    "timestamp",
+    "tool_name",
+    "tool_version",
+    "execution_time",
 ]
-MEMBERS = ["has_more", "cursor", "total_count", "next", "limit", "reset_at", "code", "message"]
+MEMBERS = [
+    "has_more",
+    "cursor",
+    "total_count",
+    "next",
+    "limit",
+    "reset_at",
+    "period",
+    "code",
+    "message",
+    "field",
+    "burst",
+]
 objects = st.dictionaries(st.sampled_from(MEMBERS), values | st.floats(), max_size=3)
 metas = st.dictionaries(
     st.sampled_from(RESERVED), values | objects | st.lists(objects, max_size=2), max_size=4
