@@ -86,8 +86,15 @@ def response_v2_failure(envelope: Mapping[str, Any], status: int, *, soft: bool)
         problems=tuple(response_v2_problems(details)),
         context={name: value for name, value in data.items() if name not in STANDARD_DATA},
         soft=soft,
-        details=details,
+        details={name: value for name, value in details.items() if is_of_its_type(name, value)},
     )
+
+
+def is_of_its_type(name: str, value: Any) -> bool:
+    """Return whether a member of ``details`` is what the contract says, if it names the member."""
+    if name == "problems":
+        return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
+    return name not in ("field", "constraint") or isinstance(value, str)
 
 
 def category_of(named: Any, code: str, status: int) -> Category:

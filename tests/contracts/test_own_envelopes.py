@@ -249,6 +249,14 @@ def test_details_that_name_an_argument_are_its_problem_too(serve):
     assert served.read("ok")["errors"][0]["path"] == "lines[0].name"
 
 
+@pytest.mark.parametrize("wrong", [{"problems": [None]}, {"field": 3}, {"constraint": None}])
+def test_details_of_a_wrong_type_count_for_nothing(serve, wrong):
+    told = serve(view(lambda: refused({"error_code": "CONFLICT", "details": {"a": 1, **wrong}})))
+    details = told.read()["data"]["details"]
+    assert details["a"] == 1
+    assert not wrong.items() <= details.items()
+
+
 def test_unknown_members_of_a_warning_belong_to_its_context(serve):
     detail = {"code": "STALE_CACHE", "message": "Old.", "source": "a", "context": {"hours": 2}}
     (told,) = serve(view(lambda: v2(meta={"warning_details": [detail]}))).read()["meta"][
