@@ -53,7 +53,7 @@ lint: .venv/installed-test
 	$(run) -m mypy
 
 # Node.js, the official conformance suite, the TypeScript SDK, old and new, and the MCP Inspector
-# for tests/interop; axe-core for tests/page.
+# for tests/interop; axe-core for tests/browsable.
 node: .venv/node/installed
 
 clean:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from drf_mcp.notes import call_notes
+    from drf_mcp.interaction.call_context import call_context
     from drf_mcp.tools import mcp_tool, mcp_viewset, registry
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "call_notes", "mcp_tool", "mcp_viewset", "registry"]
+__all__ = ["__version__", "call_context", "mcp_tool", "mcp_viewset", "registry"]
 
 
 def __getattr__(name: str) -> Any:
@@ -18,8 +18,8 @@ def __getattr__(name: str) -> Any:
         from drf_mcp import tools
 
         return getattr(tools, name)
-    if name == "call_notes":
-        from drf_mcp.notes import call_notes
+    if name == "call_context":
+        from drf_mcp.interaction.call_context import call_context
 
-        return call_notes
+        return call_context
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,6 @@ class DRFMCPConfig(AppConfig):
 
     def ready(self) -> None:
         """Import the ``mcp`` modules and the system checks."""
-        from drf_mcp import checks  # noqa: F401
+        from drf_mcp.operators import checks  # noqa: F401
 
         autodiscover_modules("mcp")

@@ -8,16 +8,16 @@ from typing import Any
 
 from rest_framework.renderers import JSONRenderer
 
-from drf_mcp.content import BODILESS
+from drf_mcp.dispatch.content import BODILESS
+from drf_mcp.dispatch.errors.mapper import ArgumentLocator
+from drf_mcp.dispatch.response import ViewResponse, build_outcome, new_request_id, pointed
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import MISSING, Outcome
-from drf_mcp.problems import ArgumentLocator
-from drf_mcp.reading import Answer, new_request_id, outcome_of, pointed
-from drf_mcp.results import make_envelope
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
-from drf_mcp.tools.refusals import escape
-from drf_mcp.tools.sent import sent_body, sent_call
+from drf_mcp.tools.arguments.errors import escape
+from drf_mcp.tools.arguments.from_request import sent_body, sent_call
+from drf_mcp.tools.results import make_envelope
 
 
 class EnvelopeJSONRenderer(JSONRenderer):
@@ -68,7 +68,7 @@ def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
         response: the response.
         view: the view instance that answered.
     """
-    answer = Answer(
+    answer = ViewResponse(
         status=response.status_code,
         data=data,
         headers=response.headers,
@@ -80,10 +80,10 @@ def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
     # Only an error speaks of the body, which a view may have left unread.
     body = sent_body(view.request) if response.exception or answer.status >= 400 else {}
     if tool is None:
-        told = outcome_of(view.get_view_name(), answer, RequestPointers(view.request, body))
+        told = build_outcome(view.get_view_name(), answer, RequestPointers(view.request, body))
     else:
         arguments = tool.pointers(sent_call(tool.arguments, view, body))
-        told = pointed(outcome_of(tool.name, answer, arguments), tool)
+        told = pointed(build_outcome(tool.name, answer, arguments), tool)
     return replace(told, request_id=told.request_id or new_request_id())
 
 

@@ -12,15 +12,14 @@ from django.utils.encoding import force_str
 from rest_framework.exceptions import APIException
 
 import drf_mcp
-from drf_mcp.budgets import Budget
-from drf_mcp.callers import Caller
-from drf_mcp.dispatch import close_broken_connections, contain, dispatch, failed, unexpected
-from drf_mcp.encoding import AnswerEncoder
+from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.containment import contain
+from drf_mcp.dispatch.dispatcher import close_broken_connections, dispatch, failed, unexpected
+from drf_mcp.dispatch.encoding import AnswerEncoder
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError
-from drf_mcp.exchanges import Exchange
-from drf_mcp.listing import definition, is_public, page_of
-from drf_mcp.observing import log_refusal, observe, traced
+from drf_mcp.observability.logging import log_refusal, observe, traced
+from drf_mcp.observability.records import RequestContext
 from drf_mcp.protocol import (
     REVISIONS,
     ClientResponse,
@@ -31,10 +30,12 @@ from drf_mcp.protocol import (
     select,
     select_by_headers,
 )
-from drf_mcp.results import explained, make_envelope, tool_result
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool
-from drf_mcp.visibility import Visibility
+from drf_mcp.tools.listing import definition, is_public, page_of
+from drf_mcp.tools.results import explained, make_envelope, tool_result
+from drf_mcp.tools.visibility import Visibility
+from drf_mcp.truncation.budget import Budget
 
 
 @dataclass(frozen=True)
@@ -192,13 +193,13 @@ class Server:
             caller.authenticate()
             return ACCEPTED
         era.require(item.method)
-        exchange = Exchange(item, era, caller, headers)
+        exchange = RequestContext(item, era, caller, headers)
         with traced(exchange, self.registry):
             members = METHODS[item.method](self, exchange)
         info = era.implementation_members(server_info())
         return Reply(200, jsonrpc.result(item.id, era.finish(item.method, members, info)))
 
-    def initialize(self, exchange: Exchange) -> dict[str, Any]:
+    def initialize(self, exchange: RequestContext) -> dict[str, Any]:
         """Answer ``initialize`` (2025-11-25, basic/lifecycle)."""
         exchange.caller.authenticate()
         info = exchange.era.implementation_members(server_info())
@@ -209,12 +210,12 @@ class Server:
             **instructions(),
         }
 
-    def ping(self, exchange: Exchange) -> dict[str, Any]:
+    def ping(self, exchange: RequestContext) -> dict[str, Any]:
         """Answer ``ping`` (2025-11-25, basic/utilities/ping)."""
         exchange.caller.authenticate()
         return {}
 
-    def discover(self, exchange: Exchange) -> dict[str, Any]:
+    def discover(self, exchange: RequestContext) -> dict[str, Any]:
         """Answer ``server/discover`` (2026-07-28, server/discover)."""
         exchange.caller.authenticate()
         return {
@@ -223,7 +224,7 @@ class Server:
             **instructions(),
         }
 
-    def list_tools(self, exchange: Exchange) -> dict[str, Any]:
+    def list_tools(self, exchange: RequestContext) -> dict[str, Any]:
         """Answer ``tools/list``: the tools this caller may call (server/tools)."""
         every = list(self.registry.tools(exchange.urlconf).values())
         page, following = page_of(
@@ -237,7 +238,7 @@ class Server:
             members["cacheScope"] = "public"
         return members
 
-    def call_tool(self, exchange: Exchange) -> dict[str, Any]:
+    def call_tool(self, exchange: RequestContext) -> dict[str, Any]:
         """Answer ``tools/call`` (server/tools, "Calling Tools")."""
         params = exchange.message.params
         name = params.get("name")
@@ -271,7 +272,7 @@ class Server:
         return chosen
 
 
-METHODS: dict[str, Callable[[Server, Exchange], dict[str, Any]]] = {
+METHODS: dict[str, Callable[[Server, RequestContext], dict[str, Any]]] = {
     "initialize": Server.initialize,
     "ping": Server.ping,
     "server/discover": Server.discover,

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
-from drf_mcp.kinds import (
+from drf_mcp.option_types import (
     CacheAlias,
     Choice,
     Class,
@@ -134,15 +134,15 @@ SETTINGS: dict[str, Setting] = {
     "MAX_RESULT_CHARS": Setting(40000, Number(SMALLEST_BUDGET, none=True)),
     # The same for a failure.
     "MAX_ERROR_CHARS": Setting(8000, Number(SMALLEST_BUDGET, none=True)),
-    # Makes digests of long texts: a drf_mcp.fidelity.Digester. None: a row with a text
+    # Makes digests of long texts: a drf_mcp.truncation.Digester. None: a row with a text
     # too long is reduced to its identifiers instead.
     "DIGESTER_CLASS": Setting(
-        "drf_mcp.fidelity.ExtractiveDigester", Class("drf_mcp.fidelity.Digester", none=True)
+        "drf_mcp.truncation.ExtractiveDigester", Class("drf_mcp.truncation.Digester", none=True)
     ),
     # Where content waits that a result had no room for. Several processes need a cache
-    # that they share, or drf_mcp.fidelity.DatabaseArchive. None: nothing is kept.
+    # that they share, or drf_mcp.archive.DatabaseArchive. None: nothing is kept.
     "ARCHIVE_CLASS": Setting(
-        "drf_mcp.fidelity.CacheArchive", Class("drf_mcp.fidelity.Archive", none=True)
+        "drf_mcp.archive.CacheArchive", Class("drf_mcp.archive.Archive", none=True)
     ),
     # The alias in CACHES that CacheArchive uses.
     "ARCHIVE_CACHE": Setting("default", CacheAlias()),

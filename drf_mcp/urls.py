@@ -5,7 +5,7 @@ Beside it stands what results had no room for, which the tool ``content_retrieve
 
 from django.urls import path, re_path
 
-from drf_mcp.retrieval import ContentRetrieveView
+from drf_mcp.archive.retrieval import ContentRetrieveView
 from drf_mcp.views import MCPView
 
 app_name = "drf_mcp"

@@ -17,13 +17,14 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 from rest_framework.settings import api_settings
 
-from drf_mcp.callers import Caller
-from drf_mcp.chunked_bodies import LengthRequired, open_chunked_body
-from drf_mcp.dispatch import contain, unexpected
+from drf_mcp.access.authentication import Caller
+from drf_mcp.access.origins import check_media_type, check_origin
+from drf_mcp.browsable import is_wanted, refuse, show
+from drf_mcp.dispatch.dispatcher import contain, unexpected
+from drf_mcp.dispatch.errors.parsing import sentence
 from drf_mcp.envelopes import Envelope
-from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import ProtocolError, Refused
-from drf_mcp.kinds import (
+from drf_mcp.option_types import (
     Class,
     Flag,
     InstanceOf,
@@ -32,12 +33,11 @@ from drf_mcp.kinds import (
     PermissionClass,
     refuse_wrong_values,
 )
-from drf_mcp.origins import check_media_type, check_origin
-from drf_mcp.page import is_wanted, refuse, show
 from drf_mcp.protocol import error_response
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
+from drf_mcp.transports.chunked_body import LengthRequired, open_chunked_body
 
 # The kind of value that each attribute of the view takes.
 KINDS: Mapping[str, Kind] = {

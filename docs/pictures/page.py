@@ -10,9 +10,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page
 
+from tests.browsable.browser import chromium, log_in
+from tests.browsable.screenshots import error
 from tests.interop.servers import Shop, running
-from tests.page.browser import chromium, log_in
-from tests.page.screenshots import error
 
 
 def quoted(page: Page, url: str) -> None:
@@ -39,7 +39,7 @@ DOTS = 2
 def photograph(folder: Path) -> None:
     """Serve a shop of its own and take every picture."""
     with tempfile.TemporaryDirectory() as scratch:
-        shop = Shop(Path(scratch) / "shop.sqlite3", "tests.page.settings")
+        shop = Shop(Path(scratch) / "shop.sqlite3", "tests.browsable.settings")
         shop.seed()
         with running("uvicorn", shop, Path(scratch) / "log") as server, chromium() as browser:
             for name, (state, scheme) in PICTURES.items():

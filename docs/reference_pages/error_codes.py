@@ -8,10 +8,10 @@ from typing import Any
 
 from docs.reference_pages.markdown import code, page, table
 from drf_mcp import exceptions
+from drf_mcp.dispatch.errors.codes import CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
+from drf_mcp.dispatch.errors.mapper import CAUSES
+from drf_mcp.dispatch.errors.remediation import PROBLEM_REMEDIES, STATUS_ADVICE
 from drf_mcp.outcomes import Severity
-from drf_mcp.problems import CAUSES
-from drf_mcp.remedies import PROBLEM_REMEDIES, STATUS_ADVICE
-from drf_mcp.vocabulary import CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
 
 # When a failure has a standard code, where its status and cause do not say it.
 WHEN = {
@@ -138,7 +138,7 @@ where that is known. An argument that does not exist has the code `unknown`, one
 that answers have and requests do not, `read_only`."""
 WARNINGS_HEAD = """\
 These are the codes that the package gives or knows the severity of.
-[`call_notes(request).warn`](../envelopes.md#what-a-view-can-say) takes any other as well."""
+[`call_context(request).warn`](../envelopes.md#what-a-view-can-say) takes any other as well."""
 PROTOCOL_HEAD = """\
 A message that cannot be served is answered by a JSON-RPC error, never by a tool's result."""
 PROTOCOL_FOOT = """\

@@ -9,15 +9,15 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework import exceptions
 
-from drf_mcp.envelopes.status_models import ResponseError, ResponseSeverity
-from drf_mcp.violations import violation_failure
-from drf_mcp.vocabulary import (
+from drf_mcp.dispatch.errors.codes import (
     HANDLING,
     Category,
     category_of_code,
     screaming_code,
     standard_code,
 )
+from drf_mcp.dispatch.errors.violations import violation_failure
+from drf_mcp.envelopes.status_models import ResponseError, ResponseSeverity
 
 
 class HasValue(Protocol):

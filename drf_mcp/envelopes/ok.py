@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from drf_mcp.envelopes import facts
+from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.canonical import content_hash, json_value
-from drf_mcp.envelopes.payload import is_page, payload, payload_schema
+from drf_mcp.envelopes.content_hash import content_hash, json_value
+from drf_mcp.envelopes.data import is_page, payload, payload_schema
 from drf_mcp.outcomes import Failure, Outcome
 
 META: dict[str, Any] = {
@@ -19,12 +19,12 @@ META: dict[str, Any] = {
         "content_hash": {"type": "string"},
         "next_cursor": {"type": ["string", "null"]},
         "request_id": {"type": "string"},
-        **facts.FIDELITY,
-        "warnings": facts.STRINGS,
-        "pagination": facts.PAGINATION,
-        "rate_limit": facts.RATE_LIMIT,
+        **metadata.FIDELITY,
+        "warnings": metadata.STRINGS,
+        "pagination": metadata.PAGINATION,
+        "rate_limit": metadata.RATE_LIMIT,
         "telemetry": {"type": "object"},
-        "suggestions": facts.STRINGS,
+        "suggestions": metadata.STRINGS,
     },
 }
 
@@ -49,7 +49,7 @@ class OkEnvelope(Envelope):
     A page's ``data`` is the list of its rows, unless the view put more beside them.
 
     ``meta.version`` and ``meta.content_hash`` are about what was read, so only the view
-    knows them: see `drf_mcp.notes.Notes.version`. Where nobody says a version there is
+    knows them: see `CallContext.version`. Where nobody says a version there is
     none, and the hash is that of the answer itself, the one thing whose hash is known. A
     version without a hash has none: the hash of one answer would not be the same for
     another read of that version.
@@ -82,19 +82,19 @@ class OkEnvelope(Envelope):
         entries = [
             (problem.code, problem.message, problem.path, problem.remediation)
             for problem in failure.problems
-        ] or [(failure.code, facts.sentence(failure), "", facts.remediation(failure))]
+        ] or [(failure.code, metadata.sentence(failure), "", metadata.remediation(failure))]
         return [
             {
                 "code": code.lower(),
                 "message": message,
-                **facts.present({"path": path, "fix_hint": fix_hint}),
+                **metadata.present({"path": path, "fix_hint": fix_hint}),
             }
             for code, message, path, fix_hint in entries
         ]
 
     def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
         """Return ``meta``; ``content`` is the answer, whose hash stands in for no other."""
-        meta: dict[str, Any] = facts.further(outcome, META["properties"])
+        meta: dict[str, Any] = metadata.further(outcome, META["properties"])
         if outcome.version:
             meta["version"] = outcome.version
         if outcome.content_hash:
@@ -104,14 +104,14 @@ class OkEnvelope(Envelope):
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
         if outcome.failure is not None and outcome.failure.soft:
-            meta["warnings"] = facts.messages(outcome)
-        return meta | facts.present(
+            meta["warnings"] = metadata.messages(outcome)
+        return meta | metadata.present(
             {
                 "request_id": outcome.request_id,
-                **facts.fidelity(outcome),
-                "warnings": facts.messages(outcome),
-                "pagination": facts.pagination(outcome),
-                "rate_limit": facts.rate_limit(outcome),
+                **metadata.fidelity(outcome),
+                "warnings": metadata.messages(outcome),
+                "pagination": metadata.pagination(outcome),
+                "rate_limit": metadata.rate_limit(outcome),
                 "telemetry": outcome.telemetry,
                 "suggestions": list(outcome.suggestions),
             }

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import Self
 
-from drf_mcp.envelopes.bodies import Body
+from drf_mcp.envelopes.model import Body
 
 
 class OkError(BaseModel):

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from drf_mcp.envelopes import facts
+from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.canonical import json_text, json_value
+from drf_mcp.envelopes.content_hash import json_text, json_value
 from drf_mcp.outcomes import Failure, Outcome
 
 PREFIX = "Error executing tool: "
@@ -42,13 +42,13 @@ class PlainEnvelope(Envelope):
         """Return warnings, suggestions and the way to what is missing; None for none of them."""
         if not outcome.warnings and not outcome.suggestions and outcome.fidelity is None:
             return None
-        details = [facts.warning_detail(warning) for warning in outcome.warnings]
+        details = [metadata.warning_detail(warning) for warning in outcome.warnings]
         told = {"warning_details": details, "suggestions": list(outcome.suggestions)}
-        return facts.present({**told, **facts.fidelity(outcome)})
+        return metadata.present({**told, **metadata.fidelity(outcome)})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
         """Return the id under which the log knows the call, and what was read if that is said."""
-        return facts.present({"request_id": outcome.request_id, **facts.source(outcome)})
+        return metadata.present({"request_id": outcome.request_id, **metadata.source(outcome)})
 
     def answer(self, outcome: Outcome) -> Any:
         """Return the body: of a soft failure all of it, not the data in it alone."""

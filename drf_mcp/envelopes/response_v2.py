@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_mcp.envelopes import facts
+from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.payload import as_object, as_object_schema, payload, payload_schema
+from drf_mcp.envelopes.data import as_object, as_object_schema, payload, payload_schema
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 
 VERSION = "response-v2"
@@ -16,13 +16,13 @@ META: dict[str, Any] = {
     "properties": {
         "version": {"type": "string", "enum": [VERSION]},
         "request_id": {"type": "string"},
-        **facts.FIDELITY,
-        "warnings": facts.STRINGS,
-        "pagination": facts.PAGINATION,
-        "rate_limit": facts.RATE_LIMIT,
+        **metadata.FIDELITY,
+        "warnings": metadata.STRINGS,
+        "pagination": metadata.PAGINATION,
+        "rate_limit": metadata.RATE_LIMIT,
         "telemetry": {"type": "object"},
-        "suggestions": facts.STRINGS,
-        **facts.SOURCE,
+        "suggestions": metadata.STRINGS,
+        **metadata.SOURCE,
     },
     "required": ["version"],
 }
@@ -58,7 +58,7 @@ class ResponseV2Envelope(Envelope):
         failure = outcome.failure
         return {
             "success": failure is None,
-            "error": None if failure is None else facts.sentence(failure),
+            "error": None if failure is None else metadata.sentence(failure),
             "meta": self.meta(outcome),
             "data": as_object(payload(outcome))
             if failure is None
@@ -67,19 +67,19 @@ class ResponseV2Envelope(Envelope):
 
     def meta(self, outcome: Outcome) -> dict[str, Any]:
         """Return the reserved members that have something to say."""
-        return facts.present(
+        return metadata.present(
             {
-                **facts.further(outcome, META["properties"]),
+                **metadata.further(outcome, META["properties"]),
                 "version": VERSION,
                 "request_id": outcome.request_id,
-                **facts.fidelity(outcome),
-                "warnings": facts.messages(outcome),
-                "warning_details": [facts.warning_detail(item) for item in outcome.warnings],
-                "pagination": facts.pagination(outcome),
-                "rate_limit": facts.rate_limit(outcome),
+                **metadata.fidelity(outcome),
+                "warnings": metadata.messages(outcome),
+                "warning_details": [metadata.warning_detail(item) for item in outcome.warnings],
+                "pagination": metadata.pagination(outcome),
+                "rate_limit": metadata.rate_limit(outcome),
                 "telemetry": outcome.telemetry,
                 "suggestions": list(outcome.suggestions),
-                **facts.source(outcome),
+                **metadata.source(outcome),
             }
         )
 
@@ -88,7 +88,7 @@ class ResponseV2Envelope(Envelope):
         standard = {
             "error_code": failure.code,
             "error_type": failure.category.value,
-            "remediation": facts.remediation(failure),
+            "remediation": metadata.remediation(failure),
             **self.details(failure),
         }
         answer = as_object(payload(outcome)) if failure.soft else {}
@@ -103,9 +103,9 @@ class ResponseV2Envelope(Envelope):
         first = problems[0]
         return {
             "details": {
-                **facts.present({"field": first.path}),
+                **metadata.present({"field": first.path}),
                 "constraint": first.code,
-                **facts.received(first),
+                **metadata.received(first),
                 "problems": [self.problem(problem) for problem in problems],
                 **failure.details,
             }
@@ -115,11 +115,11 @@ class ResponseV2Envelope(Envelope):
         """Return one entry of ``details.problems``."""
         return {
             "pointer": problem.pointer,
-            **facts.present({"field": problem.path}),
+            **metadata.present({"field": problem.path}),
             "code": problem.code,
             "message": problem.message,
-            **facts.received(problem),
-            **facts.present(
+            **metadata.received(problem),
+            **metadata.present(
                 {
                     "accepted": problem.accepted,
                     "remediation": problem.remediation,

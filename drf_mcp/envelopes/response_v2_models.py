@@ -10,11 +10,11 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
-from drf_mcp.envelopes.bodies import Body
-from drf_mcp.envelopes.meta_reading import moment, period
+from drf_mcp.dispatch.errors.codes import HANDLING, WARNING_SEVERITIES, category_of_code
+from drf_mcp.envelopes.metadata_parsing import moment, period
+from drf_mcp.envelopes.model import Body
 from drf_mcp.envelopes.response_v2 import VERSION
 from drf_mcp.outcomes import Category, Fidelity
-from drf_mcp.vocabulary import HANDLING, WARNING_SEVERITIES, category_of_code
 
 OPEN = ConfigDict(extra="allow")
 EMPTY: tuple[Any, ...] = (None, [], {}, ())

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from datetime import datetime, timezone
 from typing import Any
 
-from drf_mcp.envelopes import facts
+from drf_mcp.dispatch.errors.codes import HANDLING
+from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.payload import as_object, as_object_schema, payload, payload_schema
+from drf_mcp.envelopes.data import as_object, as_object_schema, payload, payload_schema
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
-from drf_mcp.vocabulary import HANDLING
 
 ERRORS: dict[str, Any] = {
     "type": "array",
@@ -40,10 +40,10 @@ METADATA: dict[str, Any] = {
         "tool_name": {"type": "string"},
         "tool_version": {"type": "string"},
         "execution_time": {"type": "number", "description": "Seconds."},
-        **facts.FIDELITY,
-        "pagination": facts.PAGINATION,
-        "rate_limit": facts.RATE_LIMIT,
-        **facts.SOURCE,
+        **metadata.FIDELITY,
+        "pagination": metadata.PAGINATION,
+        "rate_limit": metadata.RATE_LIMIT,
+        **metadata.SOURCE,
     },
     "required": ["timestamp", "tool_name", "tool_version"],
 }
@@ -100,9 +100,9 @@ class StatusEnvelope(Envelope):
         """Return who answered, when, and how long it took, unless the view's response says."""
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         duration = outcome.telemetry.get("duration_ms")
-        return facts.present(
+        return metadata.present(
             {
-                **facts.further(outcome, METADATA["properties"]),
+                **metadata.further(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
                 "timestamp": own_text(outcome, "timestamp") or now.replace("+00:00", "Z"),
                 "tool_name": own_text(outcome, "tool_name") or outcome.tool,
@@ -110,10 +110,10 @@ class StatusEnvelope(Envelope):
                 or mcp_settings.SERVER_VERSION
                 or TOOL_VERSION,
                 "execution_time": seconds(duration),
-                **facts.source(outcome),
-                **facts.fidelity(outcome),
-                "pagination": facts.pagination(outcome),
-                "rate_limit": facts.rate_limit(outcome),
+                **metadata.source(outcome),
+                **metadata.fidelity(outcome),
+                "pagination": metadata.pagination(outcome),
+                "rate_limit": metadata.rate_limit(outcome),
             }
         )
 
@@ -131,8 +131,8 @@ class StatusEnvelope(Envelope):
                 "status": {"type": "string", "enum": ["success", "partial_success", "failure"]},
                 "success": {"type": "boolean"},
                 "errors": ERRORS,
-                "warnings": facts.STRINGS,
-                "suggestions": facts.STRINGS,
+                "warnings": metadata.STRINGS,
+                "suggestions": metadata.STRINGS,
                 "metadata": METADATA,
                 "data": {"type": "object"},
             },
@@ -165,12 +165,12 @@ def failure_error(failure: Failure) -> dict[str, Any]:
     handling = HANDLING[failure.category]
     known = failure.recoverable
     return {
-        "message": facts.sentence(failure),
-        "suggestion": facts.remediation(failure),
+        "message": metadata.sentence(failure),
+        "suggestion": metadata.remediation(failure),
         "severity": handling.severity.value,
         "code": failure.code.lower(),
         "recoverable": handling.recoverable if known is None else known,
-        **facts.present({"context": failure.context if failure.data is None else {}}),
+        **metadata.present({"context": failure.context if failure.data is None else {}}),
     }
 
 
@@ -180,18 +180,18 @@ def problem_error(problem: Problem, failure: Failure) -> dict[str, Any]:
     context = {
         **(failure.context if failure.data is None else {}),
         **problem.context,
-        **facts.present({"pointer": problem.pointer, "field": problem.path}),
-        **facts.present({"accepted": problem.accepted}),
-        **facts.received(problem),
+        **metadata.present({"pointer": problem.pointer, "field": problem.path}),
+        **metadata.present({"accepted": problem.accepted}),
+        **metadata.received(problem),
     }
     recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable
     return {
         "message": problem.message,
-        **facts.present({"suggestion": problem.remediation}),
+        **metadata.present({"suggestion": problem.remediation}),
         "severity": (problem.severity or handling.severity).value,
         "code": problem.code.lower(),
         "recoverable": recoverable,
-        **facts.present({"context": context}),
+        **metadata.present({"context": context}),
     }
 
 
@@ -201,11 +201,11 @@ def warning_error(warning: Warning) -> dict[str, Any]:
     severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
     return {
         "message": warning.message,
-        **facts.present({"suggestion": warning.remediation}),
+        **metadata.present({"suggestion": warning.remediation}),
         "severity": severity.value,
         "code": warning.code.lower(),
         "recoverable": warning.recoverable is not False,
-        **facts.present({"context": warning.context}),
+        **metadata.present({"context": warning.context}),
     }
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from drf_mcp.envelopes.bodies import Body
+from drf_mcp.envelopes.model import Body
 from drf_mcp.outcomes import Severity
 
 # The contract's name for the severities that every envelope uses.

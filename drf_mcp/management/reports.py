@@ -9,14 +9,18 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.client_limits import CHARACTERS_PER_TOKEN, CLIENT_LIMITS, limits_passed
-from drf_mcp.examples import example_arguments
-from drf_mcp.explain import Explanation
+from drf_mcp.introspection.describer import Finding
+from drf_mcp.introspection.examples import example_arguments
 from drf_mcp.management.tables import NONE, columns, counted, request_line, wrapped
-from drf_mcp.schemas.endpoint import Finding
-from drf_mcp.surface import Change, definition_of, permissions_of, size_of
+from drf_mcp.operators.client_limits import (
+    CHARACTERS_PER_TOKEN,
+    CLIENT_LIMITS,
+    limits_passed,
+)
+from drf_mcp.operators.exposure_report import Unexposed
+from drf_mcp.operators.lock import Change, definition_of, permissions_of, size_of
+from drf_mcp.operators.permission_trace import Explanation
 from drf_mcp.tools import Tool
-from drf_mcp.unexposed import Unexposed
 
 # In a composition of permissions there are several names: OR(a.b.C, d.E).
 MODULES = re.compile(r"[\w<>]+\.")

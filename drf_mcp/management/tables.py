@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from drf_mcp.schemas.places import place_of
+from drf_mcp.introspection.locations import place_of
 from drf_mcp.tools import Tool
 
 MIN_ARGUMENTS_WIDTH = 20

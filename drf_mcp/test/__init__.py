@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from drf_mcp.test.client import MCPClient, MCPRefused
+from drf_mcp.test.lock import assert_tool_surface
 from drf_mcp.test.parity import ToolParity, assert_parity, assert_tool_parity
 from drf_mcp.test.results import ToolError, ToolProblem, ToolResult
-from drf_mcp.test.surfaces import assert_tool_surface
 
 __all__ = [
     "MCPClient",

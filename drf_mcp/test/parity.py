@@ -15,17 +15,17 @@ from unittest import TestCase, mock
 
 from django.contrib.auth import get_user_model
 
-from drf_mcp.content import Content, read_response
-from drf_mcp.equivalents import equivalent_request
+from drf_mcp.dispatch.content import Content, read_response
+from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.fidelity import select
-from drf_mcp.inner_requests import ACCEPT
+from drf_mcp.introspection.field_selection import select
+from drf_mcp.operators.http_equivalent import equivalent_request
 from drf_mcp.server import Server
-from drf_mcp.test.capturing import FAILED, CapturingEnvelope, capturing, plain
+from drf_mcp.test.capture import FAILED, CapturingEnvelope, capturing, plain
 from drf_mcp.test.client import MCPClient, MCPRefused
-from drf_mcp.test.comparing import Observed, compare, differs, stable
+from drf_mcp.test.comparison import Observed, compare, differs, stable
+from drf_mcp.test.rollback import undone
 from drf_mcp.test.samples import sample_arguments
-from drf_mcp.test.undoing import undone
 from drf_mcp.tools import ArgumentsRefused, registry
 
 REFUSALS = (401, 403)

@@ -6,14 +6,14 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from drf_mcp.dispatch import contain
-from drf_mcp.examples import example
-from drf_mcp.inner_requests import InnerRequest
-from drf_mcp.local import local_caller
-from drf_mcp.schemas.facts import PNG, TEXT
-from drf_mcp.schemas.values import ANY, Place, Relation, Upload
+from drf_mcp.dispatch.dispatcher import contain
+from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.introspection.examples import example
+from drf_mcp.introspection.field_schema import PNG, TEXT
+from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
-from drf_mcp.tools.calls import PATH, Argument
+from drf_mcp.tools.arguments.bound_call import PATH, Argument
+from drf_mcp.transports.in_process import local_caller
 
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def first_row(tool: Tool, user: Any) -> Any:
     caller = local_caller(user)
     caller.admitted = True
     view: Any = tool.endpoint.view()
-    view.request = Request(InnerRequest(caller, tool.endpoint.method, tool.endpoint.route.path))
+    view.request = Request(ToolRequest(caller, tool.endpoint.method, tool.endpoint.route.path))
     rows = contain(lambda: view.get_queryset(), lambda exc: view.queryset)
     return rows.first() or rows.model._default_manager.first()
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from rest_framework.views import APIView
 
-from drf_mcp.schemas import annotations_of, attempt, model_of
-from drf_mcp.schemas.words import model_name, model_names, text
-from drf_mcp.tools.names import standard_action
+from drf_mcp.introspection import annotations_of, attempt, model_of
+from drf_mcp.introspection.text import model_name, model_names, text
+from drf_mcp.tools.naming import standard_action
 from drf_mcp.tools.routes import UNSERVED_METHODS, Endpoint
 
 MAX_LENGTH = 1024

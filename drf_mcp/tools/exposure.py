@@ -11,12 +11,12 @@ from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
-from drf_mcp.patterns import read_pattern
-from drf_mcp.schemas import annotations_of, attempt
-from drf_mcp.schemas.endpoint import Finding
-from drf_mcp.schemas.source.stock import classes_of, vars_through
+from drf_mcp.introspection import annotations_of, attempt
+from drf_mcp.introspection.describer import Finding
+from drf_mcp.introspection.source.stock import classes_of, vars_through
+from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.names import default_name, standard_action
+from drf_mcp.tools.naming import default_name, standard_action
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.routes import Endpoint
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_mcp.tools.names import standard_action
+from drf_mcp.tools.naming import standard_action
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Endpoint
 

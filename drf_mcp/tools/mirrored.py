@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.schemas.names import sounds_secret
+from drf_mcp.introspection.names import sounds_secret
 
 KEYWORD = "x-mcp-header"
 TYPES = ("string", "integer", "boolean")

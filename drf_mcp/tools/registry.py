@@ -17,12 +17,12 @@ from django.core.signals import setting_changed
 from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.kinds import ListOf, ToolPattern
-from drf_mcp.schemas.fields import shared
+from drf_mcp.introspection.fields import shared
+from drf_mcp.option_types import ListOf, ToolPattern
 from drf_mcp.tools.exposure import Choice, Registration, chosen, matches
-from drf_mcp.tools.finders import Finders
-from drf_mcp.tools.names import MAX_LENGTH, NAME, default_names, nearest_names
+from drf_mcp.tools.naming import MAX_LENGTH, NAME, default_names, nearest_names
 from drf_mcp.tools.options import ViewOptions
+from drf_mcp.tools.related_tools import Finders
 from drf_mcp.tools.routes import endpoints
 from drf_mcp.tools.tool import Tool
 

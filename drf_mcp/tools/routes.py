@@ -20,11 +20,11 @@ from django.views.generic import View
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.schemas import attempt
-from drf_mcp.schemas.paths import PathKwarg
-from drf_mcp.schemas.placeholders import placeholders
-from drf_mcp.schemas.places import place_of
-from drf_mcp.schemas.requests import negotiate, unsent_request
+from drf_mcp.introspection import attempt
+from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.path_parameters import PathKwarg
+from drf_mcp.introspection.placeholders import placeholders
+from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 
 UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")

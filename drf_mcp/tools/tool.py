@@ -11,22 +11,22 @@ from typing import Any
 from rest_framework.views import APIView
 
 from drf_mcp.exceptions import InternalError
-from drf_mcp.schemas import attempt, describe
-from drf_mcp.schemas.endpoint import EndpointSchema, Finding
-from drf_mcp.schemas.values import ANY, Handling, Place
+from drf_mcp.introspection import attempt, describe
+from drf_mcp.introspection.describer import EndpointSchema, Finding
+from drf_mcp.introspection.types import ANY, Handling, Place
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments import FlatArguments
-from drf_mcp.tools.bodies import body_encoder
-from drf_mcp.tools.calls import Call
+from drf_mcp.tools.arguments.bound_call import Call
+from drf_mcp.tools.arguments.encoders import body_encoder
+from drf_mcp.tools.arguments.errors import ArgumentsRefused, not_an_object
+from drf_mcp.tools.arguments.flat import FlatArguments
+from drf_mcp.tools.arguments.grouped import GroupedArguments
+from drf_mcp.tools.arguments.pointers import ArgumentPointers
+from drf_mcp.tools.declared_arguments import with_said
 from drf_mcp.tools.descriptions import description_of, title_of
-from drf_mcp.tools.finders import Finders
-from drf_mcp.tools.grouped_arguments import GroupedArguments
 from drf_mcp.tools.hints import READ_ONLY_METHODS, hints_of
 from drf_mcp.tools.mirrored import mirrored_arguments
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.overrides import with_said
-from drf_mcp.tools.pointers import ArgumentPointers
-from drf_mcp.tools.refusals import ArgumentsRefused, not_an_object
+from drf_mcp.tools.related_tools import Finders
 from drf_mcp.tools.routes import Endpoint
 
 DESCRIBING = threading.RLock()

@@ -1,4 +1,4 @@
-"""Exchange rates, which a nightly job of the shop's would fetch from the bank and keep."""
+"""RequestContext rates, which a nightly job of the shop's would fetch from the bank and keep."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from drf_mcp.notes import Notes
+from drf_mcp.interaction.call_context import CallContext
 from example_project.shop.models import ExchangeRate
 
 MAX_AGE = timedelta(days=1)
 
 
-def kept_rate(rate: ExchangeRate, notes: Notes) -> Decimal:
+def kept_rate(rate: ExchangeRate, notes: CallContext) -> Decimal:
     """The rate; one that nobody has renewed for long is told of."""
     age = timezone.now() - rate.fetched_at
     if age > MAX_AGE:

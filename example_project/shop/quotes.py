@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from drf_mcp.notes import Notes
+from drf_mcp.interaction.call_context import CallContext
 from example_project.shop.exchange import kept_rate
 from example_project.shop.models import Customer
 from example_project.shop.shipping import shipping_price
@@ -18,7 +18,7 @@ DISCOUNTS = {"standard": Decimal("0.00"), "silver": Decimal("0.05"), "gold": Dec
 class Quote:
     """A quote; what is less than certain of it goes into the notes of the call."""
 
-    def __init__(self, asked: Mapping[str, Any], notes: Notes) -> None:
+    def __init__(self, asked: Mapping[str, Any], notes: CallContext) -> None:
         self.asked = asked
         self.notes = notes
         self.product, self.quantity = asked["product"], asked["quantity"]

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 from django.conf import settings
 
-from drf_mcp.notes import Notes
+from drf_mcp.interaction.call_context import CallContext
 
 FLAT_RATES = {"DE": Decimal("4.90"), "AT": Decimal("9.90"), "CH": Decimal("14.90")}
 ELSEWHERE = Decimal("19.90")
@@ -32,7 +32,7 @@ def carrier_price(country: str, quantity: int) -> Decimal:
         raise CarrierUnavailable from exc
 
 
-def shipping_price(country: str, quantity: int, notes: Notes) -> Decimal:
+def shipping_price(country: str, quantity: int, notes: CallContext) -> Decimal:
     """The carrier's price, else the shop's flat rate, which is told of."""
     try:
         return carrier_price(country, quantity)

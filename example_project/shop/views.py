@@ -16,7 +16,7 @@ from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp import call_notes, mcp_tool
+from drf_mcp import call_context, mcp_tool
 from drf_mcp.exceptions import Conflict, SoftFailure
 from example_project.shop import filters, pagination, serializers
 from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
@@ -191,7 +191,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         if len(short) == len(lines):
             raise Conflict(f"Nothing of order {order.number} is in stock.")
         if short:
-            call_notes(request).warn(
+            call_context(request).warn(
                 f"{len(short)} of {len(lines)} lines are not in stock and were left out.",
                 code="PARTIAL_FAILURE",
                 context={
@@ -289,7 +289,7 @@ class QuoteView(APIView):
         """Work out what a number of pieces would cost. Nothing is stored."""
         serializer = self.serializer_class(data=request.data, context={"request": request})
         serializer.is_valid(raise_exception=True)
-        quote = Quote(serializer.validated_data, call_notes(request))
+        quote = Quote(serializer.validated_data, call_context(request))
         return Response(quote.figures())
 
 

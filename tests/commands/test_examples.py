@@ -6,10 +6,10 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
-from drf_mcp.examples import example, example_arguments
-from drf_mcp.schemas.facts import FORMATS
-from drf_mcp.schemas.fields import input_schema
-from drf_mcp.schemas.portable import portable
+from drf_mcp.introspection.examples import example, example_arguments
+from drf_mcp.introspection.field_schema import FORMATS
+from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.portable import portable
 from drf_mcp.tools import registry
 
 

@@ -20,7 +20,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.explain import Explanation, explain
+from drf_mcp.operators.permission_trace import Explanation, explain
 from drf_mcp.tools import registry
 from tests.commands.library import Hourly
 

@@ -9,7 +9,7 @@ import shlex
 import pytest
 from django.core.management import CommandError, call_command
 
-from drf_mcp.client_configs import TITLES, authorization_scheme, configurations
+from drf_mcp.operators.client_configs import TITLES, authorization_scheme, configurations
 
 JSON_CLIENTS = ["claude-desktop", "cursor", "vscode", "gemini"]
 

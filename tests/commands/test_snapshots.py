@@ -8,7 +8,7 @@ import re
 import pytest
 from django.contrib.auth.models import Group, User
 
-from drf_mcp.client_configs import (
+from drf_mcp.operators.client_configs import (
     ServerCommand,
     configurations,
     stdio_configurations,

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from drf_mcp.surface import compared, members, surface_of
+from drf_mcp.operators.lock import compared, members, surface_of
 from drf_mcp.tools import registry
 
 ENTRY = {

@@ -13,7 +13,7 @@ from rest_framework.exceptions import ErrorDetail, NotFound
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp import call_notes
+from drf_mcp import call_context
 from drf_mcp.envelopes import OkEnvelope
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.renderers import EnvelopeJSONRenderer
@@ -67,7 +67,7 @@ class Versioned(APIView):
         version = LATEST if asked == "latest" else asked
         if version not in SCHEMAS:
             raise NotFound(f"Version '{version}' not found.", "unknown_version")
-        call_notes(request).version(version, content_hash=hash_of(version))
+        call_context(request).version(version, content_hash=hash_of(version))
         self.version, self.rules = version, SCHEMAS[version]
         return serializer.validated_data
 

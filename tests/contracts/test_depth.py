@@ -13,8 +13,8 @@ from mcp_types.jsonrpc import JSONRPCResponse
 from rest_framework.response import Response
 
 from drf_mcp.depth import is_nested_deeper
-from drf_mcp.results import MAX_DEPTH
-from drf_mcp.tools.calls import parsed
+from drf_mcp.tools.arguments.bound_call import parsed
+from drf_mcp.tools.results import MAX_DEPTH
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
 

@@ -11,8 +11,8 @@ from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from drf_mcp import call_notes
-from drf_mcp.notes import notes_of
+from drf_mcp import call_context
+from drf_mcp.interaction.call_context import notes_of
 from drf_mcp.outcomes import Severity
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from tests.agents import REVISIONS
@@ -22,7 +22,7 @@ from tests.dispatch.views import answering, raising
 
 def noted(request) -> Response:
     """Answer with a warning, a suggestion and a measurement."""
-    notes = call_notes(request)
+    notes = call_context(request)
     notes.warn("Prices are from yesterday.", code="STALE_CACHE", context={"hours": 20})
     notes.warn("One source failed.", code="PARTIAL_FAILURE", remediation="Ask source b again.")
     notes.suggest("Call refresh first.")
@@ -84,7 +84,7 @@ SUGGESTED = {
 @pytest.mark.parametrize("fails", [False, True], ids=["success", "failure"])
 def test_a_suggestion_is_heard_in_every_envelope(serve, envelope, fails):
     def view(request) -> Response:
-        call_notes(request).suggest("Call refresh first.")
+        call_context(request).suggest("Call refresh first.")
         if fails:
             raise serializers.ValidationError("no")
         return Response({"a": 1})
@@ -112,7 +112,7 @@ def test_a_serializer_writes_to_the_notes_of_its_request(serve):
         name = serializers.SerializerMethodField()
 
         def get_name(self, value) -> str:
-            call_notes(self.context["request"]).warn("It has two names.")
+            call_context(self.context["request"]).warn("It has two names.")
             return "a"
 
     def view(request) -> Response:
@@ -123,8 +123,8 @@ def test_a_serializer_writes_to_the_notes_of_its_request(serve):
 
 def test_djangos_request_has_the_same_notes(serve):
     def view(request) -> Response:
-        call_notes(request._request).warn("Below.")
-        assert call_notes(request) is call_notes(request._request)
+        call_context(request._request).warn("Below.")
+        assert call_context(request) is call_context(request._request)
         return Response({})
 
     assert serve(answering(view)).read()["meta"]["warnings"] == ["Below."]
@@ -132,7 +132,7 @@ def test_djangos_request_has_the_same_notes(serve):
 
 def test_a_view_that_answers_without_rest_framework_may_write_notes(serve):
     def view(request) -> HttpResponse:
-        call_notes(request).warn("As text.")
+        call_context(request).warn("As text.")
         return HttpResponse("hello", content_type="text/plain")
 
     assert serve(answering(view)).read()["meta"]["warnings"] == ["As text."]
@@ -140,7 +140,7 @@ def test_a_view_that_answers_without_rest_framework_may_write_notes(serve):
 
 def test_a_failure_keeps_what_was_noted_before(serve):
     def view(request) -> Response:
-        call_notes(request).warn("The index is being rebuilt.")
+        call_context(request).warn("The index is being rebuilt.")
         raise serializers.ValidationError("no")
 
     envelope = serve(answering(view)).read()
@@ -154,7 +154,7 @@ def test_the_notes_of_one_call_are_not_those_of_the_next(serve):
     def view(request) -> Response:
         calls.append(1)
         if len(calls) == 1:
-            call_notes(request).warn("Once.")
+            call_context(request).warn("Once.")
         return Response({})
 
     thing = serve(answering(view))
@@ -183,13 +183,13 @@ def test_the_rest_renderer_shows_them(serve):
 )
 def test_a_severity_may_be_given(rf, given, seen):
     request = rf.get("/")
-    call_notes(request).warn("Something.", severity=given)
+    call_context(request).warn("Something.", severity=given)
     assert notes_of(request).warnings[0].severity is seen
 
 
 def test_an_unknown_severity_is_refused(rf):
     with pytest.raises(ValueError, match="grave"):
-        call_notes(rf.get("/")).warn("Something.", severity="grave")
+        call_context(rf.get("/")).warn("Something.", severity="grave")
 
 
 def test_a_request_nobody_noted_anything_on_has_none(rf):
@@ -201,5 +201,5 @@ def test_a_crash_says_nothing_of_the_view(serve):
 
 
 def test_the_package_gives_call_notes_without_loading_django():
-    code = "import sys; from drf_mcp import call_notes; assert 'django' not in sys.modules"
+    code = "import sys; from drf_mcp import call_context; assert 'django' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

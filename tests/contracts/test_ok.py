@@ -11,7 +11,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
 
-from drf_mcp import call_notes
+from drf_mcp import call_context
 from drf_mcp.exceptions import SoftFailure
 from example_project.shop.models import Product
 from example_project.shop.serializers import ProductSerializer
@@ -123,7 +123,7 @@ class Elements(ProductSerializer):
 
 def test_warnings_are_short_strings(serve):
     def warned(request) -> Response:
-        call_notes(request).warn("Prices are from yesterday.", code="STALE_CACHE")
+        call_context(request).warn("Prices are from yesterday.", code="STALE_CACHE")
         return Response({})
 
     assert serve(answering(warned)).read("ok")["meta"]["warnings"] == ["Prices are from yesterday."]

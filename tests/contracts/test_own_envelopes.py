@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from rest_framework.response import Response
 
+from drf_mcp.dispatch.errors.codes import HANDLING
 from drf_mcp.envelopes import (
     OkError,
     OkMeta,
@@ -25,9 +26,8 @@ from drf_mcp.envelopes import (
     error_response,
     success_response,
 )
-from drf_mcp.envelopes.recognition import recognised
+from drf_mcp.envelopes.parsing import recognised
 from drf_mcp.outcomes import Category
-from drf_mcp.vocabulary import HANDLING
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
 from tests.envelopes.samples import STRUCTURED, parsed

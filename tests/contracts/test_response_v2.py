@@ -10,10 +10,10 @@ from rest_framework.response import Response
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp import call_notes
+from drf_mcp import call_context
+from drf_mcp.dispatch.errors.codes import CODES, HANDLING, Category
 from drf_mcp.envelopes import error_response, success_response
 from drf_mcp.exceptions import Conflict, FeatureDisabled
-from drf_mcp.vocabulary import CODES, HANDLING, Category
 from tests.dispatch.views import answering, raising, validating
 
 META = {"request_id", "telemetry"}
@@ -54,7 +54,7 @@ def test_an_empty_success_is_a_success(serve, answer, data):
 
 def test_blocked_work_is_a_success_with_a_warning(serve):
     def blocked(request) -> Response:
-        call_notes(request).warn("Waiting for a review.", code="PARTIAL_FAILURE")
+        call_context(request).warn("Waiting for a review.", code="PARTIAL_FAILURE")
         return Response({"state": "blocked"})
 
     envelope = serve(answering(blocked)).read()
@@ -78,7 +78,7 @@ def test_the_example_of_an_error(serve):
 
 def test_the_example_of_warning_details(serve):
     def partly(request) -> Response:
-        notes = call_notes(request)
+        notes = call_context(request)
         sources = ["source-a", "source-b", "source-c"]
         notes.warn(
             "3 sources failed to respond",
@@ -138,7 +138,7 @@ def test_the_example_of_warning_details(serve):
 )
 def test_a_standard_warning_code_has_its_severity(serve, code, severity):
     def warned(request) -> Response:
-        call_notes(request).warn("Something.", code=code)
+        call_context(request).warn("Something.", code=code)
         return Response({})
 
     (detail,) = serve(answering(warned)).read()["meta"]["warning_details"]

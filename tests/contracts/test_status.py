@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.response import Response
 
-from drf_mcp import call_notes
+from drf_mcp import call_context
 from drf_mcp.envelopes import (
     ResponseError,
     ResponseMetadata,
@@ -57,7 +57,7 @@ def told(envelope: dict[str, Any]) -> dict[str, Any]:
 
 def noted(request) -> Response:
     """Answer the example with a note of the view's."""
-    call_notes(request).warn(
+    call_context(request).warn(
         INVALID_VERSION["message"],
         code="INVALID_VERSION",
         remediation=INVALID_VERSION["suggestion"],
@@ -138,7 +138,7 @@ def test_a_suggestion_is_made_once(serve):
         b = serializers.IntegerField()
 
     def suggesting(request) -> Response:
-        notes = call_notes(request)
+        notes = call_context(request)
         for _ in range(2):
             notes.suggest("Ask for fewer.")
         return Response({})

@@ -10,8 +10,8 @@ from django.db import connection
 from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
 
-from drf_mcp import call_notes
-from drf_mcp.measurements import Stopwatch
+from drf_mcp import call_context
+from drf_mcp.observability.telemetry import Stopwatch
 from tests.dispatch.views import answering, raising
 
 
@@ -84,7 +84,7 @@ def test_queries_of_every_database_are_counted(monkeypatch, settings):
 
     databases = [Connection(), Connection()]
     connections = type("Connections", (), {"all": lambda self: databases})()
-    monkeypatch.setattr("drf_mcp.measurements.connections", connections)
+    monkeypatch.setattr("drf_mcp.observability.telemetry.connections", connections)
     stopwatch = Stopwatch()
     with stopwatch.watching():
         for database in databases:
@@ -109,7 +109,7 @@ def test_nothing_wraps_queries_while_telemetry_is_off(serve):
 
 def test_measurements_of_a_view_stand_beside_ours(serve):
     def measured(request) -> Response:
-        call_notes(request).measure(downstream_calls=3)
+        call_context(request).measure(downstream_calls=3)
         return Response({})
 
     seen = telemetry(serve(answering(measured)))
@@ -119,7 +119,7 @@ def test_measurements_of_a_view_stand_beside_ours(serve):
 
 def test_a_duration_that_is_no_number_does_no_harm(serve):
     def measured(request) -> Response:
-        call_notes(request).measure(duration_ms="long")
+        call_context(request).measure(duration_ms="long")
         return Response({})
 
     assert "execution_time" not in serve(answering(measured)).read("status")["metadata"]

@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 from rest_framework.response import Response
 
-from drf_mcp import call_notes
-from drf_mcp.encoding import encode_data, unencodable
+from drf_mcp import call_context
+from drf_mcp.dispatch.encoding import encode_data, unencodable
 from drf_mcp.envelopes import success_response
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
@@ -81,7 +81,7 @@ def test_it_is_an_internal_error(serve):
 )
 def test_what_a_view_noted_is_named_too(serve, note, place):
     def view(request) -> Response:
-        note(call_notes(request))
+        note(call_context(request))
         return Response({})
 
     assert serve(answering(view)).read()["error"].startswith(place)

@@ -8,7 +8,7 @@ import pytest
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp import call_notes
+from drf_mcp import call_context
 from drf_mcp.envelopes import OkError, OkMeta, OkResponse, success_response
 from tests.dispatch.views import answering, raising
 
@@ -18,7 +18,7 @@ SAID = {"version": VERSION, "content_hash": HASH}
 
 def noted(request) -> Response:
     """Say the version in the notes of the call."""
-    call_notes(request).version(VERSION, content_hash=HASH)
+    call_context(request).version(VERSION, content_hash=HASH)
     return Response({"a": 1})
 
 
@@ -65,7 +65,7 @@ def test_an_attribute_may_be_a_property_of_the_view(serve):
 def test_notes_speak_before_the_attribute_and_take_no_hash_from_it(serve):
     class Latest(ByAttribute):
         def get(self, request) -> Response:
-            call_notes(request).version("ai@next")
+            call_context(request).version("ai@next")
             return Response({})
 
     assert source(serve(Latest.as_view()).read("ok")["meta"]) == {"version": "ai@next"}
@@ -73,7 +73,7 @@ def test_notes_speak_before_the_attribute_and_take_no_hash_from_it(serve):
 
 def test_the_views_own_envelope_speaks_before_the_notes(serve):
     def view(request) -> Response:
-        call_notes(request).version(VERSION, content_hash=HASH)
+        call_context(request).version(VERSION, content_hash=HASH)
         return Response(OkResponse(ok=True, data=1, meta=OkMeta(version="ai@own")))
 
     assert source(serve(answering(view)).read("ok")["meta"]) == {"version": "ai@own"}

@@ -16,7 +16,7 @@ from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRenderer
 from rest_framework.response import Response
 
-from drf_mcp import bodies
+from drf_mcp.dispatch import streaming as response_streaming
 from tests.agents import Agent
 from tests.dispatch.views import answering
 
@@ -248,7 +248,7 @@ def test_an_endless_stream_of_text_is_cut_and_closed(serve):
 
 
 def test_a_slow_stream_is_cut(serve, monkeypatch):
-    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", -1.0)
+    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", -1.0)
     source = Source(itertools.repeat(b"."))
     assert serve(streaming(source, "text/event-stream")).call().data == {"result": "."}
     assert (source.taken, source.closed) == (1, 1)
@@ -300,7 +300,7 @@ def test_an_asynchronous_stream_that_says_nothing_is_cut(serve, monkeypatch):
         await asyncio.sleep(30)
         yield b"late"
 
-    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", 0.02)
+    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", 0.02)
     view = answering(lambda r: StreamingHttpResponse(silence(), content_type="text/plain"))
     assert serve(view).call().data["uri"] == KEPT
 

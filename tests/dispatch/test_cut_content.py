@@ -12,8 +12,8 @@ from asgiref.sync import sync_to_async
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
 
-from drf_mcp import bodies
-from drf_mcp.content import read_response
+from drf_mcp.dispatch import streaming as response_streaming
+from drf_mcp.dispatch.content import read_response
 from tests.dispatch.views import answering
 
 KEPT = "http://testserver/thing/"
@@ -49,7 +49,7 @@ def truncated(result) -> dict[str, Any]:
 @pytest.fixture
 def no_time(monkeypatch) -> None:
     """Make every stream too slow as soon as it has given something."""
-    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", -1.0)
+    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", -1.0)
 
 
 def test_a_text_that_is_read_whole_says_nothing(serve):
@@ -111,7 +111,7 @@ def test_a_cut_text_is_read_in_its_own_charset(serve):
 
 
 def test_a_slow_text_stream_is_given_as_far_as_it_was_read(serve, monkeypatch):
-    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", 0.05)
+    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", 0.05)
 
     async def ticks():
         yield "data: 1\n\n"
@@ -146,7 +146,7 @@ def test_a_stream_that_passes_both_limits_at_once_is_too_long(serve):
 
 
 def test_a_stream_that_said_nothing_in_time_is_a_link(serve, monkeypatch):
-    monkeypatch.setattr(bodies, "MAX_STREAM_SECONDS", 0.02)
+    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", 0.02)
 
     async def silence():
         await asyncio.sleep(30)

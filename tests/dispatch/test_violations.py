@@ -17,7 +17,8 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
-from drf_mcp.crashes import exception_failure
+from drf_mcp.dispatch.errors.crashes import exception_failure
+from drf_mcp.dispatch.errors.violations import Rule, broken_rule
 from drf_mcp.envelopes import (
     OkEnvelope,
     PlainEnvelope,
@@ -26,7 +27,6 @@ from drf_mcp.envelopes import (
     format_exception,
 )
 from drf_mcp.views import MCPView
-from drf_mcp.violations import Rule, broken_rule
 from example_project.shop.models import Customer, Order, OrderLine, Product
 from example_project.shop.serializers import ProductSerializer
 from tests.dispatch.views import answering, raising
@@ -165,7 +165,7 @@ def test_counting_takes_nothing_of_a_quota(products):
 
 
 def test_more_rows_than_a_query_takes_are_not_counted(products, monkeypatch):
-    monkeypatch.setattr("drf_mcp.blockers.MOST_KEYS", 0)
+    monkeypatch.setattr("drf_mcp.dispatch.errors.blockers.MOST_KEYS", 0)
     result = products().agent.call("products_destroy", pk=sold().pk)
     assert result.envelope["error"] == REFUSED.format("order lines")
 

@@ -34,7 +34,7 @@ def test_the_rows_are_in_order():
 @pytest.mark.parametrize("broken", ["settings", "project"])
 def test_every_message_says_what_mends_it(settings, broken):
     settings.ALLOWED_HOSTS = ["*"]
-    settings.MIDDLEWARE = ["tests.checks.middleware.RequireLogin"]
+    settings.MIDDLEWARE = ["tests.operators.middleware.RequireLogin"]
     endpoints = [path("", include("drf_mcp.urls")), path("x", MCPView.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": endpoints})
     settings.DRF_MCP = {"EXPOSE": "all"} if broken == "settings" else {"PERMISSION_CLASSES": []}

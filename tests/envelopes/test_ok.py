@@ -10,7 +10,15 @@ import pytest
 from django.test import override_settings
 
 from drf_mcp.envelopes import OkEnvelope, OkResponse
-from drf_mcp.outcomes import Category, Failure, Fidelity, Outcome, Pagination, Problem, Warning
+from drf_mcp.outcomes import (
+    Category,
+    Failure,
+    Fidelity,
+    Outcome,
+    Pagination,
+    Problem,
+    Warning,
+)
 from tests.envelopes.samples import LAST_CURSOR_PAGE, PAGE, RICH, SOFT_WITH_DATA, TABLE, parsed
 
 VERSION = "ai@2026-04-16-beta"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from drf_mcp.dispatch.errors.codes import CODES, HANDLING, WARNING_SEVERITIES
 from drf_mcp.envelopes import (
     ErrorData,
     ResponseV2Envelope,
@@ -16,7 +17,6 @@ from drf_mcp.envelopes import (
     success_response,
 )
 from drf_mcp.outcomes import Category, Outcome
-from drf_mcp.vocabulary import CODES, HANDLING, WARNING_SEVERITIES
 from tests.envelopes.samples import TABLE, parsed
 
 

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from drf_mcp.envelopes import Envelope, PlainEnvelope
-from drf_mcp.envelopes.payload import as_object, as_object_schema
+from drf_mcp.envelopes.data import as_object, as_object_schema
 from drf_mcp.outcomes import Outcome
 from tests.envelopes.samples import (
     ENVELOPES,

@@ -10,7 +10,7 @@ from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.exceptions import ErrorDetail
 
-from drf_mcp import call_notes
+from drf_mcp import call_context
 from drf_mcp.exceptions import Conflict, FeatureDisabled, SoftFailure
 
 
@@ -69,7 +69,7 @@ RAISED: dict[str, Callable[[], BaseException]] = {
 
 def warned(request: Any) -> dict[str, Any]:
     """Answer with warnings, a suggestion and a measurement."""
-    notes = call_notes(request)
+    notes = call_context(request)
     notes.warn("The data is 2 hours old.", code="STALE_CACHE", context={"hours": 2})
     notes.warn("1 source failed.", code="PARTIAL_FAILURE", remediation="Ask source b again.")
     notes.suggest("Refresh the cache.")

@@ -9,7 +9,7 @@ from pydoc_data.topics import topics
 import pytest
 
 from drf_mcp.envelopes import DigestPayload, verify_payload
-from drf_mcp.fidelity import canonical_text
+from drf_mcp.truncation import canonical_text
 from tests.agents import REVISIONS
 from tests.interop.python_sdk import connected, envelope
 from tests.library.questions import QUESTIONS

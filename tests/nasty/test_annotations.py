@@ -14,11 +14,11 @@ from rest_framework import serializers as s
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.schemas.annotations import spectacular
+from drf_mcp.introspection import spectacular
 from drf_mcp.tools import registry
+from tests.introspection.inspected import bare
 from tests.nasty import annotated
 from tests.nasty.views import Plain
-from tests.schemas.inspected import bare
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.envelopes import ResponseV2Envelope
-from drf_mcp.listing import definition
 from drf_mcp.protocol import REVISIONS, select_by_headers
 from drf_mcp.tools import registry
+from drf_mcp.tools.listing import definition
 from tests.nasty import annotated, fields, views
 
 ERA = select_by_headers({"mcp-protocol-version": REVISIONS[0]})

@@ -13,12 +13,12 @@ from rest_framework.parsers import FileUploadParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.test import APIClient
 
-from drf_mcp.schemas.values import Body, Upload
+from drf_mcp.introspection.types import Body, Upload
 from drf_mcp.test import MCPClient
 from drf_mcp.test.parity import assert_tool_parity
 from drf_mcp.tools import ArgumentsRefused, registry
-from drf_mcp.tools.bodies import body_encoder
-from drf_mcp.tools.uploads import uploaded
+from drf_mcp.tools.arguments.encoders import body_encoder
+from drf_mcp.tools.arguments.uploads import uploaded
 from tests.nasty import files
 from tests.nasty.files import encoded, png
 

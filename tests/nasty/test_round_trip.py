@@ -13,11 +13,11 @@ from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 
 from drf_mcp.tools import registry
+from tests.introspection.generated import values
 from tests.nasty import fields
 from tests.nasty.endpoints import ENDPOINTS
 from tests.parity.answers import observed
 from tests.parity.shop_requests import REQUESTS, rows_of_alice
-from tests.schemas.generated import values
 
 # Refused for what no schema can say.
 UNSAYABLE = {"unique", "does_not_exist", "no_match"}

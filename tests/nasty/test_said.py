@@ -13,8 +13,8 @@ from rest_framework.routers import SimpleRouter
 
 from drf_mcp.tools import ArgumentsRefused, mcp_tool, registry
 from tests.agents import Agent
+from tests.introspection.inspected import bare
 from tests.nasty.views import Plain
-from tests.schemas.inspected import bare
 
 
 class Person(serializers.ModelSerializer):

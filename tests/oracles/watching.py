@@ -23,11 +23,11 @@ from mcp_types import methods
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
-from drf_mcp.listing import output_schema
 from drf_mcp.protocol import select
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from drf_mcp.server import METHODS, Server
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.listing import output_schema
 from tests.oracles.contract import is_response_v2, judge_response_v2
 
 

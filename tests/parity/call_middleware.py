@@ -126,7 +126,7 @@ class KeyMiddleware:
 
 
 class StatusMiddleware:
-    """Notes how requests ended."""
+    """CallContext how requests ended."""
 
     def __init__(self, get_response):
         self.get_response = get_response

@@ -21,10 +21,10 @@ from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.callers import Caller
+from drf_mcp.access.authentication import Caller
 from drf_mcp.test import MCPClient, assert_tool_parity
 from drf_mcp.tools import registry
-from drf_mcp.visibility import Visibility
+from drf_mcp.tools.visibility import Visibility
 from tests.agents import Agent
 from tests.parity import call_middleware as named
 

@@ -14,7 +14,14 @@ from drf_mcp.exceptions import (
     MethodNotFound,
     UnsupportedProtocolVersion,
 )
-from drf_mcp.protocol import HandshakeEra, Message, StatelessEra, jsonrpc, select, select_by_headers
+from drf_mcp.protocol import (
+    HandshakeEra,
+    Message,
+    StatelessEra,
+    jsonrpc,
+    select,
+    select_by_headers,
+)
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     DEFAULT_REVISION,

@@ -20,9 +20,9 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.findings import tool_findings
+from drf_mcp.operators.lint import tool_findings
 from drf_mcp.tools import registry
-from tests.schemas.inspected import by_name, described
+from tests.introspection.inspected import by_name, described
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}

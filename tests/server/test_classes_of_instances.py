@@ -11,7 +11,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.surface import permissions_of
+from drf_mcp.operators.lock import permissions_of
 from drf_mcp.tools import registry
 from tests.agents import Agent
 

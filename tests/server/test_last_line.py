@@ -18,7 +18,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.local import send
+from drf_mcp.transports.in_process import send
 from drf_mcp.views import MCPView
 from tests.agents import REVISIONS, STATELESS, Agent
 

@@ -114,7 +114,7 @@ def test_cursors_lead_through_every_tool_once(five, size, pages):
 
 
 class Asked(BasePermission):
-    """Notes which paths it was asked for; nobody may call ``b``."""
+    """CallContext which paths it was asked for; nobody may call ``b``."""
 
     paths: list[str] = []
 

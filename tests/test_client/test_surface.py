@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drf_mcp.surface import LockFileError, write_lock
+from drf_mcp.operators.lock import LockFileError, write_lock
 from drf_mcp.test import assert_tool_surface
 from drf_mcp.tools import registry
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.schemas.words import model_names
+from drf_mcp.introspection.text import model_names
 from drf_mcp.tools import mcp_tool
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -177,7 +177,7 @@ class Shared(Bare):
 
     @action(detail=True, methods=["get", "post"])
     def notes(self, request, pk=None):
-        """Notes on it."""
+        """CallContext on it."""
 
     @action(detail=True)
     def lid(self, request, pk=None):
@@ -192,8 +192,8 @@ class Shared(Bare):
     [
         ("items_me_get", "Get: me items", "Get: me items."),
         ("items_me_delete", "Delete: me items", "Delete: me items."),
-        ("items_notes_get", "Get: notes item of a kind", "Get: Notes on it."),
-        ("items_notes_post", "Post: notes item of a kind", "Post: Notes on it."),
+        ("items_notes_get", "Get: notes item of a kind", "Get: CallContext on it."),
+        ("items_notes_post", "Post: notes item of a kind", "Post: CallContext on it."),
         ("items_lid", "Lid item of a kind", "Look at it."),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tests.schemas.test_documents import Enveloped, Lines
+from tests.introspection.test_documents import Enveloped, Lines
 
 
 def test_a_text_is_sent_as_it_is_for_a_parser_of_texts(tools_of):

@@ -29,7 +29,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp import mcp_tool
-from drf_mcp.findings import findings_of
+from drf_mcp.operators.lint import findings_of
 from drf_mcp.tools import ArgumentsRefused
 
 quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])

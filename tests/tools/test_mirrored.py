@@ -23,11 +23,11 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.exceptions import HeaderMismatch
-from drf_mcp.local import send
 from drf_mcp.protocol.headers import argument_headers, check_arguments
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.mirrored import mirrored_arguments
+from drf_mcp.transports.in_process import send
 from tests.agents import Agent
 
 TEXT = {"type": "string", "x-mcp-header": "Region"}

@@ -16,7 +16,7 @@ from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
 from drf_mcp.tools import mcp_tool, mcp_viewset
-from drf_mcp.tools.names import shorten, snake
+from drf_mcp.tools.naming import shorten, snake
 
 PORTABLE = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
 

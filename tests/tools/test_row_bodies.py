@@ -8,7 +8,7 @@ import pytest
 from django.urls import path
 
 from drf_mcp.tools import ArgumentsRefused
-from tests.schemas.test_row_bodies import Bulk
+from tests.introspection.test_row_bodies import Bulk
 
 
 @pytest.fixture

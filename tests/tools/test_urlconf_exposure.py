@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.schemas import endpoint
+from drf_mcp.introspection import describer
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 
 
@@ -211,7 +211,7 @@ def test_another_mode_is_refused(tools_of):
 
 def test_nothing_is_introspected_before_it_is_asked_for(tools_of, monkeypatch):
     described = []
-    monkeypatch.setattr(endpoint, "Inspection", lambda *args: described.append(args))
+    monkeypatch.setattr(describer, "Inspection", lambda *args: described.append(args))
     tools = tools_of(*routed(Boxes), path("silent/", silent))
     assert len(tools) == 4
     known = {"name", "endpoint", "options", "finders"}

@@ -12,16 +12,16 @@ from django.utils.module_loading import import_string
 from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
-from drf_mcp.client_configs import authorization_scheme
+from drf_mcp.dispatch.errors.parsing import sentence
 from drf_mcp.envelopes import Envelope
-from drf_mcp.equivalents import equivalent_request
-from drf_mcp.error_bodies import sentence
 from drf_mcp.exceptions import ProtocolError
-from drf_mcp.local import send_for_bytes
 from drf_mcp.management.arguments import arguments_of
 from drf_mcp.management.users import USAGE, user_of
+from drf_mcp.operators.client_configs import authorization_scheme
+from drf_mcp.operators.http_equivalent import equivalent_request
 from drf_mcp.protocol import REVISIONS
 from drf_mcp.tools import ArgumentsRefused, registry
+from drf_mcp.transports.in_process import send_for_bytes
 
 TOOL_FAILED = 1
 DEFAULT_ORIGIN = "http://127.0.0.1:8000"

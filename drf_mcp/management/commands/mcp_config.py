@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.urls import NoReverseMatch, reverse
 
-from drf_mcp.client_configs import (
+from drf_mcp.operators.client_configs import (
     PLACEHOLDER,
     TITLES,
     ClientConfiguration,

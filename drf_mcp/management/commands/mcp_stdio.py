@@ -11,14 +11,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections
 from rest_framework.exceptions import AuthenticationFailed
 
-from drf_mcp.callers import Caller
-from drf_mcp.client_configs import authorization_scheme
-from drf_mcp.local import local_caller
+from drf_mcp.access.authentication import Caller
 from drf_mcp.management.streams import interruptible, taken_streams
 from drf_mcp.management.users import USAGE, user_of
+from drf_mcp.operators.client_configs import authorization_scheme
 from drf_mcp.server import Server
-from drf_mcp.stdio import Connection, Stopped, serve
 from drf_mcp.tools import registry
+from drf_mcp.transports.in_process import local_caller
+from drf_mcp.transports.stdio import Connection, Stopped, serve
 
 TOKEN_VARIABLE = "MCP_TOKEN"
 DEFAULT_THREADS = 4

@@ -13,18 +13,24 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.management.color import no_style
 from rest_framework.exceptions import APIException
 
-from drf_mcp.error_bodies import sentence
+from drf_mcp.dispatch.errors.parsing import sentence
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.explain import Explanation, explain
-from drf_mcp.findings import findings_of
-from drf_mcp.local import local_caller
 from drf_mcp.management import reports
 from drf_mcp.management.tables import table
 from drf_mcp.management.users import USAGE, user_or_nobody
-from drf_mcp.surface import LOCK_FILE, LockFileError, changes_since, definition_of, write_lock
+from drf_mcp.operators.exposure_report import unexposed
+from drf_mcp.operators.lint import findings_of
+from drf_mcp.operators.lock import (
+    LOCK_FILE,
+    LockFileError,
+    changes_since,
+    definition_of,
+    write_lock,
+)
+from drf_mcp.operators.permission_trace import Explanation, explain
 from drf_mcp.tools import Tool, registry
-from drf_mcp.unexposed import unexposed
-from drf_mcp.visibility import Visibility
+from drf_mcp.tools.visibility import Visibility
+from drf_mcp.transports.in_process import local_caller
 
 BREAKING = 1
 

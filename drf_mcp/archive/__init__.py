@@ -1,0 +1,23 @@
+"""Where content waits that a result had no room for, and the tool that brings it back."""
+
+from __future__ import annotations
+
+from drf_mcp.archive.stores import (
+    Archive,
+    ArchiveUnavailable,
+    CacheArchive,
+    DatabaseArchive,
+    Entry,
+    can_archive,
+    owner_of,
+)
+
+__all__ = [
+    "Archive",
+    "ArchiveUnavailable",
+    "CacheArchive",
+    "DatabaseArchive",
+    "Entry",
+    "can_archive",
+    "owner_of",
+]

@@ -1,0 +1,265 @@
+"""``content_retrieve``: what a result had no room for, fetched in slices that fit.
+
+A REST framework view like any other. As a tool it runs for the caller of the endpoint;
+over plain HTTP, at ``mcp/content/``, for whom the endpoint's authentication finds.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from django.http import HttpRequest
+from rest_framework import serializers
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import APIException, NotFound
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.archive import Entry, can_archive, owner_of
+from drf_mcp.archive.chunks import items_slice, length, slice_room, text_slice
+from drf_mcp.dispatch.dispatcher import contain
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.tools.visibility import Visibility
+from drf_mcp.truncation import RETRIEVAL_TOOL, ExtractiveDigester
+
+logger = logging.getLogger("drf_mcp")
+
+# Django takes a thousand parameters in one query.
+MOST_IDS = 500
+
+GONE = (
+    "There is no such content for you: it has expired, or the id is not exactly the one in "
+    "content_archive_hashes. Call the tool that gave it again, asking for less."
+)
+DESCRIPTION = """\
+Fetch what a result had no room for. A shortened result names an archive_id in
+content_archive_hashes and what is missing in dropped_content_ids. Without ids the items come
+in order, each with its JSON pointer into the whole answer; one long text, or one item too
+long for a slice, comes as text in slices of characters. Go on at next_offset until it is
+null. Content is kept for a limited time."""
+
+PARAMETERS: Mapping[str, dict[str, Any]] = {
+    "archive_id": {
+        "type": "string",
+        "description": "A name in content_archive_hashes.",
+    },
+    "content_hash": {
+        "type": "string",
+        "description": "A value in content_archive_hashes: instead of archive_id for a "
+        "signed-in caller, beside it to be sure of the content.",
+    },
+    "ids": {
+        "type": "array",
+        "items": {"type": "string"},
+        "maxItems": MOST_IDS,
+        "description": f"Only these of dropped_content_ids, {MOST_IDS} at most.",
+    },
+    "offset": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Where the slice starts: an item, or a character of one long text.",
+    },
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "description": "The most items, or characters, of the slice; as many as fit by default.",
+    },
+    "canonical": {
+        "type": "boolean",
+        "description": "True for one text in canonical form, in which the locators of its "
+        "digest count.",
+    },
+}
+
+
+class ArchiveUnavailable(APIException):
+    """The archive cannot be read at the moment."""
+
+    status_code = 503
+    default_detail = "What was left out cannot be read at the moment."
+    default_code = "service_unavailable"
+
+
+class ItemId(serializers.Field[Any, Any, Any, Any]):
+    """An item's id as it was told: in part the project's own, so nothing of it is refused."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return it as text."""
+        return str(data)
+
+
+class Arguments(serializers.Serializer[Any]):
+    """What is asked for."""
+
+    archive_id = serializers.CharField(required=False)
+    content_hash = serializers.CharField(required=False)
+    ids = serializers.ListField(child=ItemId(), required=False)
+    offset = serializers.IntegerField(min_value=0, default=0)
+    limit = serializers.IntegerField(min_value=1, default=None)
+    canonical = serializers.BooleanField(default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse arguments that name no content."""
+        if not attrs.get("archive_id") and not attrs.get("content_hash"):
+            raise serializers.ValidationError(
+                {"archive_id": ["Name the content: archive_id or content_hash."]}, "required"
+            )
+        return attrs
+
+
+def split(text: str) -> list[str]:
+    """Return several ids that a client has written as one, unless the comma is an id's own."""
+    return [part.strip() for part in text.split(",")]
+
+
+class ItemsById(BaseFilterBackend):
+    """Narrows the items to those whose ids, or pointers, are asked for."""
+
+    def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
+        """Return the items of these ids, all without any.
+
+        Raises:
+            NotFound: if an id is none of the items'.
+        """
+        ids = view.arguments.get("ids")
+        if not ids:
+            return queryset
+        known = {name for item in queryset for name in (item["id"], item["pointer"])}
+        wanted = {part for name in ids for part in ([name] if name in known else split(name))}
+        unknown = sorted(wanted - known)
+        if unknown:
+            raise NotFound(f"Not among the archived items: {', '.join(unknown[:10])}.")
+        return [item for item in queryset if not wanted.isdisjoint((item["id"], item["pointer"]))]
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Declare the query parameters of the view."""
+        return [
+            {"name": name, "in": "query", "required": False, "schema": schema}
+            for name, schema in PARAMETERS.items()
+        ]
+
+
+@mcp_tool(
+    name=RETRIEVAL_TOOL,
+    title="Fetch the rest of a result",
+    description=DESCRIPTION,
+    read_only=True,
+    condition=can_archive,
+)
+class ContentRetrieveView(GenericAPIView[Any]):
+    """Answers with archived items, in slices that fit the budget of a result.
+
+    The owner and the permissions of the view that gave the content are asked on every
+    read.
+    """
+
+    # The endpoint's are asked first of all: a tool call has passed them already.
+    permission_classes = [AllowAny]
+    filter_backends = [ItemsById]
+    # Whatever the host renders with by default: the content was rendered once.
+    renderer_classes = [JSONRenderer]
+    versioning_class = None
+    pagination_class = None
+    # The host's own schemas have nothing to say of it.
+    schema = None
+
+    def get(self, request: Request) -> Response:
+        """Answer with a slice."""
+        self.caller.authenticate()
+        arguments = Arguments(data=request.query_params)
+        arguments.is_valid(raise_exception=True)
+        self.arguments: dict[str, Any] = arguments.validated_data
+        entry = self.entry(request)
+        items: Any = entry.items
+        items = self.filter_queryset(items)
+        facts = {
+            "archive_id": entry.archive_id,
+            "content_hash": entry.content_hash,
+            "tool": entry.tool,
+        }
+        return Response({**facts, **self.slice(items)})
+
+    def entry(self, request: Request) -> Entry:
+        """Return the content that is asked for.
+
+        Raises:
+            NotFound: if there is none, it is somebody else's, or the tool that gave it is
+                not for the caller any longer.
+            ArchiveUnavailable: if the archive fails.
+        """
+        archive_class = mcp_settings.ARCHIVE_CLASS
+        archive_id, digest = self.arguments.get("archive_id"), self.arguments.get("content_hash")
+        owner = owner_of(request.user)
+        if archive_class is None:
+            raise NotFound(GONE)
+
+        def found() -> Entry | None:
+            archive = archive_class()
+            kept = archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
+            return kept  # type: ignore[no-any-return]
+
+        entry = contain(found, unavailable)
+        if entry is None or (digest and digest != entry.content_hash) or not self.allows(entry):
+            raise NotFound(GONE)
+        return entry
+
+    def allows(self, entry: Entry) -> bool:
+        """Return whether the caller may still make the call that gave the content."""
+        caller = self.caller
+        served = getattr(caller.view, "registry", registry)
+        tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
+        if tool is None:
+            return False
+        return Visibility(caller).admits_again(tool, entry.kwargs, entry.query_string)
+
+    def slice(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return a slice of the items, or of the one item that is a text or too long."""
+        offset, limit = self.arguments["offset"], self.arguments["limit"]
+        room = slice_room(mcp_settings.MAX_RESULT_CHARS)
+        if len(items) == 1:
+            value = items[0]["value"]
+            if isinstance(value, str):
+                text = canonical_form(value) if self.arguments["canonical"] else value
+                return text_slice(items[0], "text", text, offset, limit or len(text), room)
+            if length(items[0]) > room:
+                text = encode_data(value)
+                return text_slice(items[0], "json", text, offset, limit or len(text), room)
+        return items_slice(items, offset, limit or len(items), room)
+
+    @property
+    def caller(self) -> Caller:
+        """Who is asking: the caller of the endpoint, or of plain HTTP as one of it."""
+        request: HttpRequest = getattr(self.request, "_request", self.request)
+        caller = getattr(request, "caller", None)
+        if isinstance(caller, Caller):
+            return caller
+        classes = mcp_settings.AUTHENTICATION_CLASSES
+        if classes is None:
+            classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+        return Caller(request, self, classes, mcp_settings.PERMISSION_CLASSES)
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """Return the authentication of the endpoint."""
+        return [authenticator() for authenticator in self.caller.authentication_classes]
+
+
+def unavailable(exc: Exception) -> NoReturn:
+    """Log why the archive cannot be read, and raise what the caller is told."""
+    logger.warning("The archive could not be read", exc_info=exc)
+    raise ArchiveUnavailable from None
+
+
+def canonical_form(text: str) -> str:
+    """Return a text in the form that its digest refers to."""
+    form: str = (mcp_settings.DIGESTER_CLASS or ExtractiveDigester)().canonical(text)
+    return form

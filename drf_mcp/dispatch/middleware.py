@@ -1,0 +1,199 @@
+"""``CALL_MIDDLEWARE``: middleware around each call, which sees the path that a tool stands for.
+
+Django's own handler runs it, with the request of the call in the place of the one that a
+client would have sent.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured, MiddlewareNotUsed
+from django.core.handlers.base import BaseHandler
+from django.core.signals import setting_changed
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch, get_urlconf, set_urlconf
+from django.utils import timezone, translation
+from rest_framework.response import Response
+
+from drf_mcp.dispatch.containment import contain
+from drf_mcp.dispatch.errors.crashes import EXCEPTION_STATUSES
+from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.settings import mcp_settings
+
+Link = Callable[[Any], Any]
+
+
+class Passage:
+    """The way of one request through the middleware and back.
+
+    Args:
+        request: the request.
+        match: where its path leads, as long as no middleware changes that.
+        callback: what to run there, by default the route's own.
+
+    Attributes:
+        raised: the last exception that a view or middleware let out.
+        substitute: the response that middleware further out was given for it.
+        response: REST framework's response as it left the innermost middleware.
+        rendered: its bytes then.
+    """
+
+    raised: Exception | None = None
+    substitute: HttpResponse | None = None
+    response: Response | None = None
+    rendered: bytes = b""
+
+    def __init__(
+        self,
+        request: ToolRequest,
+        match: ResolverMatch,
+        callback: Callable[..., HttpResponseBase] | None = None,
+    ) -> None:
+        self.request = request
+        self.match = match
+        self.callback = callback or match.func
+        self.asked = self.resource
+        request.passage = self
+        # Django resolves within the middleware.
+        request.resolver_match = None
+
+    @property
+    def resource(self) -> tuple[str, Any]:
+        """The path and the URLconf that the request is about."""
+        return self.request.path_info, getattr(self.request, "urlconf", None)
+
+    def keep(self, response: HttpResponseBase) -> None:
+        """Remember a response as middleware is going to see it."""
+        if isinstance(response, Response) and response.is_rendered:
+            self.response, self.rendered = response, response.content
+
+    def is_altered(self, response: HttpResponseBase) -> bool:
+        """Return whether middleware answered in its own words, or changed the bytes."""
+        return response is not self.response or response.content != self.rendered
+
+    def substitute_for(self, exc: Exception) -> HttpResponse:
+        """Return what middleware further out sees of an exception: the status of Django's page."""
+        status = next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
+        self.raised, self.substitute = exc, HttpResponse(status=status)
+        return self.substitute
+
+
+class CallHandler(BaseHandler):
+    """Django's handler for calls.
+
+    Args:
+        middleware: the classes or functions, the outermost first.
+    """
+
+    def __init__(self, middleware: Sequence[Any]) -> None:
+        self._view_middleware: list[Any] = []
+        self._template_response_middleware: list[Any] = []
+        self._exception_middleware: list[Any] = []
+        chain: Link = self.closed(self._get_response)
+        for factory in reversed(middleware):
+            chain = self.around(factory, chain)
+        self._middleware_chain: Link = chain
+
+    def answer(self, passage: Passage) -> HttpResponseBase:
+        """Return the response to a request, `Passage.substitute` for one that nobody answered."""
+        response: HttpResponseBase = self._middleware_chain(passage.request)
+        return response
+
+    def around(self, factory: Any, link: Link) -> Link:
+        """Return a link of the chain with one more middleware around it.
+
+        A call is synchronous, so that middleware is made asynchronous that can be nothing else.
+        """
+        is_async = not getattr(factory, "sync_capable", True)
+        if is_async and not getattr(factory, "async_capable", False):
+            raise ImproperlyConfigured(f"{factory!r} is neither sync_capable nor async_capable.")
+        try:
+            middleware = factory(self.adapt_method_mode(is_async, link, False))
+        except MiddlewareNotUsed:
+            return link
+        if middleware is None:
+            raise ImproperlyConfigured(f"Middleware factory {factory!r} returned None.")
+        for name, hooks in (
+            ("process_template_response", self._template_response_middleware),
+            ("process_exception", self._exception_middleware),
+        ):
+            if hasattr(middleware, name):
+                hooks.append(self.adapt_method_mode(False, getattr(middleware, name)))
+        if hasattr(middleware, "process_view"):
+            hook = self.adapt_method_mode(False, middleware.process_view)
+            self._view_middleware.insert(0, hook)
+        return self.closed(self.adapt_method_mode(False, middleware, is_async))
+
+    def closed(self, link: Link) -> Link:
+        """Return a link that lets no exception out, as each of Django's does."""
+
+        def respond(request: ToolRequest) -> Any:
+            return contain(functools.partial(link, request), request.passage.substitute_for)
+
+        return respond
+
+    def _get_response(self, request: ToolRequest) -> HttpResponseBase:
+        response: HttpResponseBase = super()._get_response(request)  # type: ignore[misc]
+        request.passage.keep(response)
+        return response
+
+    def resolve_request(self, request: ToolRequest) -> tuple[Any, Any, Any]:  # type: ignore[override]
+        """Return callback, args and kwargs of the tool's route.
+
+        Raises:
+            Http404: where middleware has changed path or URLconf so that they lead to another.
+        """
+        passage: Passage = request.passage
+        match = passage.match
+        if passage.resource != passage.asked:
+            match = super().resolve_request(request)
+            if (match.func, match.route) != (passage.match.func, passage.match.route):
+                raise Http404("Middleware leads the request to another route.")
+        request.resolver_match = match
+        return passage.callback, match.args, match.kwargs
+
+
+lock = threading.Lock()
+
+
+@functools.lru_cache(maxsize=8)
+def handler_of(middleware: tuple[Any, ...]) -> CallHandler:
+    """Return the handler of these classes, made once."""
+    return CallHandler(middleware)
+
+
+def call_handler() -> CallHandler | None:
+    """Return the handler of CALL_MIDDLEWARE, None if that is empty."""
+    middleware = mcp_settings.CALL_MIDDLEWARE
+    if not middleware:
+        return None
+    with lock:
+        return handler_of(tuple(middleware))
+
+
+@contextmanager
+def thread_state_kept() -> Iterator[None]:
+    """Let language, time zone and URLconf that a call activates end with the call."""
+    urlconf = get_urlconf()
+    with (
+        translation.override(translation.get_language()),
+        timezone.override(timezone.get_current_timezone()),
+    ):
+        try:
+            yield
+        finally:
+            set_urlconf(urlconf)
+
+
+def forget_handlers(**kwargs: Any) -> None:
+    """Make the middleware anew: what it reads when it is made may be a setting that changed."""
+    handler_of.cache_clear()
+
+
+setting_changed.connect(forget_handlers)

@@ -1,0 +1,169 @@
+"""The request that a tool's view sees: the caller's own, for another resource."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+from django.utils.functional import cached_property
+
+from drf_mcp.access.authentication import Caller
+
+# Attributes of the outer request that describe its own method, path, query and body.
+OUTER_ONLY = frozenset(
+    {
+        "GET",
+        "POST",
+        "FILES",
+        "headers",
+        "accepted_types",
+        "accepted_types_by_precedence",
+        "_encoding",
+        "_post",
+        "_files",
+        "_upload_handlers",
+        "resolver_match",
+    }
+)
+# Headers that speak of the outer body, of how to send the answer or of a cached copy of it.
+OUTER_HEADERS = frozenset(
+    {
+        "HTTP_ACCEPT_ENCODING",
+        "HTTP_IF_MATCH",
+        "HTTP_IF_NONE_MATCH",
+        "HTTP_IF_MODIFIED_SINCE",
+        "HTTP_IF_UNMODIFIED_SINCE",
+        "HTTP_IF_RANGE",
+        "HTTP_RANGE",
+        "HTTP_TRANSFER_ENCODING",
+        "HTTP_CONTENT_ENCODING",
+        "HTTP_CONTENT_DISPOSITION",
+        "REQUEST_URI",
+        "RAW_URI",
+    }
+)
+ACCEPT = "application/json, */*;q=0.5"
+
+
+class ToolRequest(HttpRequest):
+    """The request a tool's view sees: the caller's, for another resource.
+
+    It carries everything that middleware put on the request to the endpoint, and
+    method, path, query and body of its own. ``is_mcp_request`` is True.
+
+    Args:
+        caller: whose request it is.
+        method: the HTTP method in upper case.
+        path_info: the decoded path, without the script prefix.
+        query_string: the encoded query.
+        body: the encoded body.
+        content_type: the body's media type.
+    """
+
+    is_mcp_request = True
+    # The way through CALL_MIDDLEWARE, while it is on it.
+    passage: Any = None
+
+    def __init__(
+        self,
+        caller: Caller,
+        method: str,
+        path_info: str,
+        query_string: str = "",
+        body: bytes = b"",
+        content_type: str = "",
+    ) -> None:
+        own = self.__dict__
+        own.update({n: v for n, v in caller.attributes.items() if n not in OUTER_ONLY})
+        outer = caller.request
+        self.caller = caller
+        self.method = method
+        self.path_info = path_info
+        self.path = outer.path.removesuffix(outer.path_info) + path_info
+        self.COOKIES = outer.COOKIES
+        self.resolver_match = None
+        self.META = inner_meta(outer.META, method, path_info, query_string, body, content_type)
+        if "environ" in own:
+            self.environ = self.META
+        self._body = body
+        self._stream = io.BytesIO(body)
+        self._read_started = True
+        if ";" in content_type:
+            self._set_content_type_params(self.META)  # type: ignore[attr-defined]
+        else:
+            self.content_type, self.content_params = content_type, {}
+
+    def _get_scheme(self) -> Any:
+        return self.caller.request._get_scheme()  # type: ignore[attr-defined]
+
+    @cached_property
+    def GET(self) -> QueryDict:  # type: ignore[override]
+        """The query, as `WSGIRequest` gives it."""
+        return QueryDict(self.META["QUERY_STRING"], encoding=self.encoding)
+
+    @property
+    def POST(self) -> Any:
+        """The form in the body, as `WSGIRequest` gives it."""
+        if "_post" not in self.__dict__:
+            self._load_post_and_files()
+        return self._post
+
+    @POST.setter
+    def POST(self, value: Any) -> None:
+        self._post = value
+
+    @property
+    def FILES(self) -> Any:  # type: ignore[override]
+        """The files in the body, as `WSGIRequest` gives them."""
+        if "_files" not in self.__dict__:
+            self._load_post_and_files()
+        return self._files  # type: ignore[attr-defined]
+
+    @property
+    def user(self) -> Any:
+        """The user: the session's, until authentication says otherwise."""
+        try:
+            return self.__dict__["user"]
+        except KeyError:
+            raise AttributeError("user") from None
+
+    @user.setter
+    def user(self, value: Any) -> None:
+        self.__dict__["user"] = value
+        self.caller.request.user = value
+
+    @property
+    def auth(self) -> Any:
+        """What authenticated the user, such as a token."""
+        try:
+            return self.__dict__["auth"]
+        except KeyError:
+            raise AttributeError("auth") from None
+
+    @auth.setter
+    def auth(self, value: Any) -> None:
+        # REST framework sets the user first and this second: now both are known.
+        self.__dict__["auth"] = value
+        self.caller.request.auth = value  # type: ignore[attr-defined]
+        if not self.caller.admitted:
+            self.caller.admit(self.user, value)
+
+
+def inner_meta(
+    outer: dict[str, Any],
+    method: str,
+    path_info: str,
+    query_string: str,
+    body: bytes,
+    content_type: str,
+) -> dict[str, Any]:
+    """Return the META of an inner request: the caller's headers, another resource."""
+    meta = {name: value for name, value in outer.items() if name not in OUTER_HEADERS}
+    meta["REQUEST_METHOD"] = method
+    meta["PATH_INFO"] = path_info
+    meta["QUERY_STRING"] = query_string
+    meta["CONTENT_TYPE"] = content_type
+    meta["CONTENT_LENGTH"] = str(len(body))
+    meta["HTTP_ACCEPT"] = ACCEPT
+    return meta

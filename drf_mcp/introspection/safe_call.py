@@ -1,0 +1,35 @@
+"""Steps of a project's own code that may fail, and what is found if they do."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import TypeVar
+
+from drf_mcp.introspection.types import Finding
+
+Value = TypeVar("Value")
+
+
+def attempt(
+    place: str,
+    step: Callable[[], Value],
+    remedy: str,
+    findings: list[Finding],
+    default: Value,
+) -> Value:
+    """Return what a step returns, or the default and a finding if it fails."""
+    try:
+        return step()
+    # Views written for a live request fail in any way when inspected without one, and
+    # no endpoint may take the list of tools down with it.
+    except Exception as exc:  # noqa: BLE001
+        findings.append(Finding(place, failure(exc), remedy))
+        return default
+
+
+def failure(exc: Exception) -> str:
+    """Return an exception and where it was raised on one line."""
+    lines = str(exc).strip().splitlines() or [""]
+    frame = traceback.extract_tb(exc.__traceback__)[-1]
+    return f"{type(exc).__name__}: {lines[0]} ({frame.filename}:{frame.lineno} in {frame.name})"

@@ -1,0 +1,164 @@
+"""What the expressions of one function stand for: the request, its query, texts."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from drf_mcp.introspection.handlers import value_of
+from drf_mcp.introspection.source.expressions import QUERY, is_own_method, is_request
+from drf_mcp.introspection.source.reads import lookup, stands_for
+
+THE_REQUEST, THE_QUERY = object(), object()
+"""What a parameter of a function stands for, beside a text."""
+UNKNOWN = object()
+COLLECTIONS = (tuple, list, set, frozenset, dict)
+
+Texts = tuple[str, ...]
+
+
+class Meanings:
+    """What is known of the names in a function.
+
+    Args:
+        owner: the class that ``self`` is an instance of.
+        function: the function.
+        given: what its parameters stand for, as far as its caller shows.
+    """
+
+    def __init__(self, owner: type, function: Any, given: Mapping[str, Any]) -> None:
+        self.owner = owner
+        self.function = function
+        self.known: dict[str, Texts] = {
+            name: (value,) for name, value in given.items() if isinstance(value, str)
+        }
+        self.requests = {name for name, value in given.items() if value is THE_REQUEST}
+        self.queries = {name for name, value in given.items() if value is THE_QUERY}
+        self.explained: set[int] = set()
+
+    def learn(self, node: ast.AST) -> None:
+        """Learn from an assignment or a loop what a variable stands for."""
+        if isinstance(node, (ast.For, ast.comprehension)):
+            self.learn_texts(node.target, self.items(node.iter))
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                self.learn_value(target, node.value)
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            self.learn_value(node.target, node.value)
+
+    def learn_value(self, target: ast.AST, value: ast.expr) -> None:
+        """Learn what a variable stands for from what is assigned to it."""
+        if not isinstance(target, ast.Name):
+            return
+        if stands_for(value, self.is_query):
+            self.queries.add(target.id)
+            self.explain(value)
+        elif self.is_request(value):
+            self.requests.add(target.id)
+        elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+            self.learn_texts(target, (value.value,))
+
+    def learn_texts(self, target: ast.AST, texts: Texts | None) -> None:
+        """Learn that a variable may be one of some texts."""
+        if isinstance(target, ast.Name) and texts:
+            self.known[target.id] = (*self.known.get(target.id, ()), *texts)
+
+    def explain(self, node: ast.AST) -> None:
+        """Note that what is done with the query in an expression is understood."""
+        self.explained |= {id(part) for part in ast.walk(node)}
+
+    def is_unexplained(self, node: ast.AST) -> bool:
+        """Return True for a use of the query that is not understood."""
+        is_use = not isinstance(getattr(node, "ctx", None), ast.Store)
+        return is_use and id(node) not in self.explained and self.is_query(node)
+
+    def is_request(self, node: ast.AST) -> bool:
+        """Return True for the request, also for one in a serializer's context."""
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.slice, ast.Constant) and node.slice.value == "request"
+        if isinstance(node, ast.Call):
+            keys = lookup(node)[1]
+            return any(isinstance(key, ast.Constant) and key.value == "request" for key in keys)
+        if isinstance(node, ast.Name) and node.id in self.requests:
+            return True
+        return is_request(node)
+
+    def is_query(self, node: ast.AST) -> bool:
+        """Return True for ``request.query_params`` and its kin, and for variables that are it."""
+        if isinstance(node, ast.Name):
+            return node.id in self.queries
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
+            name = node.args[1] if len(node.args) > 1 else None
+            named = isinstance(name, ast.Constant) and name.value in QUERY
+            return named and self.is_request(node.args[0])
+        if not isinstance(node, ast.Attribute):
+            return False
+        if node.attr == "data" and hasattr(self.owner, "base_filters"):
+            return is_own_method(node)
+        return node.attr in QUERY and self.is_request(node.value)
+
+    def meant(self, node: ast.expr) -> Any:
+        """Return the request, the query or a text for an argument, None for anything else."""
+        if stands_for(node, self.is_query):
+            self.explain(node)
+            return THE_QUERY
+        if self.is_request(node):
+            return THE_REQUEST
+        texts = self.texts(node) or ()
+        return texts[0] if len(texts) == 1 else None
+
+    def texts(self, node: ast.AST) -> Texts | None:
+        """Return the texts that an expression may be, None if only the running code knows."""
+        if isinstance(node, ast.Constant):
+            return (node.value,) if isinstance(node.value, str) else ()
+        if isinstance(node, ast.Name) and node.id in self.known:
+            return self.known[node.id]
+        if isinstance(node, ast.IfExp):
+            either = self.all_texts([node.body, node.orelse])
+            return None if either is None else tuple(text for texts in either for text in texts)
+        if isinstance(node, ast.JoinedStr):
+            return self.put_together(node.values)
+        if isinstance(node, ast.FormattedValue):
+            return self.texts(node.value)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self.put_together([node.left, node.right])
+        named = self.named(node)
+        if named is None:
+            return ()
+        return (named,) if isinstance(named, str) else None
+
+    def all_texts(self, nodes: Iterable[ast.AST]) -> list[Texts] | None:
+        """Return the texts of several expressions, None if one of them is not known."""
+        found = [self.texts(node) for node in nodes]
+        known = [texts for texts in found if texts is not None]
+        return known if len(known) == len(found) else None
+
+    def put_together(self, parts: Iterable[ast.AST]) -> Texts | None:
+        """Return the texts that parts come to one after another, None if one is not known."""
+        known = self.all_texts(parts)
+        return None if known is None else tuple(map("".join, product(*known)))
+
+    def items(self, node: ast.AST) -> Texts | None:
+        """Return the texts in a collection, written down or named; None for anything else."""
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            found = self.all_texts(node.elts)
+            return None if found is None else tuple(text for texts in found for text in texts)
+        named = self.named(node)
+        if not isinstance(named, COLLECTIONS):
+            return None
+        return tuple(item for item in named if isinstance(item, str))
+
+    def named(self, node: ast.AST) -> Any:
+        """Return what a name outside the function, or an attribute of the class, stands for."""
+        if isinstance(node, ast.Attribute) and (is_own_method(node) or is_class(node.value)):
+            return inspect.getattr_static(self.owner, node.attr, UNKNOWN)
+        value = value_of(node, self.function)
+        return UNKNOWN if value is None else value
+
+
+def is_class(node: ast.AST) -> bool:
+    """Return True for ``cls`` and ``self.__class__``."""
+    return getattr(node, "id", getattr(node, "attr", "")) in ("cls", "__class__")

@@ -1,0 +1,73 @@
+"""Plain words for descriptions: lazy text resolved, markup removed, sentences joined."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils.encoding import force_str
+from django.utils.text import camel_case_to_spaces
+
+from drf_mcp.introspection.types import Schema
+
+HISSING = re.compile(r"(?:s|x|z|ch|sh)$", re.IGNORECASE)
+CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
+TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+
+
+def text(value: Any) -> str:
+    """Return a possibly lazy, possibly HTML text as one plain line."""
+    if not value:
+        return ""
+    return " ".join(html.unescape(TAG.sub(" ", force_str(value))).split())
+
+
+def sentences(*parts: str) -> str:
+    """Join texts, each closed like a sentence; empty and repeated ones are left out."""
+    closed = [part if part[-1] in ".!?" else f"{part}." for part in parts if part]
+    return " ".join(dict.fromkeys(closed))
+
+
+def explain(schema: Schema, *parts: str) -> Schema:
+    """Return the schema with sentences added to the end of its description."""
+    description = sentences(schema.get("description", ""), *parts)
+    return schema | {"description": description} if description else schema
+
+
+def listing(values: Iterable[Any]) -> str:
+    """Return values as a comma-separated list."""
+    return ", ".join(str(value) for value in values)
+
+
+def model_name(model: Any) -> str:
+    """Return the name of a model in words.
+
+    Django takes a class name apart at its capitals alone where nobody wrote a name.
+    """
+    options = model._meta
+    if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
+        return text(options.verbose_name)
+    return " ".join(camel_case_to_spaces(part) for part in model.__name__.split("_") if part)
+
+
+def model_names(model: Any) -> str:
+    """Return the name of many objects of a model in words.
+
+    Django adds an "s" to whatever it is where nobody wrote a name.
+    """
+    plural, unwritten = model._meta.verbose_name_plural, f"{model._meta.verbose_name}s"
+    return plural_of(model_name(model)) if str(plural) == unwritten else text(plural)
+
+
+def plural_of(noun: str) -> str:
+    """Return the regular plural of a noun."""
+    if HISSING.search(noun):
+        return f"{noun}es"
+    return CONSONANT_Y.sub("ie", noun) + "s"
+
+
+def says_more(label: str, name: str) -> bool:
+    """Return True if a label is more than its field's name written with spaces."""
+    return bool(label) and re.sub(r"\W+", "_", label).lower() != name.lower()

@@ -1,0 +1,1 @@
+"""Log records, signals, spans and measurements of calls."""

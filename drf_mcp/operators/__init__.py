@@ -1,0 +1,1 @@
+"""What operators and authors run: checks, lint, lock file, reports."""

@@ -1,7 +1,0 @@
-"""The page that the endpoint shows to people with a browser."""
-
-from __future__ import annotations
-
-from drf_mcp.page.responses import is_wanted, refuse, show
-
-__all__ = ["is_wanted", "refuse", "show"]

@@ -1,0 +1,165 @@
+"""From a view's names for what is wrong to the arguments the caller sent."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from drf_mcp.introspection import in_words
+from drf_mcp.introspection.field_schema import FILES, kind_of
+from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.types import ANY
+from drf_mcp.outcomes import MISSING
+from drf_mcp.tools.arguments.bound_call import BODY, PATH, QUERY, Call
+from drf_mcp.tools.arguments.errors import escape
+from drf_mcp.tools.arguments.flat import FlatArguments
+from drf_mcp.tools.arguments.masking import MASK
+
+
+class ArgumentPointers:
+    """Finds, for one call, the argument that a view's error speaks of.
+
+    Args:
+        arguments: the arguments of the tool that was called.
+        call: what they were bound to.
+        write_only: returns the names that lead to what no answer repeats.
+    """
+
+    def __init__(
+        self,
+        arguments: FlatArguments,
+        call: Call,
+        write_only: Callable[[], Iterable[tuple[str, ...]]],
+    ) -> None:
+        self.arguments = arguments
+        self.call = call
+        self._write_only = write_only
+
+    def knows(self, name: str | int) -> bool:
+        """Return whether an argument stands for this name of the view's."""
+        if isinstance(name, int):
+            return bool(self.arguments.body_pointer())
+        spelled = self.spelled((name,))[0]
+        return any(argument.parameter.name == spelled for argument in self.arguments.arguments)
+
+    def spelled(self, path: Sequence[str | int]) -> Sequence[str | int]:
+        """Return a path of the view's names in the keys that callers use, where they differ."""
+        keys = self.arguments.keys
+        place = tuple(ANY if isinstance(part, int) else part for part in path)
+        for length in range(len(path) if keys else 0, 0, -1):
+            if place[:length] in keys:
+                pairs = zip(path, keys[place[:length]], strict=False)
+                renamed = [own if isinstance(own, int) else key for own, key in pairs]
+                return (*renamed, *path[length:])
+        return path
+
+    def pointer(self, path: Sequence[str | int]) -> str:
+        """Return the JSON pointer into the arguments for a path of the view's names.
+
+        Args:
+            path: such as ``("lines", 0, "quantity")``; () is the request as a whole.
+        """
+        arguments = self.arguments
+        if not path:
+            return arguments.whole_body_pointer()
+        path = self.spelled(path)
+        for location in (BODY, QUERY, PATH):
+            for argument in arguments.arguments:
+                if argument.location == location and argument.parameter.name == path[0]:
+                    return arguments.pointer(argument) + tokens(path[1:])
+        body = arguments.body_pointer(path[0])
+        return body + tokens(path) if body else ""
+
+    def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return the call's arguments with other query parameters, as for the next page."""
+        return self.arguments.moved(self.call.arguments, query)
+
+    def received(self, pointer: str) -> Any:
+        """Return the value at a pointer, masked where it is a secret; `MISSING` if none."""
+        value: Any = self.call.arguments
+        for token in pointer.split("/")[1:]:
+            token = token.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, Mapping) and token in value:
+                value = value[token]
+            elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
+                value = value[int(token)]
+            else:
+                return MISSING
+        secret = any(sounds_secret(token) for token in pointer.split("/"))
+        return MASK if secret else self.masked(value, pointer)
+
+    def masked(self, value: Any, pointer: str) -> Any:
+        """Return the value at a pointer with the secrets in it masked."""
+        place = without_indexes(pointer)
+        if place in self.write_only or (isinstance(value, str) and place in self.holders):
+            return MASK
+        if isinstance(value, list):
+            return [self.masked(item, f"{pointer}/{index}") for index, item in enumerate(value)]
+        if not isinstance(value, Mapping):
+            return value
+        return {
+            name: MASK
+            if sounds_secret(str(name))
+            else self.masked(member, pointer + tokens([name]))
+            for name, member in value.items()
+        }
+
+    @functools.cached_property
+    def write_only(self) -> frozenset[str]:
+        """The pointers of write-only fields, without the indexes of lists."""
+        return frozenset(map(self.pointer, self._write_only()))
+
+    @functools.cached_property
+    def holders(self) -> frozenset[str]:
+        """The pointers of what has write-only fields inside: a client may write it as a text."""
+        return frozenset(
+            pointer[:end]
+            for pointer in self.write_only
+            for end, character in enumerate(pointer)
+            if character == "/" and end
+        )
+
+    def accepted(self, pointer: str) -> str | None:
+        """Return what would be accepted at a pointer, in words; None if unknown."""
+        schema = self.schema(pointer)
+        return in_words(schema) if schema else None
+
+    def optional(self, pointer: str) -> bool:
+        """Return whether what is at a pointer is known to be optional.
+
+        Beside an argument for a list of objects, those for the fields of one all look so.
+        """
+        parent, _, token = pointer.rpartition("/")
+        name = token.replace("~1", "/").replace("~0", "~")
+        if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
+            return False
+        holder = self.schema(parent)
+        return name in holder.get("properties", {}) and name not in holder.get("required", ())
+
+    def is_file(self, pointer: str) -> bool:
+        """Return whether what is at a pointer is known to be a file."""
+        return kind_of(self.schema(pointer)) in FILES
+
+    def schema(self, pointer: str) -> dict[str, Any]:
+        """Return the input schema's part for a pointer; {} if there is none."""
+        schema: dict[str, Any] = self.arguments.schema()
+        for token in pointer.split("/")[1:]:
+            token = token.replace("~1", "/").replace("~0", "~")
+            child = schema.get("properties", {}).get(token)
+            if child is None and token.isdecimal():
+                child = schema.get("items")
+            if not isinstance(child, dict):
+                return {}
+            schema = child
+        return schema
+
+
+def without_indexes(pointer: str) -> str:
+    """Return a pointer without the indexes of lists."""
+    return "/".join(token for token in pointer.split("/") if not token.isdecimal())
+
+
+def tokens(path: Sequence[str | int]) -> str:
+    """Write the rest of a path as reference tokens."""
+    return "".join(f"/{escape(str(part))}" for part in path)

@@ -1,0 +1,1 @@
+"""The doors beside HTTP: stdio and this process."""

@@ -1,0 +1,170 @@
+"""Digests: a long text as a summary, key points, and evidence that can be checked.
+
+A subclass of `Digester` says what matters in a text; the base class makes of it a
+payload of the ``digest/v1`` contract whose limits, counts, hashes and locators hold
+whatever the subclass says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drf_mcp.dispatch.encoding import encode_data, to_bytes
+from drf_mcp.truncation.canonical_text import canonical_text
+
+VERSION = "1.0"
+CONTENT_TYPE = "digest/v1"
+SUMMARY_LENGTH = 2000
+ITEM_LENGTH = 500
+ITEMS = 10
+# A summary is not cut below this for the sake of key points.
+SHORT_SUMMARY = 160
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A quotation that supports the summary or answers the query.
+
+    Attributes:
+        text: exactly as in the canonical text.
+        relevance: to the query, from 0 to 1.
+        start: where it stands, None to have it looked up.
+    """
+
+    text: str
+    relevance: float = 1.0
+    start: int | None = None
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """What matters in a text.
+
+    Attributes:
+        summary: in a few sentences.
+        key_points: one sentence each, the most important first.
+        evidence: quotations, the most relevant first.
+    """
+
+    summary: str
+    key_points: Sequence[str] = ()
+    evidence: Sequence[Evidence] = ()
+
+
+class Digester:
+    """Makes digests. A subclass gives `condense`; DIGESTER_CLASS names it.
+
+    An instance is made for each result with a text too long.
+    """
+
+    def condense(self, text: str, query: str) -> Condensed:
+        """Return what matters in a text.
+
+        What is too long is cut, and evidence that the text does not hold is left out.
+
+        Args:
+            text: the text in canonical form.
+            query: what the caller was looking for, in canonical form; "" if not known.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define condense().")
+
+    def canonical(self, text: str) -> str:
+        """Return a text in the form that hashes and locators refer to."""
+        return canonical_text(text)
+
+    def digest(self, text: str, query: str = "") -> dict[str, Any]:
+        """Return the ``digest/v1`` payload of a text."""
+        canonical = self.canonical(text)
+        condensed = self.condense(canonical, self.canonical(query))
+        points = [clip(point, ITEM_LENGTH) for point in condensed.key_points if point.strip()]
+        payload = {
+            "version": VERSION,
+            "content_type": CONTENT_TYPE,
+            "query_hash": hashlib.sha256(to_bytes(query)).hexdigest()[:8],
+            "summary": clip(condensed.summary, SUMMARY_LENGTH),
+            "key_points": points[:ITEMS],
+            "evidence_snippets": list(snippets(condensed.evidence, canonical))[:ITEMS],
+            "original_chars": len(text),
+            "digest_chars": 0,
+            "compression_ratio": 0.0,
+            "source_text_hash": f"sha256:{hashlib.sha256(to_bytes(canonical)).hexdigest()}",
+        }
+        return counted(payload)
+
+
+def snippets(evidence: Iterable[Evidence], canonical: str) -> Iterator[dict[str, Any]]:
+    """Yield the evidence that the canonical text holds, with its locators."""
+    for item in evidence:
+        text = item.text[:ITEM_LENGTH]
+        start = canonical.find(text) if item.start is None else item.start
+        if not text or start < 0 or canonical[start : start + len(text)] != text:
+            continue
+        yield {
+            "text": text,
+            "locator": f"char:{start}-{start + len(text)}",
+            "relevance_score": round(min(max(float(item.relevance), 0.0), 1.0), 4),
+        }
+
+
+def counted(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return a payload with its counts: ``digest_chars`` are those of the texts to read."""
+    texts = [payload["summary"], *payload["key_points"]]
+    texts += [snippet["text"] for snippet in payload["evidence_snippets"]]
+    size, original = sum(map(len, texts)), payload["original_chars"]
+    ratio = round(min(size / original, 1.0), 4) if original else 0.0
+    return {**payload, "digest_chars": size, "compression_ratio": ratio}
+
+
+def shrunk(payload: Mapping[str, Any], limit: int) -> str:
+    """Return a payload as JSON whose JSON string is no longer than the limit.
+
+    The summary keeps a third of the room; then evidence and key points go in turn, the
+    least important first; then the rest of the summary.
+    """
+    small = dict(payload)
+    small["summary"] = clip(small["summary"], max(limit // 3, SHORT_SUMMARY))
+    while True:
+        text = json.dumps(counted(small), ensure_ascii=False, separators=(",", ":"))
+        over = len(encode_data(text)) - limit
+        points, evidence = small["key_points"], small["evidence_snippets"]
+        if over <= 0:
+            return text
+        if len(evidence) > len(points) or len(evidence) == len(points) > 1:
+            small["evidence_snippets"] = evidence[:-1]
+        elif points:
+            small["key_points"] = points[:-1]
+        elif small["summary"]:
+            small["summary"] = clip(small["summary"], max(len(small["summary"]) - over, 0))
+        else:
+            return text
+
+
+def clip(text: str, length: int) -> str:
+    """Return text in no more than this many characters, cut at the end of a word."""
+    text = text.strip()
+    if len(text) <= length:
+        return text
+    if length < 1:
+        return ""
+    cut = text[: length - 1]
+    space = max(cut.rfind(" "), cut.rfind("\n"))
+    # Scripts without spaces, and words without end, are cut where they are.
+    return (cut[:space] if space > length // 2 else cut).rstrip() + "…"
+
+
+def is_digest(value: Any) -> bool:
+    """Return whether a text, or an object, is a digest already, which is not digested again."""
+    if isinstance(value, str) and value.lstrip().startswith("{") and CONTENT_TYPE in value:
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(value, dict) and value.get("content_type") == CONTENT_TYPE
+
+
+Digest = Callable[[str, str], Mapping[str, Any]]
+"""Gives the payload of a text and a query, as `Digester.digest`."""

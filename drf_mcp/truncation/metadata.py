@@ -1,0 +1,135 @@
+"""What stands beside the data, made shorter: it may not take the room that the data needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.outcomes import Outcome, Severity, Warning
+
+NAMES = ("telemetry", "meta", "suggestions", "warnings")
+"""The members of an outcome that can lose entries."""
+NEXT = "next"
+LONG_NEXT = 500
+"""Arguments of the next page of up to this many characters always stay."""
+SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+@dataclass(frozen=True)
+class Aside:
+    """What was taken from beside the data.
+
+    Attributes:
+        name: the member of the outcome.
+        left_out: its entries that are gone, as JSON.
+        count: how many they are.
+        total: how many there were.
+    """
+
+    name: str
+    left_out: Any
+    count: int
+    total: int
+
+    @property
+    def told(self) -> str:
+        """The fact in words, to be put into a sentence."""
+        noun = "entries" if self.name in ("telemetry", "meta") else ""
+        if self.name == NEXT:
+            return "the arguments of the next page left out"
+        return f"{self.count} of {self.total} {self.name} {noun}".rstrip() + " left out"
+
+
+def short_asides(
+    outcome: Outcome, write: Callable[[Outcome], str], room: int
+) -> tuple[Outcome, tuple[Aside, ...]]:
+    """Return an outcome of which everything but data and problems fits, and what it lost.
+
+    Args:
+        outcome: any outcome.
+        write: renders and encodes the envelope exactly as it is sent.
+        room: how long the envelope without data and problems may be.
+    """
+
+    def fits(candidate: Outcome) -> bool:
+        return len(write(bare(candidate))) <= room
+
+    asides: list[Aside] = []
+    for name in sorted(NAMES, key=lambda name: size_of(outcome, name), reverse=True):
+        if fits(outcome):
+            return outcome, tuple(asides)
+        entries = entries_of(outcome, name)
+        if entries:
+            outcome, count = with_most(outcome, name, fits)
+            total = len(entries)
+            asides.append(Aside(name, as_json(entries[count:]), total - count, total))
+    page = outcome.pagination
+    if page is not None and len(encode_data(page.next)) > LONG_NEXT and not fits(outcome):
+        asides.append(Aside(NEXT, page.next, 1, 1))
+        outcome = outcome.changed(pagination=replace(page, next=None))
+    return outcome, tuple(asides)
+
+
+def with_most(outcome: Outcome, name: str, fits: Callable[[Outcome], bool]) -> tuple[Outcome, int]:
+    """Return an outcome with fewer entries of a member, as many as fit, and their number."""
+    total = len(entries_of(outcome, name))
+    count = most(total, lambda first: fits(with_first(outcome, name, first)))
+    return with_first(outcome, name, count), count
+
+
+def size_of(outcome: Outcome, name: str) -> int:
+    """Return how long a member of an outcome is, as JSON."""
+    return len(encode_data(as_json(entries_of(outcome, name))))
+
+
+def bare(outcome: Outcome) -> Outcome:
+    """Return an outcome without data, problems and context."""
+    failure = outcome.failure
+    if failure is not None:
+        failure = replace(failure, problems=(), context={}, details={}, data=None)
+    return outcome.changed(data=None, body=None, failure=failure)
+
+
+def most(total: int, fits: Callable[[int], bool]) -> int:
+    """Return the highest count below a total that fits, 0 if none does."""
+    low, high = 0, total
+    while low < high - 1:
+        count = (low + high) // 2
+        if fits(count):
+            low = count
+        else:
+            high = count
+    return low
+
+
+def entries_of(outcome: Outcome, name: str) -> Sequence[Any]:
+    """Return the entries of a member of an outcome, those to be kept longest first."""
+    value = getattr(outcome, name)
+    if isinstance(value, Mapping):
+        return sorted(value.items(), key=lambda entry: len(encode_data(entry[1])))
+    if name == "warnings":
+        return sorted(value, key=lambda warning: SEVERITIES.index(warning.severity))
+    return tuple(value)
+
+
+def with_first(outcome: Outcome, name: str, count: int) -> Outcome:
+    """Return an outcome with the first entries of one of its members."""
+    first = entries_of(outcome, name)[:count]
+    kept = dict(first) if isinstance(getattr(outcome, name), Mapping) else tuple(first)
+    return outcome.changed(**{name: kept})
+
+
+def as_json(entries: Sequence[Any]) -> Any:
+    """Return entries as JSON."""
+    if entries and isinstance(entries[0], tuple):
+        return dict(entries)
+    return [as_object(entry) if isinstance(entry, Warning) else entry for entry in entries]
+
+
+def as_object(warning: Warning) -> dict[str, Any]:
+    """Return a warning as ``warning_details`` would have told of it."""
+    told = {"code": warning.code, "severity": warning.severity.value, "message": warning.message}
+    more = {"context": dict(warning.context), "remediation": warning.remediation}
+    return told | {name: value for name, value in more.items() if value}

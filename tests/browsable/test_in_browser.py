@@ -1,0 +1,269 @@
+"""The page in a real browser: reading, searching, calling, by mouse and by keyboard.
+
+The fixture `visit` fails a test whose page logs an error or breaks its own
+Content-Security-Policy.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+from django.urls import set_script_prefix
+
+from drf_mcp.operators.http_equivalent import equivalent_request
+from drf_mcp.tools import registry
+
+PHONE = {"width": 360, "height": 740}
+PAGES = ["", "?tool=customers_list", "?tool=orders_create", "?show=clients", "?show=findings"]
+
+
+def test_list_shows_the_tools_of_the_user_and_no_other(visit):
+    names = visit("alice").page.locator(".what strong").all_inner_texts()
+    assert {"customers_list", "orders_refund"} <= set(names)
+    assert "customers_deactivate" not in names
+
+
+def test_search_leaves_what_matches(visit):
+    page = visit("alice").page
+    page.keyboard.press("/")
+    page.keyboard.type("refund")
+    assert page.locator("[data-words]:visible strong").all_inner_texts() == ["orders_refund"]
+    assert page.get_by_role("heading", name="Customer", exact=True).count() == 0
+
+
+def test_search_without_a_match_says_so_and_can_be_cleared(visit):
+    page = visit("alice").page
+    page.get_by_role("searchbox").fill("teapot")
+    assert page.get_by_role("heading", name="No tool matches").is_visible()
+    page.get_by_role("button", name="Clear the search").click()
+    assert page.get_by_role("heading", name="No tool matches").is_hidden()
+    assert page.get_by_role("searchbox").evaluate("(box) => box === document.activeElement")
+
+
+def test_enter_in_the_search_opens_the_first_match(visit):
+    page = visit("alice").page
+    page.get_by_role("searchbox").fill("refund")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**?tool=orders_refund")
+
+
+def test_reading_tool_answers_with_its_envelope_time_and_queries(visit):
+    watched = visit("alice", "?tool=customers_list")
+    watched.page.get_by_label("gold", exact=True).check()
+    watched.page.get_by_label("page_size").fill("2")
+    watched.call("customers_list")
+    assert watched.verdict() == "Success"
+    envelope = json.loads(watched.text_of("envelope"))
+    assert {row["tier"] for row in envelope["data"]["results"]} == {"gold"}
+    measured = watched.page.locator("[data-measures]").inner_text()
+    assert "ms in all" in measured
+    assert "queries" in measured
+
+
+def test_next_page_is_fetched_with_the_arguments_that_the_answer_names(visit):
+    watched = visit("carol", "?tool=customers_list")
+    watched.page.get_by_label("page_size").fill("2")
+    watched.call("customers_list")
+    watched.page.get_by_role("button", name="Next page").click()
+    watched.page.get_by_text("Page 2,").wait_for()
+    assert watched.page.get_by_label("page", exact=True).input_value() == "2"
+
+
+def test_writing_tool_writes(visit):
+    watched = visit("alice", "?tool=customers_create")
+    watched.page.get_by_label("name", exact=True).fill("Grace Hopper")
+    watched.page.get_by_label("email").fill("grace@navy.example")
+    watched.page.get_by_label("country").fill("US")
+    watched.page.get_by_label("tier").select_option(label="silver")
+    watched.call("customers_create")
+    assert watched.verdict() == "Success"
+    assert json.loads(watched.text_of("envelope"))["data"]["name"] == "Grace Hopper"
+
+
+def test_errors_stand_at_the_fields_they_are_about(visit):
+    watched = visit("alice", "?tool=customers_create")
+    watched.page.get_by_label("email").fill("grace at navy")
+    watched.call("customers_create")
+    assert "MISSING" in watched.verdict() or "VALIDATION" in watched.verdict()
+    email = watched.page.get_by_label("email")
+    assert email.get_attribute("aria-invalid") == "true"
+    described = email.get_attribute("aria-describedby").split()
+    assert "valid email" in watched.text_of(described[-1])
+    assert watched.page.get_by_label("name", exact=True).get_attribute("aria-invalid") == "true"
+
+
+def test_error_inside_a_json_field_names_its_place(visit):
+    watched = visit("alice", "?tool=orders_create")
+    watched.page.get_by_label("customer").fill("1")
+    watched.page.get_by_label("lines").fill('[{"product": "cast-iron-pan", "quantity": 0}]')
+    watched.call("orders_create")
+    watched.verdict()
+    assert "0 / quantity" in watched.page.locator("[data-field='/lines'] .error").inner_text()
+
+
+def test_text_that_is_no_json_is_not_sent(visit):
+    watched = visit("alice", "?tool=orders_create")
+    watched.page.get_by_label("lines").fill("[{")
+    watched.call("orders_create")
+    assert "not JSON" in watched.page.locator("[data-field='/lines'] .error").inner_text()
+    assert watched.page.locator("[data-full]").is_hidden()
+
+
+def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
+    watched = visit("carol", "?tool=orders_cancel")
+    watched.page.get_by_label("pk").fill("999999")
+    watched.call("orders_cancel")
+    dialog = watched.page.get_by_role("dialog")
+    assert '"pk": 999999' in dialog.inner_text()
+    cancel = dialog.get_by_role("button", name="Cancel", exact=True)
+    assert cancel.evaluate("(button) => button === document.activeElement")
+    watched.page.keyboard.press("Escape")
+    assert dialog.is_hidden()
+    assert watched.page.locator("[data-full]").is_hidden()
+
+
+def test_destructive_tool_runs_once_confirmed(visit):
+    watched = visit("carol", "?tool=orders_cancel")
+    watched.page.get_by_label("pk").fill("999999")
+    watched.call("orders_cancel")
+    watched.page.get_by_role("dialog").get_by_role("button", name="Call orders_cancel").click()
+    assert watched.verdict() == "Error\nNOT_FOUND"
+
+
+def test_keyboard_alone_fills_the_form_and_calls(visit):
+    watched = visit("alice", "?tool=customers_retrieve")
+    watched.page.get_by_label("pk").focus()
+    watched.page.keyboard.type("1")
+    watched.page.keyboard.press("Control+Enter")
+    assert watched.verdict()
+
+
+def test_tabs_follow_the_arrow_keys(visit):
+    page = visit("alice", "?show=clients").page
+    page.get_by_role("tab", name="Claude Code").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_role("tab", name="Claude Desktop").get_attribute("aria-selected") == "true"
+    assert "mcpServers" in page.get_by_role("tabpanel").inner_text()
+
+
+def test_arguments_can_be_written_as_json(visit):
+    watched = visit("alice", "?tool=customers_list")
+    watched.page.get_by_label("page_size").fill("2")
+    watched.page.get_by_role("button", name="JSON", exact=True).click()
+    box = watched.page.get_by_label("Arguments as JSON")
+    assert json.loads(box.input_value()) == {"page_size": 2}
+    box.fill('{"page_size": 1}')
+    watched.call("customers_list")
+    watched.verdict()
+    assert len(json.loads(watched.text_of("envelope"))["data"]["results"]) == 1
+
+
+def test_exchange_is_what_went_over_the_wire_without_the_csrf_token(visit):
+    watched = visit("alice", "?tool=stats")
+    with watched.page.expect_request("**/mcp") as asked:
+        watched.call("stats")
+    watched.verdict()
+    shown = watched.text_of("sent")
+    assert json.loads(shown.partition("\n\n")[2]) == asked.value.post_data_json
+    assert asked.value.headers["x-csrftoken"] not in shown
+    received = watched.text_of("received").partition("\n\n")[2]
+    assert json.loads(received) == asked.value.response().json()
+
+
+CALLS = [
+    ("customers_list", {"tier": ["gold", "silver"], "country": ["DE", "FR"], "search": "a b&c"}),
+    ("customers_partial_update", {"pk": 999999, "name": "O'Hara"}),
+    ("products_retrieve", {"slug": "cast-iron-pan"}),
+    ("quote", {"product": "cast-iron-pan", "quantity": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), CALLS, ids=[name for name, _ in CALLS])
+def test_curl_is_the_request_that_the_call_stands_for(visit, shop_page, name, arguments):
+    watched = visit("alice", f"?tool={name}")
+    watched.page.get_by_role("button", name="JSON", exact=True).click()
+    watched.page.get_by_label("Arguments as JSON").fill(json.dumps(arguments))
+    watched.call(name)
+    if watched.page.get_by_role("dialog").is_visible():
+        watched.page.get_by_role("dialog").get_by_role("button", name=f"Call {name}").click()
+    watched.verdict()
+    words = shlex.split(watched.text_of("curl-rest").replace("\\\n", ""))
+    set_script_prefix("/")
+    expected = equivalent_request(registry.tool(name), arguments)
+    assert shop_page.url.removesuffix("/mcp") + expected.path in words
+    if expected.body:
+        assert json.loads(words[words.index("-d") + 1]) == json.loads(expected.body)
+        assert expected.method == words[words.index("-X") + 1]
+
+
+def test_copying_takes_the_whole_envelope(visit):
+    watched = visit("alice", "?tool=stats")
+    watched.call("stats")
+    watched.verdict()
+    watched.page.get_by_role("button", name="Copy the envelope").click()
+    watched.page.get_by_text("Copied").first.wait_for()
+    copied = json.loads(watched.page.evaluate("() => navigator.clipboard.readText()"))
+    assert {"success", "meta", "data"} <= copied.keys()
+
+
+def test_image_in_an_answer_is_shown(visit):
+    watched = visit("alice", "?tool=picture")
+    watched.call("picture")
+    picture = watched.page.get_by_role("img", name="The image that the tool answered with")
+    picture.wait_for()
+    assert picture.evaluate("(image) => image.complete && image.naturalWidth") == 1
+
+
+def test_file_is_sent_with_its_name(visit):
+    watched = visit("alice", "?tool=weigh")
+    file = {"name": "note one.txt", "mimeType": "text/plain", "buffer": b"12345"}
+    watched.page.get_by_label("file", exact=True).set_input_files(file)
+    watched.call("weigh")
+    assert watched.verdict() == "Success"
+    answer = json.loads(watched.text_of("envelope"))["data"]
+    assert answer == {"name": "note one.txt", "size": 5}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("query", PAGES)
+def test_axe_has_nothing_against_the_pages(visit, axe, query, scheme):
+    assert visit("carol", query, color_scheme=scheme).violations(axe) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_nothing_against_an_error_and_the_question_before_a_call(visit, axe, scheme):
+    watched = visit("carol", "?tool=customers_create", color_scheme=scheme)
+    watched.page.get_by_label("email").fill("nobody")
+    watched.call("customers_create")
+    watched.verdict()
+    assert watched.violations(axe) == []
+    watched = visit("carol", "?tool=customers_destroy", color_scheme=scheme)
+    watched.page.get_by_label("pk").fill("1")
+    watched.call("customers_destroy")
+    watched.page.get_by_role("dialog").wait_for()
+    assert watched.violations(axe) == []
+
+
+@pytest.mark.parametrize("query", PAGES)
+def test_phone_needs_no_sideways_scrolling(visit, query):
+    page = visit("carol", query, viewport=PHONE).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_answer_fits_a_phone(visit, axe):
+    watched = visit("alice", "?tool=customers_list", viewport=PHONE)
+    watched.call("customers_list")
+    assert watched.verdict() == "Success"
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert watched.violations(axe) == []
+
+
+def test_browser_that_is_not_logged_in_is_shown_where_to(visit, shop_page):
+    watched = visit(None)
+    watched.page.get_by_role("main").get_by_role("link", name="Log in").click()
+    assert "/api-auth/login/?next=" in watched.page.url
+    # The browser itself reports the 401 that the page came with.
+    assert len(watched.complaints) == 1
+    assert "401" in watched.complaints.pop()

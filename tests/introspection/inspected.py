@@ -1,0 +1,82 @@
+"""View instances as a caller of the package sets them up, and their descriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_mcp.introspection.describer import EndpointSchema, Parameter, PathKwarg, describe
+from drf_mcp.introspection.unsent_request import negotiate, unsent_request
+from tests.introspection.portability import assert_portable
+
+METHODS = {
+    "list": "GET",
+    "retrieve": "GET",
+    "create": "POST",
+    "update": "PUT",
+    "partial_update": "PATCH",
+    "destroy": "DELETE",
+}
+
+
+def view_of(view_class: Any, method: str, action: str | None = None, **initkwargs: Any) -> Any:
+    """Return an instance of a view as a route would make it for one method."""
+    view = view_class(**initkwargs)
+    view.request = unsent_request(method, "/")
+    view.args, view.kwargs, view.format_kwarg = (), {}, None
+    view.swagger_fake_view = True
+    negotiate(view)
+    if action is not None:
+        view.action = action
+        view.action_map = {method.lower(): action}
+        handler = getattr(view, action, None)
+        view.detail = getattr(handler, "detail", action not in ("list", "create"))
+    return view
+
+
+def described(
+    view_class: Any,
+    method: str | None = None,
+    action: str | None = None,
+    path_kwargs: tuple[PathKwarg, ...] = (),
+    **initkwargs: Any,
+) -> EndpointSchema:
+    """Describe one method of a view; whatever comes out must be portable.
+
+    An ``@action`` brings its own initkwargs, as it does through a router.
+    """
+    method = method or METHODS.get(action or "list", "GET")
+    own = getattr(getattr(view_class, action or "", None), "kwargs", {})
+    initkwargs = {**own, **initkwargs}
+    names = {kwarg.name: kwarg for kwarg in path_kwargs}
+    schema = describe(view_of(view_class, method, action, **initkwargs), method, names)
+    assert_portable_endpoint(schema)
+    return schema
+
+
+def assert_portable_endpoint(schema: EndpointSchema) -> None:
+    """Assert that every argument of an endpoint is portable."""
+    for parameter in (*schema.path, *schema.query, *schema.body.fields):
+        assert_portable(parameter.schema)
+    if schema.body.schema is not None:
+        assert_portable(schema.body.schema)
+
+
+def by_name(parameters: tuple[Parameter, ...]) -> dict[str, Parameter]:
+    """Return parameters by their names, which must differ."""
+    named = {parameter.name: parameter for parameter in parameters}
+    assert len(named) == len(parameters)
+    return named
+
+
+def schemas(parameters: tuple[Parameter, ...]) -> dict[str, dict[str, Any]]:
+    """Return the schemas of parameters by name, descriptions left out."""
+    return {name: bare(parameter.schema) for name, parameter in by_name(parameters).items()}
+
+
+def bare(schema: Any) -> Any:
+    """Return a schema without its descriptions."""
+    if isinstance(schema, list):
+        return [bare(member) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: bare(member) for name, member in schema.items() if name != "description"}

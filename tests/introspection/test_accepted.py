@@ -1,0 +1,178 @@
+"""What would be accepted is told by its kind, whatever keyword of a schema has room for that."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from django.core.validators import MinValueValidator
+from django.urls import path
+from djangorestframework_camel_case.parser import CamelCaseJSONParser
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
+from rest_framework import generics
+from rest_framework import serializers as f
+
+from drf_mcp.introspection import in_words
+from drf_mcp.introspection.examples import example
+from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.portable import portable
+from drf_mcp.tools import registry
+from drf_mcp.tools.arguments.bound_call import Call
+from example_project.shop.models import Customer
+
+
+def as_it_is(schema):
+    """Return a schema that is not narrowed to the portable subset."""
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        (f.CharField(max_length=5), "a string from 1 to 5 characters"),
+        (f.DateField(help_text="The last day."), "a date (YYYY-MM-DD)"),
+        (f.DateField(input_formats=["%d.%m.%Y", "%Y"]), "a string in the format DD.MM.YYYY, YYYY"),
+        (f.DateTimeField(), "a date-time"),
+        (f.TimeField(), "a time of day (hh:mm[:ss])"),
+        (f.DurationField(), "a duration ([DD] [hh:[mm:]]ss)"),
+        (f.EmailField(), "an email address"),
+        (
+            f.EmailField(max_length=254, allow_null=True),
+            "an email address of at most 254 characters",
+        ),
+        (f.URLField(), "a URL"),
+        (f.UUIDField(), "a UUID"),
+        (f.IPAddressField(), "an IPv4 or IPv6 address"),
+        (f.IPAddressField(protocol="ipv4"), "an IPv4 address"),
+        (f.FileField(), "a file as base64 or data URI"),
+        (f.ImageField(), "an image as base64 or data URI"),
+        (
+            f.DecimalField(max_digits=7, decimal_places=2),
+            "a decimal number (at most 7 digits, 2 decimal places)",
+        ),
+        (
+            f.DecimalField(
+                max_digits=3, decimal_places=1, min_value=Decimal("0.5"), help_text="In mg."
+            ),
+            "a decimal number (at most 3 digits, 1 decimal places, at least 0.5)",
+        ),
+        (
+            f.DecimalField(
+                max_digits=None, decimal_places=None, min_value=1, coerce_to_string=False
+            ),
+            "a decimal number of at least 1",
+        ),
+        (f.ListField(child=f.DateField()), "an array, each item a date (YYYY-MM-DD)"),
+        (f.SlugField(), "a string of at least 1 character matching ^[-a-zA-Z0-9_]+$"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("narrow", [portable, as_it_is])
+def test_a_kind_is_named(field, words, narrow):
+    assert in_words(narrow(input_schema(field))) == words
+
+
+@pytest.mark.parametrize("said", [
+    "Goes on the label. URL. Keep it short.",
+    "UUID.",
+    "Decimal number. At most 7 digits.",
+    "Format: DD.MM.YYYY. As people write it.",
+    "Find it with customers_list.",
+    "Meant to be a date.",
+])  # fmt: skip
+@pytest.mark.parametrize("narrow", [portable, as_it_is])
+def test_a_help_text_is_no_fact(said, narrow):
+    schema = narrow(input_schema(f.CharField(max_length=20, help_text=said)))
+    assert in_words(schema) == "a string from 1 to 20 characters"
+    assert example(schema) == "text"
+
+
+class OwnText(f.CharField):
+    def to_internal_value(self, data):
+        return data
+
+
+def test_a_help_text_of_an_item_says_nothing_of_what_is_meant():
+    own = type("Own", (f.ListField,), {"to_internal_value": OwnText.to_internal_value})
+    field = own(child=OwnText(max_length=5, help_text="Meant to be a date."))
+    assert "each item a string" in input_schema(field)["description"]
+
+
+def test_a_bound_that_no_keyword_holds_is_told():
+    earliest = MinValueValidator(date(2020, 1, 1))
+    schema = portable(input_schema(f.DateField(validators=[earliest])))
+    assert in_words(schema) == "a date (YYYY-MM-DD, at least 2020-01-01)"
+
+
+# --- The way from a field to an error message -------------------------------------------------
+
+
+class Day(f.Serializer):
+    first_day = f.DateField()
+    label = f.CharField(max_length=20, required=False, help_text="URL. Keep it short.")
+    owner = f.PrimaryKeyRelatedField(queryset=Customer.objects.all(), required=False)
+    nights = f.ListField(child=f.DateField(), required=False)
+
+
+class Nested(Day):
+    day = Day()
+    days = Day(many=True, required=False)
+
+
+class Days(generics.ListCreateAPIView):
+    """A body that is one object."""
+
+    queryset = Customer.objects.all()
+    serializer_class = Nested
+    permission_classes = []
+
+
+class Renamed(Days):
+    """A body whose keys the parser renames."""
+
+    parser_classes = [CamelCaseJSONParser]
+    renderer_classes = [CamelCaseJSONRenderer]
+
+
+class ByCaller(Days):
+    """A body that is described for two callers."""
+
+    def get_serializer_class(self):
+        staff = self.request.user.is_staff
+        return type("Staff", (Nested,), {"note": f.CharField(required=False)}) if staff else Nested
+
+
+def accepted_by(expose, view, pointer: str, **settings) -> str | None:
+    """Return what the create tool of a view says that it accepts at a pointer."""
+    expose(path("days/", view.as_view()), **settings)
+    return registry.tool("days_create").pointers(Call({})).accepted(pointer)
+
+
+DATE = "a date (YYYY-MM-DD)"
+
+
+@pytest.mark.parametrize("own", [{}, {"PORTABLE": False}, {"ARGUMENTS": "grouped"}], ids=str)
+@pytest.mark.parametrize("view", [Days, ByCaller])
+def test_a_kind_reaches_the_error_message(expose, db, view, own):
+    body = "/body" if "ARGUMENTS" in own else ""
+    for place in ("/first_day", "/day/first_day", "/days/0/first_day", "/days/0/nights/3"):
+        assert accepted_by(expose, view, f"{body}{place}", **own) == DATE
+    assert accepted_by(expose, view, f"{body}/label", **own).startswith("a string")
+
+
+def test_a_kind_reaches_the_error_message_under_another_key(expose, db):
+    for place in ("/firstDay", "/day/firstDay", "/days/0/firstDay", "/nights/3"):
+        assert accepted_by(expose, Renamed, place) == DATE
+
+
+@pytest.mark.parametrize("place", ["/owner", "/day/owner", "/days/0/owner"])
+def test_what_identifies_an_object_names_the_tool_that_lists_it(expose, db, place):
+    assert accepted_by(expose, Days, place) == "an integer that days_list gives"
+
+
+def test_facts_are_no_part_of_the_list(expose, db):
+    accepted_by(expose, Days, "/owner")
+    schema = registry.tool("days_create").input_schema
+    assert json.loads(json.dumps(schema)) == schema

@@ -1,0 +1,452 @@
+"""Request bodies: which serializer reads them, and what of it is told."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from django.contrib.auth.models import Group
+from rest_framework import generics, serializers, views, viewsets
+from rest_framework.decorators import action, api_view
+from rest_framework.response import Response
+
+from drf_mcp import call_context
+from drf_mcp.introspection.types import Body
+from tests.introspection.inspected import by_name, described, schemas
+
+TEXT = {"type": "string", "minLength": 1}
+
+
+class NameSerializer(serializers.Serializer):
+    """One required text."""
+
+    name = serializers.CharField()
+    id = serializers.IntegerField(read_only=True)
+
+
+class ReasonSerializer(serializers.Serializer):
+    """Another."""
+
+    reason = serializers.CharField()
+
+
+def hand_to_service(request):
+    """A service that reads the body."""
+    return request.data["name"]
+
+
+def log_call(request):
+    """A service that does not."""
+    return request.method
+
+
+def quietly(handler):
+    """A decorator that says so."""
+
+    @functools.wraps(handler)
+    def wrapper(self, request, *args, **kwargs):
+        return handler(self, request, *args, **kwargs)
+
+    return wrapper
+
+
+def silently(handler):
+    """A decorator that does not."""
+
+    def wrapper(*args, **kwargs):
+        return handler(*args, **kwargs)
+
+    return wrapper
+
+
+class Things(viewsets.ModelViewSet):
+    """Actions that read their body in every way, or not at all."""
+
+    queryset = Group.objects.all()
+    serializer_class = NameSerializer
+
+    @action(detail=True, methods=["post", "delete"])
+    def cancel(self, request, pk):
+        thing = self.get_object()
+        return Response(self.get_serializer(thing).data)
+
+    @action(detail=True, methods=["post"])
+    def logged(self, request, pk):
+        log_call(request)
+        self.check_object_permissions(request, None)
+        return Response(request.user.pk)
+
+    @action(detail=True, methods=["post"])
+    def noted(self, request, pk):
+        call_context(request).warn("Old.")
+        return Response(request.user.pk)
+
+    @action(detail=True, methods=["post"])
+    @quietly
+    def decorated(self, request, pk):
+        return Response()
+
+    @action(detail=True, methods=["post"])
+    @silently
+    def wrapped(self, request, pk):
+        return Response()
+
+    @action(detail=True, methods=["post"])
+    @silently
+    def wrapped_rename(self, request, pk):
+        return self.rename(request, pk)
+
+    @action(detail=True, methods=["post"])
+    def rename(self, request, pk):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response()
+
+    @action(detail=True, methods=["post", "delete"])
+    def refuse(self, request, pk):
+        serializer = ReasonSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response()
+
+    @action(detail=True, methods=["post", "delete"])
+    def raw(self, request, pk):
+        return Response(self.request.data["name"])
+
+    @action(detail=True, methods=["post"])
+    def indirect(self, request, pk):
+        return self._read()
+
+    def _read(self):
+        return Response(self.request.POST)
+
+    @action(detail=True, methods=["post"])
+    def served(self, request, pk):
+        return Response(hand_to_service(request))
+
+    @action(detail=True, methods=["post"])
+    def dynamic(self, request, pk):
+        return Response(getattr(request, "data"))  # noqa: B009
+
+    @action(detail=True, methods=["post"], serializer_class=ReasonSerializer)
+    def explain(self, request, pk):
+        return Response(self.kwargs["service"](request))
+
+    @action(detail=False, methods=["post"])
+    def bulk(self, request):
+        serializer = ReasonSerializer(data=request.data, many=True)
+        serializer.is_valid(raise_exception=True)
+        return Response()
+
+    @action(detail=False, methods=["post"])
+    def bulk_own(self, request):
+        serializer = self.get_serializer(data=request.data, many=True)
+        serializer.is_valid(raise_exception=True)
+        return Response()
+
+    @action(detail=True, methods=["post"])
+    def given(self, request, pk, data=None):
+        return Response(ReasonSerializer(data=data or request.data).is_valid())
+
+    @action(detail=True, methods=["post"])
+    def copied(self, request, pk):
+        return Response(ReasonSerializer(data=request.data.copy()).is_valid())
+
+    @action(detail=False, methods=["post"])
+    def another(self, request):
+        return self.create(request)
+
+    @action(detail=False, methods=["post"])
+    def either(self, request):
+        if request.user.is_staff:
+            return Response(NameSerializer(data=request.data).is_valid())
+        return Response(ReasonSerializer(data=request.data).is_valid())
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "kind"),
+    [
+        ("GET", "list", "none"),
+        ("GET", "retrieve", "none"),
+        ("DELETE", "destroy", "none"),
+        ("POST", "create", ["name"]),
+        ("PUT", "update", ["name"]),
+        ("POST", "cancel", "none"),
+        ("DELETE", "cancel", "none"),
+        ("POST", "logged", "none"),
+        ("POST", "noted", "none"),
+        ("POST", "decorated", "none"),
+        ("POST", "wrapped", "none"),
+        ("POST", "wrapped_rename", ["name"]),
+        ("POST", "rename", ["name"]),
+        ("POST", "refuse", ["reason"]),
+        ("DELETE", "refuse", ["reason"]),
+        ("POST", "raw", "open"),
+        ("DELETE", "raw", "open"),
+        ("POST", "indirect", "open"),
+        ("POST", "served", "open"),
+        ("POST", "dynamic", "open"),
+        ("POST", "explain", ["reason"]),
+        ("POST", "given", ["reason"]),
+        ("POST", "copied", ["reason"]),
+        ("POST", "bulk", "list"),
+        ("POST", "bulk_own", "list"),
+        ("POST", "another", ["name"]),
+        ("POST", "either", "open"),
+    ],
+)
+def test_body_is_what_the_handler_reads(method, name, kind):
+    body = described(Things, method, name).body
+    if isinstance(kind, list):
+        assert body.kind == "object"
+        assert [parameter.name for parameter in body.fields] == kind
+        assert all(parameter.required for parameter in body.fields)
+    else:
+        assert body.kind == kind
+
+
+def test_handler_behind_a_decorator_is_read_as_the_method_of_its_class():
+    class Own(Plain):
+        @silently
+        def put(self, request):
+            return super().put(request)
+
+    assert [field.name for field in described(Own, "PUT").body.fields] == ["name"]
+
+
+def test_open_body_is_a_finding_with_a_remedy():
+    schema = described(Things, "POST", "raw")
+    assert (schema.body.kind, "type" in schema.body.schema) == ("open", False)
+    (finding,) = schema.findings
+    assert finding.place == "tests.introspection.test_bodies.Things.raw"
+    assert "serializer_class" in finding.remedy
+
+
+def test_action_without_input_is_no_finding():
+    assert described(Things, "POST", "cancel").findings == ()
+
+
+def test_action_without_readable_source_takes_anything():
+    namespace = {"Things": Things}
+    exec("class Own(Things):\n    def act(self, request):\n        return None", namespace)
+    assert described(namespace["Own"], "POST", "act").body.kind == "open"
+
+
+def test_list_body_is_described_whole():
+    body = described(Things, "POST", "bulk").body
+    assert body.schema == {
+        "type": "array",
+        "items": {"type": "object", "properties": {"reason": TEXT}, "required": ["reason"]},
+    }
+
+
+def test_partial_update_requires_nothing():
+    (name,) = described(Things, "PATCH", "partial_update").body.fields
+    assert (name.name, name.required) == ("name", False)
+
+
+def test_view_whose_serializer_is_a_list_takes_a_list():
+    class Many(generics.CreateAPIView):
+        serializer_class = NameSerializer
+
+        def get_serializer(self, *args, **kwargs):
+            return super().get_serializer(*args, **{**kwargs, "many": True})
+
+    for method in ("POST", "PATCH"):
+        assert described(Many, method).body.kind == "list"
+    assert "required" not in described(Many, "PATCH").body.schema["items"]
+
+
+# Which serializer
+
+
+class Create(generics.CreateAPIView):
+    """A generic view."""
+
+    serializer_class = NameSerializer
+
+
+def test_action_chooses_its_own_serializer():
+    class Own(Things):
+        def get_serializer_class(self):
+            return ReasonSerializer if self.action == "create" else NameSerializer
+
+    assert [field.name for field in described(Own, action="create").body.fields] == ["reason"]
+
+
+def test_context_of_the_view_reaches_the_fields():
+    class Contextual(serializers.Serializer):
+        def get_fields(self):
+            name = type(self.context["view"]).__name__
+            return {name.lower(): serializers.CharField()}
+
+    view = type("Own", (Create,), {"serializer_class": Contextual})
+    assert [field.name for field in described(view, "POST").body.fields] == ["own"]
+
+
+def test_class_is_used_where_the_view_cannot_make_its_serializer():
+    class Own(Create):
+        def get_serializer_context(self):
+            return {"tenant": self.request.tenant}
+
+    assert [field.name for field in described(Own, "POST").body.fields] == ["name"]
+
+
+def test_fields_that_need_the_context_of_rest_framework_alone_have_it():
+    class Contextual(serializers.Serializer):
+        def get_fields(self):
+            return {self.context["view"].kind: serializers.CharField()}
+
+    class Own(Create):
+        serializer_class = Contextual
+        kind = "own"
+
+        def get_serializer_context(self):
+            return {**super().get_serializer_context(), "tenant": self.request.tenant}
+
+    assert [field.name for field in described(Own, "POST").body.fields] == ["own"]
+
+
+def test_serializer_that_cannot_be_made_without_a_caller_is_told_in_words():
+    class Choosy(NameSerializer):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.fields["name"].initial = self.context["tenant"].name
+
+    schema = described(type("Own", (Create,), {"serializer_class": Choosy}), "POST")
+    words = "The request body, any JSON value. Meant to be an object with name."
+    assert schema.body == Body("open", schema={"description": words})
+    assert "tenant" in schema.findings[0].message
+
+
+def test_declared_class_is_the_last_resort():
+    class Own(Create):
+        def get_serializer_class(self):
+            return self.request.tenant.serializer_class
+
+    assert [field.name for field in described(Own, "POST").body.fields] == ["name"]
+
+
+def test_without_any_serializer_the_body_is_open():
+    class Own(Create):
+        serializer_class = None
+
+        def get_serializer_class(self):
+            return self.request.tenant.serializer_class
+
+    schema = described(Own, "POST")
+    assert schema.body.kind == "open"
+    assert "tenant" in schema.findings[0].message
+    assert "swagger_fake_view" in schema.findings[0].remedy
+
+
+class Plain(views.APIView):
+    """A view without a serializer."""
+
+    def post(self, request):
+        return Response(request.data)
+
+    def put(self, request):
+        return Response(NameSerializer(data=request.data).is_valid())
+
+    def delete(self, request):
+        return Response()
+
+    def patch(self, request):
+        return Response()
+
+    def get(self, request):
+        return Response()
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("GET", "none"),
+        ("PATCH", "none"),
+        ("POST", "open"),
+        ("PUT", "object"),
+        ("DELETE", "none"),
+        ("HEAD", "none"),
+    ],
+)
+def test_plain_view(method, kind):
+    assert described(Plain, method).body.kind == kind
+
+
+def test_plain_view_with_a_serializer_class_is_described():
+    view = type("Own", (Plain,), {"serializer_class": ReasonSerializer})
+    assert [field.name for field in described(view, "POST").body.fields] == ["reason"]
+
+
+@api_view(["POST", "DELETE"])
+def function(request):
+    """A function that reads its body."""
+    serializer = NameSerializer(data=request.data)
+    return Response(serializer.is_valid())
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_function_is_read_through_its_view(method):
+    assert [field.name for field in described(function.cls, method).body.fields] == ["name"]
+
+
+# What is told
+
+
+def test_field_that_cannot_be_described_is_open_and_spoils_no_other():
+    class Broken(serializers.PrimaryKeyRelatedField):
+        def get_queryset(self):
+            return self.context["request"].user.groups.all().nothing
+
+    class Mixed(serializers.Serializer):
+        group = Broken()
+        name = serializers.CharField()
+
+    schema = described(type("Own", (Create,), {"serializer_class": Mixed}), "POST")
+    assert schemas(schema.body.fields) == {"group": {}, "name": TEXT}
+    assert by_name(schema.body.fields)["group"].required
+    assert "'group'" in schema.findings[0].remedy
+
+
+def test_serializer_that_adds_to_the_stock_input_keeps_its_names():
+    class Own(NameSerializer):
+        def to_internal_value(self, data):
+            return super().to_internal_value({"name": "a", **data})
+
+    (name,) = described(type("View", (Create,), {"serializer_class": Own}), "POST").body.fields
+    words = "Meant to be a string of at least 1 character. Meant to be required."
+    assert (name.name, name.schema, name.required) == ("name", {"description": words}, False)
+
+
+def test_serializer_that_replaces_the_stock_input_is_open():
+    class Own(NameSerializer):
+        def to_internal_value(self, data):
+            return {"name": data[0]}
+
+    schema = described(type("View", (Create,), {"serializer_class": Own}), "POST")
+    assert schema.body.kind == "open"
+    assert len(schema.findings) == 1
+
+
+def test_base_serializer_is_open():
+    class Own(serializers.BaseSerializer):
+        def to_internal_value(self, data):
+            return data
+
+    view = type("View", (Create,), {"serializer_class": Own})
+    assert described(view, "POST").body.kind == "open"
+
+
+def test_serializer_without_input_is_an_empty_object():
+    view = type("View", (Create,), {"serializer_class": serializers.Serializer})
+    assert described(view, "POST").body == Body("object")
+
+
+def test_a_serializer_without_input_stands_for_no_body_that_is_read_as_a_whole():
+    class Spec(generics.GenericAPIView):
+        serializer_class = serializers.Serializer
+
+        def post(self, request):
+            return Response(dict(request.data))
+
+    assert described(Spec, "POST").body.kind == "open"

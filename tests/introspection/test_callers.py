@@ -1,0 +1,147 @@
+"""Bodies that depend on who asks, described for anybody."""
+
+from __future__ import annotations
+
+from rest_framework import generics, serializers
+
+from drf_mcp.introspection.merge import either
+from drf_mcp.introspection.types import Body, Parameter
+from tests.introspection.inspected import by_name, described, schemas
+
+
+class Note(serializers.Serializer):
+    text = serializers.CharField()
+    level = serializers.ChoiceField(["low"], required=False)
+
+
+class StaffNote(Note):
+    level = serializers.ChoiceField(["low", "high"], required=False)
+    internal = serializers.CharField(write_only=True)
+
+
+class ByClass(generics.CreateAPIView):
+    def get_serializer_class(self):
+        return StaffNote if self.request.user.is_staff else Note
+
+
+class Choosy(serializers.Serializer):
+    text = serializers.CharField()
+
+    def get_fields(self):
+        made = super().get_fields()
+        if self.context["request"].user.is_superuser:
+            made["text"].required = False
+            made["secret"] = serializers.CharField()
+        return made
+
+
+class Outer(serializers.Serializer):
+    rows = Choosy(many=True)
+
+
+class StaffAlone(Choosy):
+    def get_fields(self):
+        if not self.context["request"].user.is_staff:
+            raise PermissionError("staff alone")
+        return super().get_fields()
+
+
+class AnonymousAlone(Choosy):
+    def get_fields(self):
+        made = super().get_fields()
+        self.context["request"].user.groups  # noqa: B018 - an unsaved user has none
+        return made
+
+
+class Remembering(generics.CreateAPIView):
+    """A view that chooses once."""
+
+    def get_serializer_class(self):
+        if not hasattr(self, "chosen"):
+            self.chosen = StaffNote if self.request.user.is_staff else Note
+        return self.chosen
+
+
+def body(serializer_class, **attributes):
+    """Return the body and the findings of a create with a serializer."""
+    attributes = {"serializer_class": serializer_class, **attributes}
+    described_view = described(type("View", (generics.CreateAPIView,), attributes), "POST")
+    return described_view.body, described_view.findings
+
+
+def test_the_fields_of_every_caller_are_described():
+    fields = by_name(described(ByClass, "POST").body.fields)
+    assert list(fields) == ["text", "level", "internal"]
+
+
+def test_required_is_what_every_caller_must_send():
+    fields = by_name(described(ByClass, "POST").body.fields)
+    assert [name for name, field in fields.items() if field.required] == ["text"]
+    (text, secret) = body(Choosy)[0].fields
+    assert (text.required, secret.required) == (False, False)
+
+
+def test_choices_are_those_of_every_caller():
+    assert schemas(described(ByClass, "POST").body.fields)["level"]["enum"] == ["low", "high"]
+
+
+def test_what_only_one_caller_sends_is_still_masked():
+    assert by_name(described(ByClass, "POST").body.fields)["internal"].write_only
+
+
+def test_nested_fields_depend_on_the_caller_as_well():
+    (rows,) = body(Outer)[0].fields
+    assert set(rows.schema["items"]["properties"]) == {"text", "secret"}
+    assert "required" not in rows.schema["items"]
+
+
+def test_a_body_for_staff_alone_is_described_as_staff_sends_it():
+    made, _ = body(StaffAlone)
+    assert {field.name for field in made.fields} == {"text", "secret"}
+
+
+def test_a_superuser_who_cannot_be_asked_changes_nothing():
+    made, findings = body(AnonymousAlone)
+    assert "text" in {field.name for field in made.fields}
+    assert findings == ()
+
+
+def test_plain_serializers_are_described_once(monkeypatch):
+    made = []
+    view = type("View", (generics.CreateAPIView,), {"serializer_class": Note})
+    monkeypatch.setattr(
+        "drf_mcp.introspection.per_user.body_for_superuser",
+        lambda inspection: made.append(inspection) or (),
+    )
+    described(view, "POST")
+    assert made == []
+
+
+def test_bodies_of_two_kinds_are_open():
+    from drf_mcp.introspection.merge import either_body
+
+    assert either_body(Body("object"), Body("none")).kind == "open"
+    assert either_body(Body("open", schema={}), Body("list", schema={})).kind == "open"
+
+
+def test_one_body_or_a_list_of_them_is_either():
+    from drf_mcp.introspection.merge import either_body
+
+    one = Body("object", fields=(Parameter("text", {"type": "string"}, required=True),))
+    rows = Body("list", schema={"type": "array", "items": {}})
+    made = either_body(one, rows)
+    assert (made.kind, made.schema) == ("either", rows.schema)
+    (text,) = made.fields
+    assert text.schema == {"type": "string", "description": "Required for one object."}
+    assert not text.required
+    assert either_body(made, one).kind == either_body(rows, made).kind == "either"
+
+
+def test_either_of_two_schemas_keeps_what_both_say():
+    first = {"type": "string", "minLength": 2, "maxLength": 5}
+    second = {"type": "string", "minLength": 3, "maxLength": 5}
+    assert either(first, second) == {"type": "string", "maxLength": 5}
+
+
+def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():
+    assert "internal" in by_name(described(Remembering, "POST").body.fields)

@@ -1,0 +1,76 @@
+"""Views whose parsers read no plain JSON."""
+
+from __future__ import annotations
+
+from rest_framework import generics, serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser, JSONParser
+
+from tests.introspection.inspected import described
+
+
+class LinesParser(BaseParser):
+    """Reads lines of text."""
+
+    media_type = "text/lines"
+
+    def parse(self, stream, media_type=None, parser_context=None):
+        return {"name": stream.read().decode()}
+
+
+class EnvelopeParser(JSONParser):
+    """Reads JSON documents of its own."""
+
+    media_type = "application/vnd.own+json"
+
+    def parse(self, stream, media_type=None, parser_context=None):
+        document = super().parse(stream, media_type, parser_context)
+        if "data" not in document:
+            raise ParseError("No data.")
+        return document["data"]
+
+
+class NameSerializer(serializers.Serializer):
+    """One required text."""
+
+    name = serializers.CharField()
+
+    def create(self, validated_data):
+        return validated_data
+
+
+class Lines(generics.CreateAPIView):
+    serializer_class = NameSerializer
+    parser_classes = (LinesParser,)
+
+
+class Enveloped(generics.CreateAPIView):
+    serializer_class = NameSerializer
+    parser_classes = (EnvelopeParser,)
+
+
+def test_view_that_reads_no_json_takes_the_text_of_its_documents():
+    schema = described(Lines, "POST")
+    words = "The request body: a document of text/lines. It holds name."
+    assert schema.body.kind == "open"
+    assert schema.body.schema == {"type": "string", "description": words}
+    assert [finding.message for finding in schema.findings] == [
+        "The view reads no JSON, but text/lines."
+    ]
+
+
+def test_parser_that_refuses_plain_members_takes_documents():
+    schema = described(Enveloped, "POST")
+    words = "The request body: a document of application/vnd.own+json. It holds name."
+    assert schema.body.kind == "open"
+    assert schema.body.schema == {"description": words}
+    assert "No data." in schema.findings[0].message
+
+
+def test_own_parser_that_takes_members_is_no_matter():
+    class Own(EnvelopeParser):
+        def parse(self, stream, media_type=None, parser_context=None):
+            return JSONParser().parse(stream, media_type, parser_context)
+
+    view = type("View", (Enveloped,), {"parser_classes": (LinesParser, Own)})
+    assert described(view, "POST").body.kind == "object"

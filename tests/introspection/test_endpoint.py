@@ -1,0 +1,186 @@
+"""Describing an endpoint: nothing a view does can make it fail."""
+
+from __future__ import annotations
+
+import django_filters.rest_framework as django_filters
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+from django.utils import translation
+from django.utils.translation import gettext_lazy
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework import filters, serializers, views, viewsets
+from rest_framework.response import Response
+
+from drf_mcp.introspection.describer import Body, EndpointSchema, PathKwarg, describe
+from drf_mcp.introspection.safe_call import attempt
+from tests.introspection.inspected import METHODS, by_name, described, view_of
+
+
+class UserSerializer(serializers.ModelSerializer):
+    """Everything of a user."""
+
+    class Meta:
+        model = User
+        fields = "__all__"
+
+
+class Users(viewsets.ModelViewSet):
+    """A viewset with everything."""
+
+    queryset = User.objects.all()
+    serializer_class = UserSerializer
+    filter_backends = [
+        django_filters.DjangoFilterBackend,
+        filters.SearchFilter,
+        filters.OrderingFilter,
+    ]
+    filterset_fields = ["is_staff"]
+    search_fields = ["username"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_plain_viewset_has_no_findings(name):
+    assert described(Users, action=name, path_kwargs=(PathKwarg("pk"),)).findings == ()
+
+
+def fail(*args, **kwargs):
+    raise ZeroDivisionError("on purpose")
+
+
+FAILING = [
+    "get_queryset",
+    "get_serializer",
+    "get_serializer_class",
+    "get_serializer_context",
+    "filter_queryset",
+    "paginator",
+    "filter_backends",
+    "serializer_class",
+    "queryset",
+    "pagination_class",
+    "versioning_class",
+    "renderer_classes",
+    "lookup_field",
+    "detail",
+    "request",
+    "action_map",
+]
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("attribute", FAILING)
+@pytest.mark.parametrize(
+    "broken", [fail, property(fail), None, 5], ids=["f", "property", "None", "5"]
+)
+def test_view_that_breaks_anywhere_is_still_described(attribute, broken, name):
+    own = type("Own", (Users,), {})
+    view = view_of(own, METHODS[name], name)
+    vars(view).pop(attribute, None)
+    setattr(own, attribute, broken)
+    schema = describe(view, METHODS[name], {"pk": PathKwarg("pk")})
+    assert isinstance(schema, EndpointSchema)
+    assert [parameter.name for parameter in schema.path] == ["pk"]
+
+
+@pytest.mark.parametrize("attribute", ["fields", "get_fields", "__init__", "validators"])
+def test_serializer_that_breaks_is_still_described(attribute):
+    own = type(
+        "Own",
+        (UserSerializer,),
+        {attribute: property(fail) if attribute in ("fields", "validators") else fail},
+    )
+    schema = described(type("View", (Users,), {"serializer_class": own}), action="create")
+    assert schema.findings
+    assert "on purpose" in schema.findings[0].message
+
+
+def test_broken_serializer_leaves_the_body_open():
+    own = type("Own", (UserSerializer,), {"get_fields": fail})
+    schema = described(type("View", (Users,), {"serializer_class": own}), action="create")
+    assert schema.body == Body("open", schema={})
+    assert schema.output == {}
+
+
+def test_broken_filterset_leaves_the_other_backends():
+    class Own(Users):
+        filterset_fields = ["no_such_field"]
+
+    schema = described(Own, action="list")
+    assert {"search", "ordering"} <= set(by_name(schema.query))
+    assert "no_such_field" in schema.findings[0].message
+
+
+def test_view_that_needs_a_caller_says_where():
+    class Own(Users):
+        queryset = serializer_class = None
+
+        def get_queryset(self):
+            return User.objects.filter(tenant=self.request.tenant)
+
+    finding = described(Own, action="list").findings[0]
+    assert finding.place == f"{__name__}.{Own.__qualname__}.list"
+    assert finding.message.startswith("AttributeError:")
+    assert "test_endpoint.py" in finding.message or "request.py" in finding.message
+    assert "swagger_fake_view" in finding.remedy
+
+
+def test_same_finding_is_told_once():
+    class Own(Users):
+        queryset = None
+        get_queryset = fail
+
+    findings = described(Own, action="list").findings
+    assert len(findings) == len(set(findings))
+
+
+def test_bare_view_is_described():
+    schema = described(views.APIView, "GET", path_kwargs=(PathKwarg("x"),))
+    assert schema.body.kind == "none"
+    assert schema.output == {}
+    assert schema.findings == ()
+
+
+@given(st.text())
+def test_any_method_is_described(method):
+    assert isinstance(describe(view_of(Users, "GET", "list"), method, {}), EndpointSchema)
+
+
+def test_texts_are_in_the_language_of_the_project():
+    class Own(serializers.Serializer):
+        name = serializers.CharField(help_text=gettext_lazy("Monday"))
+
+    view = type("View", (Users,), {"serializer_class": Own})
+    with override_settings(LANGUAGE_CODE="de"), translation.override("fr"):
+        (name,) = described(view, action="create").body.fields
+        assert translation.get_language() == "fr"
+    assert name.schema["description"] == "Montag."
+
+
+def test_describing_runs_no_query(django_assert_num_queries, db):
+    with django_assert_num_queries(0):
+        described(Users, action="list")
+        described(Users, action="create")
+
+
+def test_attempt_gives_the_result_of_a_step_that_works():
+    findings = []
+    assert attempt("here", lambda: 1, "mend it", findings, 0) == 1
+    assert findings == []
+
+
+def test_attempt_gives_the_default_and_a_finding_otherwise():
+    findings = []
+    assert attempt("here", fail, "mend it", findings, 0) == 0
+    assert (findings[0].place, findings[0].remedy) == ("here", "mend it")
+    assert findings[0].message.startswith("ZeroDivisionError: on purpose (")
+
+
+def test_handlers_of_one_class_do_not_mix():
+    class Own(Users):
+        def create(self, request, *args, **kwargs):
+            return Response(self.filter_queryset(self.get_queryset()).count())
+
+    assert described(Own, action="create").query
+    assert not described(Users, action="create").query

@@ -1,0 +1,438 @@
+"""Serializer fields: what the schema says, and that the field itself agrees."""
+
+# Tables read best in rows.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import datetime
+import json
+import uuid
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Literal
+
+import pytest
+from django.core import validators
+from django.core.files.base import ContentFile
+from django.db import models
+from django.test import override_settings
+from django.utils.translation import gettext_lazy
+from jsonschema import Draft202012Validator
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+
+from drf_mcp.introspection.fields import input_schema, output_schema
+from drf_mcp.introspection.portable import portable
+from tests.introspection.inspected import bare
+from tests.introspection.portability import assert_portable
+
+ABSENT = object()
+
+
+class Size(models.TextChoices):
+    """Choices whose labels say more than their values."""
+
+    SMALL = "s", "Small"
+    LARGE = "l", "Large"
+
+
+class Colour(Enum):
+    """An enumeration whose members are no strings."""
+
+    RED = "red"
+
+
+@dataclass
+class Case:
+    """One field, its schemas, and values to hold them to.
+
+    Attributes:
+        make: the field.
+        accepts: its portable input schema, descriptions left out.
+        represents: its output schema, descriptions left out.
+        taken: JSON values the field and the schema take.
+        refused: JSON values the field and the schema refuse.
+        given: Python values whose representation the output schema must take.
+    """
+
+    make: Any
+    accepts: Any = ABSENT
+    represents: Any = ABSENT
+    taken: list[Any] = field(default_factory=list)
+    refused: list[Any] = field(default_factory=list)
+    given: list[Any] = field(default_factory=list)
+
+
+TEXT = {"type": "string", "minLength": 1}
+ANY_TEXT = {"type": "string"}
+NULL_TEXT = {"type": ["string", "null"]}
+f = serializers
+
+CASES = {
+    "boolean": Case(f.BooleanField(), {"type": "boolean"}, {"type": ["boolean", "null"]}, [True, False], ["maybe"], [True, "no"]),
+    "nullable boolean": Case(f.BooleanField(allow_null=True), {"type": "boolean"}, {"type": ["boolean", "null"]}, [False], [2], [None]),
+    "text": Case(f.CharField(max_length=3), {**TEXT, "maxLength": 3}, NULL_TEXT, ["abc"], ["", "abcd"], ["x", 5]),
+    "text that may be blank": Case(f.CharField(allow_blank=True), ANY_TEXT, NULL_TEXT, ["", "a"], [[]], [""]),
+    "text of a least length": Case(f.CharField(min_length=2), {"type": "string", "minLength": 2}, NULL_TEXT, ["ab"], ["a"]),
+    "text of a least length or blank": Case(f.CharField(min_length=2, allow_blank=True), ANY_TEXT, NULL_TEXT, ["", "ab"]),
+    "email": Case(f.EmailField(), TEXT, NULL_TEXT, ["a@example.com"], [""], ["root@localhost"]),
+    "pattern": Case(f.RegexField(r"^[a-z]+$"), {**TEXT, "pattern": "^[a-z]+$"}, NULL_TEXT, ["abc"], ["ABC"]),
+    "pattern of Python's own": Case(f.RegexField(r"^\w+\Z"), TEXT, NULL_TEXT, ["é"], [""]),
+    "pattern or blank": Case(f.RegexField(r"^[a-z]+$", allow_blank=True), ANY_TEXT, NULL_TEXT, ["", "a"]),
+    "slug": Case(f.SlugField(), {**TEXT, "pattern": "^[-a-zA-Z0-9_]+$"}, NULL_TEXT, ["a-b"], ["a b"]),
+    "unicode slug": Case(f.SlugField(allow_unicode=True), TEXT, NULL_TEXT, ["größe"], [""]),
+    "url": Case(f.URLField(), TEXT, NULL_TEXT, ["https://example.com"], [""], ["/relative"]),
+    "uuid": Case(f.UUIDField(), ANY_TEXT, NULL_TEXT, [str(uuid.uuid4())], [["x"]], [uuid.uuid4(), "no uuid"]),
+    "uuid as a number": Case(f.UUIDField(format="int"), ANY_TEXT, {"type": ["integer", "null"]}, [], [], [uuid.uuid4()]),
+    "ip address": Case(f.IPAddressField(), TEXT, NULL_TEXT, ["::1", "10.0.0.1"], [""]),
+    "ipv4 address": Case(f.IPAddressField(protocol="ipv4"), TEXT, NULL_TEXT, ["10.0.0.1"], [7]),
+    "integer": Case(f.IntegerField(min_value=1, max_value=5), {"type": "integer", "minimum": 1, "maximum": 5}, {"type": ["integer", "null"]}, [1, 5], [0, 6], [3, "4"]),
+    "integer of the tightest bound": Case(f.IntegerField(min_value=1, validators=[validators.MinValueValidator(Decimal("2.5"))]), {"type": "integer", "minimum": 3}, {"type": ["integer", "null"]}, [3], [2]),
+    "integer of a column's range": Case(f.IntegerField(max_value=2**63 - 1), {"type": "integer"}, {"type": ["integer", "null"]}, [7]),
+    "float": Case(f.FloatField(min_value=0.5), {"type": "number", "minimum": 0.5}, {"type": ["number", "null"]}, [0.5, 1], [0.4], [1, 2.5]),
+    "decimal": Case(f.DecimalField(max_digits=5, decimal_places=2), ANY_TEXT, NULL_TEXT, ["1.25"], [["x"]], [Decimal("1.25"), "2"]),
+    "decimal as a number": Case(f.DecimalField(max_digits=5, decimal_places=2, coerce_to_string=False, max_value=9), {"type": "number", "maximum": 9}, {"type": ["number", "null"]}, [1.25, 9], [10], [Decimal("1.25")]),
+    "decimal without limits": Case(f.DecimalField(max_digits=None, decimal_places=None), ANY_TEXT, NULL_TEXT, ["1e5"], [{}]),
+    "date and time": Case(f.DateTimeField(), {"type": "string", "format": "date-time"}, NULL_TEXT, ["2026-01-02T03:04:05Z"], [5], [datetime.datetime(2026, 1, 2)]),
+    "date and time of another format": Case(f.DateTimeField(input_formats=["%d.%m.%Y %H:%M"]), ANY_TEXT, NULL_TEXT, ["02.01.2026 03:04"], [5]),
+    "date and time as it is": Case(f.DateTimeField(format=None), {"type": "string", "format": "date-time"}, NULL_TEXT, [], [], [datetime.datetime(2026, 1, 2)]),
+    "date": Case(f.DateField(), ANY_TEXT, NULL_TEXT, ["2026-01-02"], [5], [datetime.date(2026, 1, 2), "2026-01-02"]),
+    "time": Case(f.TimeField(), ANY_TEXT, NULL_TEXT, ["03:04"], [5], [datetime.time(3, 4)]),
+    "duration": Case(f.DurationField(max_value=datetime.timedelta(days=1)), ANY_TEXT, NULL_TEXT, ["01:00:00"], [{}], [datetime.timedelta(hours=1)]),
+    "choice": Case(f.ChoiceField(Size.choices), {"type": "string", "enum": ["s", "l"]}, {}, ["s"], ["m"], ["s", "gone", ""]),
+    "choice of members": Case(f.ChoiceField(list(Colour)), {"type": "string", "enum": ["red"]}, {}, ["red"], ["blue"]),
+    "choice of integers": Case(f.ChoiceField([(1, "Low"), (2, "High")]), {"type": "integer", "enum": [1, 2]}, {}, [1], [3], [1, 9]),
+    "choice of booleans": Case(f.ChoiceField([(True, "Yes"), (False, "No")]), {"type": "boolean", "enum": [True, False]}, {}, [True]),
+    "choice of several types": Case(f.ChoiceField([1, "a", None]), {"type": "string", "enum": ["1", "a"]}, {}, ["1", "a"], ["b"]),
+    "choice of floats": Case(f.ChoiceField([0.5, 1.5]), {"type": "number", "enum": [0.5, 1.5]}, {}, [0.5], [2.5]),
+    "choice of whole floats": Case(f.ChoiceField([1.0, 2.0]), {"type": "string", "enum": ["1.0", "2.0"]}, {}, ["1.0"], ["3.0"]),
+    "grouped choice": Case(f.ChoiceField([("Group", [("a", "A"), ("b", "B")])]), {"type": "string", "enum": ["a", "b"]}, {}, ["b"], ["Group"]),
+    "choice or blank": Case(f.ChoiceField(["a"], allow_blank=True), {"type": "string", "enum": ["a"]}, {}, ["a"], ["b"]),
+    "choice of nothing": Case(f.ChoiceField([]), ANY_TEXT, {}, [], []),
+    "several choices": Case(f.MultipleChoiceField(choices=["a", "b"], allow_empty=False), {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "minItems": 1}, {"type": ["array", "null"], "items": {}}, [["a"]], [[], ["c"]], [["a", "gone"]]),
+    "list": Case(f.ListField(child=f.IntegerField(min_value=0), max_length=2), {"type": "array", "items": {"type": "integer", "minimum": 0}, "maxItems": 2}, {"type": ["array", "null"], "items": {"type": ["integer", "null"]}}, [[], [1]], [[-1], [1, 2, 3]], [[1, None]]),
+    "list of anything": Case(f.ListField(allow_empty=False), {"type": "array", "items": {}, "minItems": 1}, {"type": ["array", "null"], "items": {}}, [["a", 1]], [[]], [[{}]]),
+    "dict": Case(f.DictField(child=f.IntegerField()), {"type": "object"}, {"type": ["object", "null"], "additionalProperties": {"type": ["integer", "null"]}}, [{"a": 1}], [[1]], [{"a": 1, "b": None}]),
+    "hstore": Case(f.HStoreField(), {"type": "object"}, {"type": ["object", "null"], "additionalProperties": NULL_TEXT}, [{"a": "b"}], ["a"], [{"a": None}]),
+    "json": Case(f.JSONField(), {}, {}, [[1], "a", {"b": None}], [], [[1]]),
+    "file": Case(f.FileField(), ANY_TEXT, NULL_TEXT, [], [5], [ContentFile(b"", name="a.txt"), ""]),
+    "hidden": Case(f.HiddenField(default=1), ABSENT, {}),
+    "read-only": Case(f.ReadOnlyField(), ABSENT, {}, [], [], ["a", 1]),
+    "string related": Case(f.StringRelatedField(), ABSENT, NULL_TEXT, [], [], [5]),
+    "hyperlink": Case(f.HyperlinkedIdentityField("user-detail"), ABSENT, NULL_TEXT),
+    "field of no kind": Case(f.Field(), {}, {}),
+}  # fmt: skip
+if hasattr(f, "BigIntegerField"):  # since REST framework 3.17
+    CASES |= {
+        "big integer": Case(f.BigIntegerField(), {"type": "integer"}, {"type": ["integer", "null"]}, [2**60], [], [2**60]),
+        "big integer as text": Case(f.BigIntegerField(coerce_to_string=True), ANY_TEXT, NULL_TEXT, ["7"], [[]], [2**60]),
+    }  # fmt: skip
+FIELDS = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def test_every_stock_field_is_in_the_table_or_tested_with_relations():
+    stock = {
+        name
+        for name in dir(serializers)
+        if isinstance(getattr(serializers, name), type)
+        and issubclass(getattr(serializers, name), serializers.Field)
+        and getattr(serializers, name).__module__ == "rest_framework.fields"
+    }
+    tested = {type(case.make).__name__ for case in CASES.values()}
+    elsewhere = {"FilePathField", "ImageField", "ModelField", "SerializerMethodField"}
+    assert stock - tested == elsewhere
+
+
+@FIELDS
+def test_input_is_described(case):
+    schema = portable(input_schema(case.make))
+    assert_portable(schema)
+    assert case.accepts in (ABSENT, bare(schema))
+
+
+@FIELDS
+def test_output_is_described(case):
+    schema = output_schema(case.make)
+    Draft202012Validator.check_schema(schema)
+    assert case.represents in (ABSENT, bare(schema))
+
+
+@FIELDS
+def test_field_and_schema_take_the_same(case):
+    schema = Draft202012Validator(portable(input_schema(case.make)))
+    for value in case.taken:
+        case.make.run_validation(value)
+        schema.validate(value)
+
+
+@FIELDS
+def test_field_and_schema_refuse_the_same(case):
+    schema = Draft202012Validator(portable(input_schema(case.make)))
+    for value in case.refused:
+        with pytest.raises(serializers.ValidationError):
+            case.make.run_validation(value)
+        assert not schema.is_valid(value)
+
+
+@FIELDS
+def test_what_a_field_gives_fits_its_output_schema(case):
+    schema = Draft202012Validator(output_schema(case.make))
+    for value in (*case.given, None):
+        shown = None if value is None else case.make.to_representation(value)
+        schema.validate(json.loads(JSONRenderer().render([shown]))[0])
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (f.CharField(help_text=gettext_lazy("What it is")), "What it is."),
+        (f.CharField(help_text="<ul><li>Not &quot;a&quot;</li><li>Nor b</li></ul>"), 'Not "a" Nor b.'),
+        (f.CharField(label="Given name"), "Given name."),
+        (f.CharField(allow_null=True), "May be null."),
+        (f.IntegerField(help_text="Count!", allow_null=True), "Count! May be null."),
+        (f.EmailField(), "Email address."),
+        (f.DateField(), "Date, YYYY-MM-DD."),
+        (f.DateField(input_formats=["%d/%m/%Y"]), "Format: DD/MM/YYYY."),
+        (f.DateTimeField(input_formats=["iso-8601", "%d/%m/%Y"]), ""),
+        (f.UUIDField(), "UUID."),
+        (f.FileField(), "File as base64 or data URI (data:TYPE;name=NAME;base64,...), at most 1.0 MB."),
+        (f.DecimalField(max_digits=5, decimal_places=2), "Decimal number. At most 5 digits, 2 decimal places."),
+        (f.DecimalField(max_digits=None, decimal_places=None, min_value=3), "Decimal number. At least 3."),
+        (f.DurationField(min_value=datetime.timedelta(1)), "At least 1 day, 0:00:00. Duration, [DD] [hh:[mm:]]ss."),
+        (f.CharField(min_length=2, allow_blank=True), "At least 2 characters, or empty."),
+        (f.ChoiceField(Size.choices), "s = Small, l = Large."),
+        (f.ChoiceField(["open", "shut"]), ""),
+        (f.ChoiceField(["open"], allow_blank=True), "May be blank."),
+        (f.RegexField(r"^\w\Z"), r"Must match ^\w\Z."),
+        (f.SlugField(allow_unicode=True), "Enter a valid \"slug\" consisting of Unicode letters, numbers, underscores, or hyphens."),
+        (f.CharField(validators=[validators.RegexValidator("^a", "Starts with a")]), "Starts with a."),
+        (f.CharField(validators=[validators.RegexValidator("b", inverse_match=True)]), "Must not match b."),
+        (f.IntegerField(validators=[validators.StepValueValidator(5)]), "In steps of 5."),
+        (f.DictField(child=f.IntegerField(), allow_empty=False), "Values: integer. At least 1 members."),
+        (f.CharField(validators=[lambda value: None]), ""),
+    ],
+)  # fmt: skip
+def test_words_of_the_input(make, words):
+    assert portable(input_schema(make)).get("description", "") == words
+
+
+def test_output_tells_the_choices_in_words():
+    assert output_schema(f.ChoiceField(Size.choices)) == {
+        "description": "One of: s = Small, l = Large."
+    }
+
+
+def test_file_types_are_told():
+    make = f.FileField(validators=[validators.FileExtensionValidator(["pdf"])])
+    assert "File types: pdf." in input_schema(make)["description"]
+
+
+def test_bound_that_is_computed_is_not_stated():
+    make = f.IntegerField(validators=[validators.MaxValueValidator(lambda: 2026)])
+    assert input_schema(make) == {"type": "integer"}
+
+
+def test_validator_of_a_project_is_not_read():
+    class Lenient(validators.MaxValueValidator):
+        def compare(self, value, limit):
+            return False
+
+    make = f.IntegerField(validators=[Lenient(1)])
+    assert make.run_validation(5) == 5
+    assert input_schema(make) == {"type": "integer"}
+
+
+# Defaults
+
+
+@pytest.mark.parametrize(
+    ("make", "default"),
+    [
+        (f.CharField(default="a"), "a"),
+        (f.BooleanField(default=False), False),
+        (f.IntegerField(default=3), 3),
+        (f.ChoiceField(Size.choices, default=Size.SMALL), "s"),
+        (f.DecimalField(max_digits=3, decimal_places=1, default=Decimal("1.5")), "1.5"),
+        (f.ListField(default=[1]), [1]),
+        (f.JSONField(default=True), True),
+        (f.IntegerField(default=lambda: 3), ABSENT),
+        (f.IntegerField(default="3"), ABSENT),
+        (f.IntegerField(default=True), ABSENT),
+        (f.FloatField(default=float("inf")), ABSENT),
+        (f.DateField(default=datetime.date(2026, 1, 1)), ABSENT),
+        (f.JSONField(default={1, 2}), ABSENT),
+        (f.CharField(default=None, allow_null=True), ABSENT),
+        (f.CharField(default=""), ABSENT),
+        (f.CharField(default="", allow_blank=True), ""),
+        (f.IntegerField(default=0, min_value=1), ABSENT),
+        (f.ChoiceField(["a"], default=""), ABSENT),
+        (f.ListField(default=[], allow_empty=False), ABSENT),
+    ],
+)
+def test_default_is_told_if_it_is_plain_json_that_may_be_sent(make, default):
+    schema = input_schema(make)
+    assert schema.get("default", ABSENT) == default
+    json.dumps(schema)
+
+
+# A project's own fields
+
+
+def test_own_field_is_described_by_its_nearest_base():
+    class Percentage(f.IntegerField):
+        pass
+
+    assert input_schema(Percentage(max_value=100)) == {"type": "integer", "maximum": 100}
+    assert output_schema(Percentage()) == {"type": ["integer", "null"]}
+
+
+@pytest.mark.parametrize("method", ["to_internal_value", "run_validation"])
+def test_field_that_reads_input_its_own_way_is_open(method):
+    own = type("Own", (f.IntegerField,), {method: lambda self, data: data})
+    words = "Anything. Meant to be an integer of at most 3."
+    assert input_schema(own(max_value=3, help_text="Anything")) == {"description": words}
+    assert output_schema(own()) == {"type": ["integer", "null"]}
+
+
+def test_field_that_gives_output_its_own_way_is_open():
+    class Money(f.DecimalField):
+        def to_representation(self, value):
+            return {"amount": str(value), "currency": "EUR"}
+
+    make = Money(max_digits=5, decimal_places=2)
+    assert output_schema(make) == {}
+    assert input_schema(make)["type"] == "string"
+
+
+# Methods
+
+
+def method_schema(**namespace: Any) -> Any:
+    """Return the output schema of a serializer method field."""
+    own = type("Own", (f.Serializer,), {"value": f.SerializerMethodField(), **namespace})
+    return output_schema(own().fields["value"])
+
+
+class Point:
+    """Nothing that JSON knows."""
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        (str, "Meant to be string."),
+        (int | None, "Meant to be integer or null."),
+        (list[int], "Meant to be array of integer."),
+        (dict[str, bool], "Meant to be object."),
+        (Literal["a", "b"], "Meant to be one of a, b."),
+        (datetime.date, "Meant to be string."),
+    ],
+)
+def test_a_hint_that_nothing_proves_is_told_in_words_alone(hint, words):
+    def get_value(self, row):
+        return row.value
+
+    get_value.__annotations__["return"] = hint
+    assert method_schema(get_value=get_value) == {"description": words}
+
+
+@pytest.mark.parametrize("hint", [Any, Point, Point | None])
+def test_a_hint_that_says_nothing_of_json_is_left_out(hint):
+    def get_value(self, row):
+        return row.value
+
+    get_value.__annotations__["return"] = hint
+    assert method_schema(get_value=get_value) == {}
+
+
+def text_of(self, row) -> int:  # the hint lies
+    return f"{row}!"
+
+
+def count_or_nothing(self, row):
+    if row is None:
+        return None
+    return len(row) if row else 0
+
+
+def several(self, row):
+    return str(row) if row else 1
+
+
+def whether(self, row) -> bool:
+    return not row
+
+
+def rows(self, row) -> list[int]:
+    return [n + 1 for n in row]
+
+
+def unsure(self, row) -> int:
+    return row.count()
+
+
+def sometimes(self, row) -> int:
+    if row:
+        return 1
+    return row.count()
+
+
+def hidden(self, row, str=repr) -> str:
+    return str(row)
+
+
+@pytest.mark.parametrize(
+    ("method", "schema"),
+    [
+        (text_of, {"type": ["string", "null"]}),
+        (count_or_nothing, {"type": ["integer", "null"]}),
+        (several, {"type": ["integer", "string", "null"]}),
+        (whether, {"type": ["boolean", "null"]}),
+        (rows, {"type": ["array", "null"], "items": {}}),
+        (unsure, {}),
+        (sometimes, {}),
+        (hidden, {}),
+    ],
+)
+def test_a_method_is_of_the_type_that_its_source_proves(method, schema):
+    assert bare(method_schema(get_value=method)) == schema
+
+
+def test_method_without_a_hint_is_open():
+    assert method_schema(get_value=lambda self, row: 1) == {}
+
+
+def test_method_with_a_hint_that_cannot_be_resolved_is_open():
+    def get_value(self, row) -> Unheard:  # noqa: F821
+        return None
+
+    assert method_schema(get_value=get_value) == {}
+
+
+# Fields that need something of their own
+
+
+def test_file_path_is_one_of_the_files(tmp_path):
+    (tmp_path / "a.txt").touch()
+    schema = portable(input_schema(f.FilePathField(str(tmp_path))))
+    assert bare(schema) == {"type": "string", "enum": [str(tmp_path / "a.txt")]}
+
+
+def test_image_is_described_as_a_file():
+    assert output_schema(f.ImageField()) == NULL_TEXT
+
+
+def test_model_field_is_open():
+    made = f.ModelField(models.CharField(max_length=3))
+    assert input_schema(made) == output_schema(made) == {}
+
+
+def test_project_settings_decide_how_decimals_travel():
+    made = f.DecimalField(max_digits=3, decimal_places=1)
+    with override_settings(REST_FRAMEWORK={"COERCE_DECIMAL_TO_STRING": False}):
+        assert input_schema(made)["type"] == "number"

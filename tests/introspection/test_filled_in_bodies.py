@@ -1,0 +1,161 @@
+"""Bodies to which a handler adds before its serializer reads them."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from rest_framework import generics, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
+
+from tests.introspection.inspected import described
+
+
+class Host(serializers.Serializer):
+    """Two required members."""
+
+    name = serializers.CharField()
+    inventory = serializers.IntegerField()
+
+
+class Hosts(generics.CreateAPIView):
+    """Gives its serializer something, in one of many ways."""
+
+    serializer_class = Host
+
+
+class AsItIs(Hosts):
+    def post(self, request, pk):
+        data = request.data
+        if "name" in data and data.get("name"):
+            return Response(list(data.items()))
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class InACopy(Hosts):
+    def post(self, request, pk):
+        data = copy.deepcopy(request.data)
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class ByKey(Hosts):
+    def post(self, request, pk):
+        data = request.data.copy()
+        data["inventory"] = pk
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class ByDefault(Hosts):
+    def post(self, request, pk):
+        data = dict(request.data)
+        data.setdefault("inventory", pk)
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class ByUpdate(Hosts):
+    def post(self, request, pk):
+        data = request.data.copy()
+        data.update(inventory=pk)
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class ByUpdateWithADict(Hosts):
+    def post(self, request, pk):
+        data = request.data.copy()
+        data.update({"inventory": pk})
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class InADisplay(Hosts):
+    def post(self, request, pk):
+        return Response(self.get_serializer(data={**request.data, "inventory": pk}).is_valid())
+
+
+class ByOwnSerializer(Hosts):
+    def post(self, request, pk):
+        data = request.data.copy()
+        data["inventory"] = pk
+        return Response(Host(data=data).is_valid())
+
+
+class ByUnknownKeys(Hosts):
+    def post(self, request, pk):
+        data = request.data.copy()
+        for name, value in self.kwargs.items():
+            data[name] = value
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class ByUnknownMapping(Hosts):
+    def post(self, request, pk):
+        return Response(self.get_serializer(data={**request.data, **self.kwargs}).is_valid())
+
+
+class BySomebodyElse(Hosts):
+    def post(self, request, pk):
+        data = request.data.copy()
+        fill(data, pk)
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+class AtTimes(Hosts):
+    def post(self, request, pk):
+        data = request.data
+        if pk:
+            data = {"name": "a", "inventory": pk}
+        return Response(self.get_serializer(data=data).is_valid())
+
+
+def fill(data, pk):
+    """Fill in one member."""
+    data["inventory"] = pk
+
+
+def required(view, **where) -> set[str]:
+    """Return the names of the required members."""
+    return {field.name for field in described(view, "POST", **where).body.fields if field.required}
+
+
+@pytest.mark.parametrize("view", [AsItIs, InACopy])
+def test_a_body_that_is_left_as_it_is_is_required_as_the_serializer_does(view):
+    assert required(view) == {"name", "inventory"}
+
+
+@pytest.mark.parametrize(
+    "view", [ByKey, ByDefault, ByUpdate, ByUpdateWithADict, InADisplay, ByOwnSerializer]
+)
+def test_what_the_handler_fills_in_is_not_required(view):
+    assert required(view) == {"name"}
+
+
+@pytest.mark.parametrize("view", [ByUnknownKeys, ByUnknownMapping, BySomebodyElse, AtTimes])
+def test_nothing_is_required_where_it_cannot_be_told_what_is_filled_in(view):
+    assert required(view) == set()
+
+
+class Reserving(viewsets.GenericViewSet):
+    """Reads its body by itself, beside a serializer that is there to tell of it."""
+
+    @action(detail=False, methods=["post"], serializer_class=Host)
+    def by_keys(self, request):
+        return Response([request.data.get("name"), request.data.get("inventory", 1)])
+
+    @action(detail=False, methods=["post"], serializer_class=Host)
+    def as_a_whole(self, request):
+        return Response(reserve(request.data))
+
+
+def reserve(body):
+    """Read a body out of sight."""
+    return Host(data=body).is_valid()
+
+
+def test_nothing_is_required_where_the_handler_asks_for_some_keys_alone():
+    view = type("View", (Reserving,), {"serializer_class": Host})
+    assert required(view, action="by_keys") == set()
+
+
+def test_members_are_required_where_somebody_else_sees_the_whole_body():
+    view = type("View", (Reserving,), {"serializer_class": Host})
+    assert required(view, action="as_a_whole") == {"name", "inventory"}

@@ -1,0 +1,477 @@
+"""Query parameters of filter backends: django-filter, search, ordering, unknown ones."""
+
+from __future__ import annotations
+
+import django_filters.rest_framework as django_filters
+import pytest
+from django import forms
+from django.contrib.auth.models import Group, Permission, User
+from django_filters.widgets import CSVWidget
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import filters, generics, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
+
+from tests.introspection.inspected import bare, by_name, described, schemas
+
+TEXT = {"type": "string"}
+
+
+class UserSerializer(serializers.ModelSerializer):
+    """Users, for the ordering that a serializer allows."""
+
+    class Meta:
+        model = User
+        fields = ["id", "username", "password"]
+        extra_kwargs = {"password": {"write_only": True}}
+
+
+class Users(viewsets.ModelViewSet):
+    """A viewset without filters of its own."""
+
+    queryset = User.objects.all()
+    serializer_class = UserSerializer
+    filter_backends = []
+    pagination_class = None
+
+
+def users(*backends, **attributes):
+    """Return a viewset of users with filter backends."""
+    return type("OwnUsers", (Users,), {"filter_backends": backends, **attributes})
+
+
+class InNumbers(django_filters.BaseInFilter, django_filters.NumberFilter):
+    """``id__in=1,2``."""
+
+
+class RangeOfNumbers(django_filters.BaseRangeFilter, django_filters.NumberFilter):
+    """``id__range=1,2``."""
+
+
+class Spelled(forms.IntegerField):
+    """A form field that reads numbers its own way."""
+
+    def to_python(self, value):
+        return {"one": 1}.get(value)
+
+
+class Several(forms.IntegerField):
+    """A form field of several numbers, each read the stock way."""
+
+    widget = forms.SelectMultiple
+
+    def to_python(self, value):
+        return [super(Several, self).to_python(each) for each in value or ()]
+
+
+class SeveralFilter(django_filters.MultipleChoiceFilter):
+    """A filter over such a field."""
+
+    field_class = Several
+
+
+class SpelledFilter(django_filters.Filter):
+    """A filter over such a field."""
+
+    field_class = Spelled
+
+
+SIZES = [("s", "Small"), ("m", "m")]
+
+
+class UserFilters(django_filters.FilterSet):
+    """One filter of every kind."""
+
+    number = django_filters.NumberFilter("id", min_value=1)
+    char = django_filters.CharFilter("username", help_text="Part of it", required=True)
+    boolean = django_filters.BooleanFilter("is_staff")
+    choice = django_filters.ChoiceFilter(choices=SIZES)
+    typed_choice = django_filters.TypedChoiceFilter(choices=[(1, "One")], coerce=int)
+    boolean_choice = django_filters.ChoiceFilter(choices=[(True, "Yes"), (False, "No")])
+    late_choice = django_filters.ChoiceFilter(choices=lambda: 1 / 0)
+    grouped_choice = django_filters.ChoiceFilter(choices=[("Group", [("a", "A")])])
+    choices = django_filters.MultipleChoiceFilter(choices=SIZES)
+    comma_choices = django_filters.MultipleChoiceFilter(choices=SIZES, widget=CSVWidget)
+    group = django_filters.ModelChoiceFilter(queryset=Group.objects.all())
+    group_name = django_filters.ModelChoiceFilter(
+        queryset=Group.objects.all(), to_field_name="name"
+    )
+    late_group = django_filters.ModelChoiceFilter(queryset=lambda request: Group.objects.all())
+    groups = django_filters.ModelMultipleChoiceFilter(queryset=Group.objects.all())
+    date = django_filters.DateFilter("date_joined")
+    date_time = django_filters.DateTimeFilter("date_joined")
+    iso_date_time = django_filters.IsoDateTimeFilter("date_joined")
+    time = django_filters.TimeFilter("date_joined")
+    duration = django_filters.DurationFilter("date_joined")
+    uuid = django_filters.UUIDFilter("username")
+    numbers = django_filters.RangeFilter("id")
+    dates = django_filters.DateFromToRangeFilter("date_joined")
+    times = django_filters.TimeRangeFilter("date_joined")
+    past = django_filters.DateRangeFilter(field_name="date_joined")
+    in_numbers = InNumbers("id", lookup_expr="in")
+    range_of_numbers = RangeOfNumbers("id", lookup_expr="range")
+    lookup = django_filters.LookupChoiceFilter(
+        "id", field_class=forms.DecimalField, lookup_choices=[("gt", "Above"), ("lt", "Below")]
+    )
+    all_values = django_filters.AllValuesFilter("id")
+    all_multiple = django_filters.AllValuesMultipleFilter("username")
+    sort = django_filters.OrderingFilter(fields=["username", ("date_joined", "joined")])
+    spelled = SpelledFilter("id")
+    several = SeveralFilter("id")
+    in_group = django_filters.BooleanFilter("groupless", lookup_expr="isnull", exclude=True)
+
+    class Meta:
+        model = User
+        fields = {"username": ["exact", "icontains"], "id": ["gte"], "is_staff": ["exact"]}
+
+
+NUMBER = {"type": "number"}
+EXPECTED = {
+    "number": ({"type": "number", "minimum": 1}, None),
+    "char": (TEXT, None),
+    "boolean": ({"type": "boolean"}, None),
+    "choice": ({**TEXT, "enum": ["s", "m"]}, None),
+    "typed_choice": ({"type": "integer", "enum": [1]}, None),
+    "boolean_choice": ({**TEXT, "enum": ["True", "False"]}, None),
+    "late_choice": (TEXT, None),
+    "grouped_choice": ({**TEXT, "enum": ["a"]}, None),
+    "choices": ({"type": "array", "items": {**TEXT, "enum": ["s", "m"]}}, "repeat"),
+    "comma_choices": ({"type": "array", "items": {**TEXT, "enum": ["s", "m"]}}, "comma"),
+    "group": ({"type": "integer"}, None),
+    "group_name": (TEXT, None),
+    "late_group": ({"type": "integer"}, None),
+    "groups": ({"type": "array", "items": {"type": "integer"}}, "repeat"),
+    "date": (TEXT, None),
+    "date_time": ({**TEXT, "format": "date-time"}, None),
+    "iso_date_time": ({**TEXT, "format": "date-time"}, None),
+    "time": (TEXT, None),
+    "duration": (TEXT, None),
+    "uuid": (TEXT, None),
+    "numbers_min": (NUMBER, None),
+    "numbers_max": (NUMBER, None),
+    "dates_after": (TEXT, None),
+    "dates_before": (TEXT, None),
+    "times_after": (TEXT, None),
+    "times_before": (TEXT, None),
+    "past": ({**TEXT, "enum": ["today", "yesterday", "week", "month", "year"]}, None),
+    "in_numbers": ({"type": "array", "items": NUMBER}, "comma"),
+    "range_of_numbers": ({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}, "comma"),
+    "lookup": (NUMBER, None),
+    "lookup_lookup": ({**TEXT, "enum": ["gt", "lt"]}, None),
+    "all_values": ({"type": "integer"}, None),
+    "all_multiple": ({"type": "array", "items": TEXT}, "repeat"),
+    "sort": (
+        {
+            "type": "array",
+            "items": {**TEXT, "enum": ["username", "-username", "joined", "-joined"]},
+        },
+        "comma",
+    ),
+    "spelled": (TEXT, None),
+    "several": ({"type": "array", "items": {"type": "integer"}}, "repeat"),
+    "in_group": ({"type": "boolean"}, None),
+    "username": (TEXT, None),
+    "username__icontains": (TEXT, None),
+    "id__gte": (NUMBER, None),
+    "is_staff": ({"type": "boolean"}, None),
+}
+
+
+@pytest.fixture(scope="module")
+def filtered():
+    """The description of a list that is filtered in every way."""
+    return described(
+        users(django_filters.DjangoFilterBackend, filterset_class=UserFilters), action="list"
+    )
+
+
+def test_every_filter_is_described(filtered):
+    assert set(by_name(filtered.query)) == set(EXPECTED)
+    assert filtered.findings == ()
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_filter_is_described(filtered, name):
+    parameter = by_name(filtered.query)[name]
+    assert (bare(parameter.schema), parameter.multiple) == EXPECTED[name]
+    assert parameter.required == (name == "char")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("char", "Part of it."),
+        ("choice", "s = Small."),
+        ("username", None),
+        ("username__icontains", "Username contains."),
+        ("in_numbers", "ID is in."),
+        ("all_values", "ID. One of the values in use."),
+        ("in_group", None),
+        ("lookup", "ID. Needs lookup_lookup."),
+        ("lookup_lookup", "ID. gt = Above, lt = Below."),
+    ],
+)
+def test_filter_is_put_in_words(filtered, name, words):
+    assert by_name(filtered.query)[name].schema.get("description") == words
+
+
+def test_filterset_fields_are_enough():
+    view = users(django_filters.DjangoFilterBackend, filterset_fields={"id": ["gte", "isnull"]})
+    assert schemas(described(view, action="list").query) == {
+        "id__gte": NUMBER,
+        "id__isnull": {"type": "boolean"},
+    }
+
+
+def test_filterset_made_only_with_a_caller_is_described_by_its_class():
+    class Picky(django_filters.FilterSet):
+        name = django_filters.NumberFilter("username")
+
+        def __init__(self, *args, request, **kwargs):
+            self.tenant = request.user.tenant
+            super().__init__(*args, request=request, **kwargs)
+
+    view = users(django_filters.DjangoFilterBackend, filterset_class=Picky)
+    schema = described(view, action="list")
+    assert schemas(schema.query) == {"name": NUMBER}
+    assert "tenant" in schema.findings[0].message
+
+
+def test_broken_filter_spoils_no_other():
+    class Broken(django_filters.Filter):
+        @property
+        def field(self):
+            raise RuntimeError("no field")
+
+    class Mixed(django_filters.FilterSet):
+        bad = Broken("id")
+        good = django_filters.NumberFilter("id")
+
+    view = users(django_filters.DjangoFilterBackend, filterset_class=Mixed)
+    schema = described(view, action="list")
+    assert schemas(schema.query) == {"bad": TEXT, "good": NUMBER}
+    assert "no field" in schema.findings[0].message
+    assert "'bad'" in schema.findings[0].remedy
+
+
+def test_broken_backend_spoils_no_other():
+    class Broken(filters.BaseFilterBackend):
+        def get_schema_operation_parameters(self, view):
+            raise KeyError("tenant")
+
+    view = users(Broken, filters.SearchFilter, search_fields=["username"])
+    schema = described(view, action="list")
+    assert set(by_name(schema.query)) == {"search"}
+    assert len(schema.findings) == 1
+
+
+def test_search_says_where_it_searches():
+    view = users(filters.SearchFilter, search_fields=["^username", "groups__name"])
+    parameter = by_name(described(view, action="list").query)["search"]
+    assert parameter.schema == {
+        "type": "string",
+        "description": "Search in: username, groups name.",
+    }
+
+
+def test_search_without_fields_is_not_offered():
+    assert described(users(filters.SearchFilter), action="list").query == ()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "terms"),
+    [
+        ({"ordering_fields": ["username"]}, ["username", "-username"]),
+        ({"ordering_fields": [("username", "Name")]}, ["username", "-username"]),
+        ({}, ["id", "-id", "username", "-username"]),
+    ],
+)
+def test_ordering_takes_several_terms(attributes, terms):
+    view = users(filters.OrderingFilter, **attributes)
+    parameter = by_name(described(view, action="list").query)["ordering"]
+    assert bare(parameter.schema) == {"type": "array", "items": {"type": "string", "enum": terms}}
+    assert parameter.multiple == "comma"
+
+
+def test_ordering_by_every_field_of_the_model():
+    view = users(filters.OrderingFilter, ordering_fields="__all__")
+    terms = by_name(described(view, action="list").query)["ordering"].schema["items"]["enum"]
+    assert {"date_joined", "-password"} <= set(terms)
+
+
+def test_default_ordering_is_told():
+    view = users(filters.OrderingFilter, ordering_fields=["id"], ordering="-id")
+    words = by_name(described(view, action="list").query)["ordering"].schema["description"]
+    assert words == "Order of the rows; a minus sorts descending. Default: -id."
+
+
+def test_ordering_by_nothing_is_not_offered():
+    assert described(users(filters.OrderingFilter, ordering_fields=[]), action="list").query == ()
+
+
+def test_ordering_read_its_own_way_takes_any_term():
+    class Nulls(filters.OrderingFilter):
+        def get_ordering(self, request, queryset, view):
+            return ["id"]
+
+    schema = described(users(Nulls, ordering_fields=["id"]), action="list")
+    assert by_name(schema.query)["ordering"].schema["items"] == {"type": "string"}
+
+
+def test_backend_that_declares_its_parameters_is_believed():
+    class Fields(filters.BaseFilterBackend):
+        def get_schema_operation_parameters(self, view):
+            return [
+                {
+                    "name": "fields",
+                    "in": "query",
+                    "description": "Only these",
+                    "explode": False,
+                    "schema": {"type": "array", "items": {"type": "string"}},
+                },
+                {"name": "kind", "required": True, "type": "string", "enum": ["a", None]},
+                {"name": "tag", "in": "query", "schema": {"type": "array", "nullable": True}},
+                {"name": "X-Tenant", "in": "header", "schema": {"type": "string"}},
+            ]
+
+    found = by_name(described(users(Fields), action="list").query)
+    assert found["fields"].schema == {
+        "type": "array",
+        "description": "Only these.",
+        "items": {"type": "string"},
+    }
+    assert [found[name].multiple for name in ("fields", "kind", "tag")] == ["comma", None, "repeat"]
+    assert found["kind"].required
+    assert found["kind"].schema == {"type": "string", "enum": ["a"]}
+    assert "X-Tenant" not in found
+
+
+class Bracketed(django_filters.DjangoFilterBackend):
+    """A backend that reads ``filter[name.lookup]``, as JSON:API writes filters."""
+
+    def get_filterset(self, request, queryset, view):
+        kwargs = self.get_filterset_kwargs(request, queryset, view)
+        kwargs.pop("filter_keys")
+        return self.get_filterset_class(view, queryset)(**kwargs)
+
+    def get_filterset_kwargs(self, request, queryset, view):
+        sent = request.query_params.items()
+        data = {key[7:-1].replace(".", "__"): value for key, value in sent}
+        return {"data": data, "queryset": queryset, "request": request, "filter_keys": [*data]}
+
+
+def test_the_keys_of_a_backend_of_its_own_are_found_by_asking():
+    schema = described(users(Bracketed, filterset_fields={"id": ["exact", "gte"]}), action="list")
+    assert schemas(schema.query) == {"filter[id]": NUMBER, "filter[id.gte]": NUMBER}
+    assert schema.findings == ()
+
+
+def test_a_backend_of_filter_sets_that_declares_its_parameters_is_believed():
+    class Declaring(django_filters.DjangoFilterBackend):
+        def get_schema_operation_parameters(self, view):
+            return [{"name": "where", "in": "query", "schema": {"type": "string"}}]
+
+    view = users(Declaring, filterset_fields=["id"])
+    assert schemas(described(view, action="list").query) == {"where": TEXT}
+
+
+def test_parameter_of_two_backends_is_told_once():
+    class More(filters.SearchFilter):
+        pass
+
+    view = users(filters.SearchFilter, More, search_fields=["username"])
+    assert len(described(view, action="list").query) == 1
+
+
+# Where filters apply
+
+
+class Acting(users(filters.SearchFilter, search_fields=["username"])):
+    """Actions that use the viewset's filters, and actions that do not."""
+
+    @action(detail=False)
+    def filtered(self, request):
+        return Response(self.filter_queryset(self.get_queryset()).count())
+
+    @action(detail=False)
+    def recent(self, request):
+        return self.list(request)
+
+    @action(detail=False)
+    def version(self, request):
+        return Response("1")
+
+    @action(detail=False, methods=["post"])
+    def archive(self, request):
+        self.filter_queryset(self.get_queryset()).update(is_active=False)
+        return Response()
+
+    @action(detail=True)
+    def avatar(self, request, pk):
+        return Response(self.get_object().pk)
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "offered"),
+    [
+        ("GET", "list", True),
+        ("GET", "filtered", True),
+        ("GET", "recent", True),
+        ("POST", "archive", True),
+        ("GET", "version", False),
+        ("GET", "avatar", False),
+        ("GET", "retrieve", False),
+        ("POST", "create", False),
+        ("PUT", "update", False),
+        ("DELETE", "destroy", False),
+    ],
+)
+def test_filters_are_offered_where_they_apply(method, name, offered):
+    assert bool(described(Acting, method, name).query) == offered
+
+
+def test_list_written_anew_without_filters_offers_none():
+    class Own(Acting):
+        def list(self, request):
+            return Response([])
+
+    assert described(Own, action="list").query == ()
+
+
+def test_list_that_calls_the_inherited_one_offers_them():
+    class Own(Acting):
+        def list(self, request, *args, **kwargs):
+            return super().list(request, *args, **kwargs)
+
+    assert len(described(Own, action="list").query) == 1
+
+
+def test_inherited_handler_that_a_decorator_isolates_offers_them():
+    """The copy that belongs to the subclass still goes on after the class that wrote it."""
+
+    class Exporting:
+        def get(self, request, *args, **kwargs):
+            return super().get(request, *args, **kwargs)
+
+    @extend_schema_view(get=extend_schema(summary="Users"))
+    class View(Exporting, generics.ListAPIView):
+        queryset, serializer_class = User.objects.all(), UserSerializer
+        filter_backends, search_fields = [filters.SearchFilter], ["username"]
+
+    assert [parameter.name for parameter in described(View, "GET").query] == ["search"]
+
+
+def test_generic_list_view_offers_them():
+    class Listing(generics.ListAPIView):
+        queryset = Permission.objects.all()
+        filter_backends = [filters.SearchFilter]
+        pagination_class = None
+        search_fields = ["name"]
+
+    assert set(by_name(described(Listing, "GET").query)) == {"search"}
+
+
+def test_list_without_readable_source_offers_them():
+    namespace = {"Acting": Acting}
+    exec("class Own(Acting):\n    def list(self, request):\n        return None", namespace)
+    assert len(described(namespace["Own"], action="list").query) == 1

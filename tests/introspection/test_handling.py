@@ -1,0 +1,233 @@
+"""What has to be known of values beside their schema: files, forms, secrets, relations."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.validators import FileExtensionValidator
+from rest_framework import generics, serializers
+
+from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.request_body.handling import handling_of, schema_handling
+from drf_mcp.introspection.types import PLAIN, Relation, Upload
+from tests.introspection.inspected import by_name, described
+
+
+class Login(serializers.Serializer):
+    password = serializers.CharField(write_only=True)
+    pin = serializers.CharField(style={"input_type": "password"})
+
+
+class Account(serializers.Serializer):
+    name = serializers.CharField()
+    login = Login()
+    logins = Login(many=True)
+    photo = serializers.ImageField()
+    papers = serializers.ListField(
+        child=serializers.FileField(validators=[FileExtensionValidator(["PDF"])])
+    )
+    data = serializers.JSONField()
+    age = serializers.IntegerField(allow_null=True)
+    owner = serializers.PrimaryKeyRelatedField(queryset=User.objects.all())
+    friends = serializers.SlugRelatedField("username", queryset=User.objects.all(), many=True)
+
+
+class OwnFile(serializers.FileField):
+    def to_internal_value(self, data):
+        return data
+
+
+def handled(name, takes_json=True):
+    """Return what has to be known of one field of an account."""
+    return handling_of(Account().fields[name], takes_json=takes_json)
+
+
+def test_plain_text_needs_nothing_to_be_known():
+    assert handled("name") is PLAIN
+
+
+def test_what_is_written_only_is_secret_however_deep():
+    assert handled("login").secrets == {("password",), ("pin",)}
+    assert handled("logins").secrets == {("*", "password"), ("*", "pin")}
+
+
+def test_a_member_of_the_body_tells_that_it_is_written_only():
+    view = type("View", (generics.CreateAPIView,), {"serializer_class": Login})
+    fields = by_name(described(view, "POST").body.fields)
+    assert fields["password"].write_only
+    assert not by_name(
+        described(
+            type("V", (generics.CreateAPIView,), {"serializer_class": Account}), "POST"
+        ).body.fields
+    )["name"].write_only
+
+
+def test_files_are_known_with_what_they_have_to_be():
+    assert handled("photo").uploads == {(): Upload(image=True)}
+    assert handled("papers").uploads == {("*",): Upload(("pdf",))}
+
+
+def test_a_file_field_that_reads_by_itself_gets_text_where_the_view_takes_json():
+    field = OwnFile()
+    assert handling_of(field, takes_json=True).uploads == {}
+    assert handling_of(field, takes_json=False).uploads == {(): Upload()}
+
+
+def test_forms_know_parts_json_and_null():
+    assert handled("logins").forms == {(): "parts", ("*",): "parts"}
+    assert handled("data").forms == {(): "json"}
+    assert handled("age").forms == {(): "null"}
+
+
+def test_relations_know_the_model_and_the_key():
+    assert handled("owner").relations == {(): Relation(User, "pk")}
+    assert handled("friends").relations == {("*",): Relation(User, "username")}
+
+
+def test_a_schema_alone_tells_of_files_and_secrets():
+    schema = {
+        "type": "object",
+        "properties": {
+            "scan": {"type": "string", "format": "binary"},
+            "codes": {"type": "array", "items": {"type": "string", "writeOnly": True}},
+        },
+    }
+    handling = schema_handling(schema)
+    assert handling.uploads == {("scan",): Upload()}
+    assert handling.secrets == {("codes", "*")}
+    assert handling.forms == {(): "parts", ("codes",): "parts"}
+
+
+class Pictures(FileExtensionValidator):
+    """Brings its own list."""
+
+    def __init__(self):
+        super().__init__(["png"])
+
+
+class Lenient(Pictures):
+    """Judges in its own way."""
+
+    def __call__(self, value):
+        pass
+
+
+def test_extensions_of_a_validator_that_judges_as_djangos_are_told_and_kept():
+    field = serializers.FileField(validators=[Pictures()])
+    assert handling_of(field, takes_json=True).uploads[()].extensions == ("png",)
+    assert "File types: png." in input_schema(field)["description"]
+
+
+def test_extensions_of_a_validator_that_judges_otherwise_are_neither():
+    field = serializers.FileField(validators=[Lenient()])
+    assert handling_of(field, takes_json=True).uploads[()].extensions == ()
+    assert "png" not in input_schema(field)["description"]
+
+
+class Other(serializers.Field):
+    """Reads what it likes."""
+
+
+class Address(serializers.Serializer):
+    street = serializers.CharField()
+    number = serializers.IntegerField()
+
+
+class OwnAddress(Address):
+    def to_internal_value(self, data):
+        return data
+
+
+USERS = User.objects.all()
+SPOKEN = {
+    "key": lambda **k: serializers.PrimaryKeyRelatedField(queryset=USERS, **k),
+    "keys": lambda **k: serializers.PrimaryKeyRelatedField(queryset=USERS, many=True, **k),
+    "slug": lambda **k: serializers.SlugRelatedField("username", queryset=USERS, **k),
+    "link": lambda **k: serializers.HyperlinkedRelatedField("user", queryset=USERS, **k),
+    "integer": serializers.IntegerField,
+    "decimal": lambda **k: serializers.DecimalField(5, 2, **k),
+    "number": serializers.FloatField,
+    "boolean": serializers.BooleanField,
+    "choice": lambda **k: serializers.ChoiceField(["a"], **k),
+    "choices": lambda **k: serializers.MultipleChoiceField(choices=["a"], **k),
+    "moment": serializers.DateTimeField,
+    "day": serializers.DateField,
+    "time": serializers.TimeField,
+    "length": serializers.DurationField,
+    "numbers": lambda **k: serializers.ListField(child=serializers.IntegerField(), **k),
+}
+SECRET = {
+    "text": serializers.CharField,
+    "email": serializers.EmailField,
+    "uuid": serializers.UUIDField,
+    "json": serializers.JSONField,
+    "own": Other,
+    "own object": OwnAddress,
+    "slug of a secret": lambda **k: serializers.SlugRelatedField("auth_token", queryset=USERS, **k),
+}
+
+
+def written_only(make):
+    """Return what has to be known of a write-only member."""
+    holder = type("Holder", (serializers.Serializer,), {"member": make(write_only=True)})
+    return handling_of(holder().fields["member"], takes_json=True)
+
+
+@pytest.mark.parametrize("make", SPOKEN.values(), ids=SPOKEN)
+def test_what_can_be_no_text_of_its_own_is_no_secret(make):
+    assert written_only(make).secrets == frozenset()
+
+
+@pytest.mark.parametrize("make", SECRET.values(), ids=SECRET)
+def test_text_that_no_answer_repeats_is_secret(make):
+    assert () in written_only(make).secrets
+
+
+def test_of_an_object_that_no_answer_repeats_the_texts_are_secret():
+    assert written_only(Address).secrets == {("street",)}
+
+
+@pytest.mark.parametrize("many", [serializers.ListField, serializers.DictField])
+def test_the_items_decide_over_a_list(many):
+    assert written_only(lambda **k: many(child=serializers.CharField(), **k)).secrets == {("*",)}
+    assert written_only(many).secrets == {("*",)}
+
+
+@pytest.mark.parametrize(
+    ("schema", "secrets"),
+    [
+        ({"type": "integer", "writeOnly": True}, set()),
+        ({"type": "string", "writeOnly": True}, {()}),
+        ({"writeOnly": True}, {()}),
+        ({"type": "string", "enum": ["a"], "writeOnly": True}, set()),
+        ({"type": "string", "format": "date-time", "writeOnly": True}, set()),
+        ({"type": "string", "format": "password"}, {()}),
+        ({"type": "object", "writeOnly": True}, {()}),
+        ({"type": "array", "items": {"type": "integer"}, "writeOnly": True}, set()),
+        ({"type": "array", "items": {"type": "string"}, "writeOnly": True}, {("*",)}),
+        (
+            {
+                "type": "object",
+                "writeOnly": True,
+                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+            },
+            {("a",)},
+        ),
+    ],
+)
+def test_an_annotated_schema_is_judged_alike(schema, secrets):
+    assert schema_handling(schema).secrets == secrets
+
+
+SECRET_NAMES = ["password", "passcode", "pin", "pin_code", "my_pin", "otp", "otp_code", "apiKey"]
+
+
+@pytest.mark.parametrize("name", [*SECRET_NAMES, "private_key", "security_code", "accessToken"])
+def test_a_name_sounds_like_a_secret(name):
+    assert sounds_secret(name)
+
+
+@pytest.mark.parametrize("name", ["pinned", "opinion", "shipping", "product_code", "key", "passed"])
+def test_a_name_that_only_looks_like_one_does_not(name):
+    assert not sounds_secret(name)

@@ -1,0 +1,104 @@
+"""Whether code asks who is calling is told from its source, and never wrongly denied."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils.functional import cached_property
+from rest_framework import serializers
+
+from drf_mcp.introspection.source.independence import (
+    is_same_for_every_request,
+    is_same_for_everybody,
+)
+
+
+def current_user() -> object:
+    """Return somebody."""
+
+
+def helper(of: object) -> bool:
+    """Return whatever."""
+
+
+class Base(serializers.Serializer):
+    """Makes its fields in a way of its own."""
+
+    def __init__(self, *args, **kwargs):
+        self.include = kwargs.pop("include", None)
+        super().__init__(*args, **kwargs)
+
+    @cached_property
+    def fields(self):
+        return {name: field for name, field in super().fields.items() if self.takes(name)}
+
+    def takes(self, name):
+        return self.include is None or name in self.include
+
+
+class ByContext(Base):
+    def takes(self, name):
+        return self.context["a"]
+
+
+class ByUser(Base):
+    def takes(self, name):
+        return current_user() is not None
+
+
+class ByRequest(Base):
+    def takes(self, name):
+        return self.request.headers["X-Team"]
+
+
+class ByQuery(Base):
+    def takes(self, name):
+        return self.request.query_params.get("brief")
+
+
+class ByKey(Base):
+    def takes(self, name):
+        return self._kwargs["request"]
+
+
+class ByHelper(Base):
+    def takes(self, name):
+        return helper(self)
+
+
+class ByProperty(Base):
+    @property
+    def include(self):
+        return getattr(self.request, "team", None)
+
+
+EVERYBODY = {
+    Base: True,
+    ByContext: False,
+    ByUser: False,
+    ByRequest: False,
+    ByQuery: True,
+    ByKey: False,
+    ByHelper: False,
+    ByProperty: False,
+}
+
+
+@pytest.mark.parametrize(("owner", "same"), EVERYBODY.items())
+def test_code_that_may_ask_who_is_calling_is_found(owner, same):
+    """Also behind the methods and properties that it uses."""
+    assert is_same_for_everybody(owner, "fields") is same
+
+
+@pytest.mark.parametrize(("owner", "same"), {**EVERYBODY, ByQuery: False}.items())
+def test_code_that_asks_for_a_request_is_found(owner, same):
+    assert is_same_for_every_request(owner, "fields") is same
+
+
+def test_code_without_a_source_may_ask_anything():
+    takes = eval("lambda self, name: True")
+    made = type("Made", (Base,), {"__module__": __name__, "takes": takes})
+    assert not is_same_for_everybody(made, "fields")
+
+
+def test_what_nobody_overrides_is_the_same_for_everybody():
+    assert is_same_for_everybody(serializers.Serializer, "fields")

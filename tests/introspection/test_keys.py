@@ -1,0 +1,170 @@
+"""Keys of a body that are read beside the fields of a serializer."""
+
+from __future__ import annotations
+
+from rest_framework import generics, serializers, views
+from rest_framework.parsers import MultiPartParser
+from rest_framework.response import Response
+
+from tests.introspection.inspected import by_name, described
+
+
+class PriceField(serializers.DecimalField):
+    """Reads its currency from beside it."""
+
+    def get_value(self, data):
+        value = super().get_value(data)
+        if value is not serializers.empty:
+            self.currency = data.get(f"{self.field_name}_currency", "EUR")
+        return value
+
+
+class Priced(serializers.Serializer):
+    """A price whose currency has a field that is only read."""
+
+    price = PriceField(max_digits=5, decimal_places=2)
+    price_currency = serializers.CharField(read_only=True)
+
+
+class Confirmed(serializers.Serializer):
+    """Reads what was sent for itself."""
+
+    name = serializers.CharField()
+
+    def validate(self, attrs):
+        if "uid" in self.initial_data and self.initial_data.get("token"):
+            return attrs
+        raise serializers.ValidationError(self.initial_data["why"])
+
+
+class Older(serializers.Serializer):
+    """Takes the names of an older version."""
+
+    name = serializers.CharField()
+
+    def to_internal_value(self, data):
+        value = super().to_internal_value({"name": data.get("title", data.get("name"))})
+        for key in ("colour", "size"):
+            if key in data:
+                value[key] = data[key]
+        return value
+
+
+class Validated(serializers.Serializer):
+    """Reads what its fields made of what was sent."""
+
+    name = serializers.CharField(source="title")
+
+    def to_internal_value(self, data):
+        data = super().to_internal_value(data)
+        data["kind"] = data["title"]
+        return data
+
+
+class Create(generics.CreateAPIView):
+    """Reads a key itself."""
+
+    serializer_class = Confirmed
+
+
+class Notifying(Create):
+    """Reads keys of its own beside its serializer."""
+
+    serializer_class = Validated
+
+    def perform_create(self, serializer):
+        if self.request.data.get("notify"):
+            serializer.save(by=self.request.data["by"])
+
+
+def names(serializer_class, view=Create):
+    """Return the names of the members of a body, and whether each is required."""
+    own = type("View", (view,), {"serializer_class": serializer_class})
+    fields = by_name(described(own, "POST").body.fields)
+    return {name: field.required for name, field in fields.items()}
+
+
+def test_a_key_that_a_field_reads_beside_its_own_is_a_member():
+    assert names(Priced) == {"price": True, "price_currency": False}
+
+
+def test_keys_of_the_initial_data_are_members():
+    assert names(Confirmed) == {"name": True, "uid": False, "token": False, "why": False}
+
+
+def test_keys_that_an_own_conversion_reads_are_members():
+    assert set(names(Older)) == {"name", "title", "colour", "size"}
+
+
+def test_keys_of_what_was_validated_are_none():
+    assert names(Validated) == {"name": True}
+
+
+def test_keys_that_the_handler_reads_itself_are_members():
+    assert names(Validated, Notifying) == {"name": True, "notify": False, "by": False}
+
+
+def test_members_that_are_no_fields_are_told_to_be_such():
+    fields = by_name(described(Create, "POST").body.fields)
+    assert fields["uid"].schema == {"description": "Read beside the fields of the serializer."}
+
+
+def test_an_open_body_names_the_keys_that_the_handler_reads():
+    class Own(generics.GenericAPIView):
+        def post(self, request):
+            return Response(request.data["reason"], request.data.get("status"))
+
+    body = described(Own, "POST").body
+    words = "The request body, any JSON value. The handler reads reason, status."
+    assert (body.kind, body.schema) == ("open", {"description": words})
+
+
+def test_keys_of_a_variable_that_is_the_body_are_members():
+    class Renamed(Create):
+        def perform_create(self, serializer):
+            sent = self.request.data
+            for name in ("colour", "size"):
+                sent.get(name)
+            for name in ("depth",):
+                serializer.save(by=sent["by"], **{name: 1})
+
+    assert set(names(Validated, Renamed)) == {"name", "colour", "size", "by"}
+
+
+def test_keys_of_a_variable_that_is_the_body_at_times_are_none():
+    class Either(Create):
+        def perform_create(self, serializer):
+            found = self.request.data
+            found = serializer.validated_data
+            serializer.save(by=found["by"])
+
+    assert set(names(Validated, Either)) == {"name"}
+
+
+class Scanned(views.APIView):
+    """Asks for its files by name."""
+
+    parser_classes = [MultiPartParser]
+
+    def post(self, request):
+        return Response([request.FILES["scan"].name, request.data.get("title")])
+
+
+class HandsOn(Scanned):
+    """Hands the body on, beside its files."""
+
+    def post(self, request):
+        return Response([request.FILES["scan"].name, list(request.data)])
+
+
+def test_files_that_the_handler_asks_for_are_members():
+    body = described(Scanned, "POST").body
+    fields = by_name(body.fields)
+    assert (body.kind, set(fields)) == ("object", {"scan", "title"})
+    assert fields["scan"].handling.uploads
+    assert "base64" in fields["scan"].schema["description"]
+    assert not described(Scanned, "POST").findings
+
+
+def test_a_body_that_is_handed_on_beside_files_is_open():
+    assert described(HandsOn, "POST").body.kind == "open"

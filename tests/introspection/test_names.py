@@ -1,0 +1,52 @@
+"""Argument names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.introspection.names import portable_name
+
+PORTABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
+
+
+@pytest.mark.parametrize(
+    ("name", "portable"),
+    [
+        ("price__gte", "price__gte"),
+        ("id_", "id_"),
+        ("sort-by", "sort_by"),
+        ("user.name", "user_name"),
+        ("filter[status]", "filter_status"),
+        ("page[number]", "page_number"),
+        ("2fa", "_2fa"),
+        ("größe", "gr__e"),
+        ("", "_"),
+        ("$", "_"),
+    ],
+)
+def test_name_becomes_portable(name, portable):
+    assert portable_name(name) == portable
+
+
+@given(st.text())
+def test_any_name_becomes_portable(name):
+    assert PORTABLE.match(portable_name(name))
+
+
+@given(st.from_regex(PORTABLE, fullmatch=True).filter(lambda name: "\n" not in name))
+def test_portable_name_stays_as_it_is(name):
+    assert portable_name(name) == name
+
+
+def test_long_names_that_start_alike_stay_apart():
+    first, second = portable_name("x" * 80 + "1"), portable_name("x" * 80 + "2")
+    assert first != second
+    assert len(first) == len(second) == 64
+
+
+def test_the_same_name_always_gives_the_same():
+    assert portable_name("x" * 80) == portable_name("x" * 80)

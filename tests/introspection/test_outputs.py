@@ -1,0 +1,209 @@
+"""Answers: told where only stock code makes them, open everywhere else."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import cache_page
+from jsonschema import Draft202012Validator
+from rest_framework import generics, renderers, serializers, viewsets
+from rest_framework.decorators import action, api_view
+from rest_framework.response import Response
+from rest_framework.test import APIRequestFactory
+
+from tests.introspection.inspected import bare, described
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    """Groups."""
+
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(viewsets.ModelViewSet):
+    """Nothing but stock code."""
+
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    permission_classes = []
+    pagination_class = None
+    filter_backends = []
+
+    @action(detail=False)
+    def names(self, request):
+        return Response(["a"])
+
+
+def groups(**attributes):
+    """Return the viewset with attributes of a project's own."""
+    return type("OwnGroups", (Groups,), attributes)
+
+
+GROUP = {
+    "type": "object",
+    "properties": {"id": {"type": ["integer", "null"]}, "name": {"type": ["string", "null"]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("list", {"type": "array", "items": GROUP}),
+        ("retrieve", GROUP),
+        ("create", GROUP),
+        ("update", GROUP),
+        ("partial_update", GROUP),
+        ("destroy", {}),
+    ],
+)
+def test_stock_action_answers_by_its_serializer(name, expected):
+    assert bare(described(Groups, action=name).output) == expected
+
+
+def test_extra_action_may_answer_anything():
+    assert described(Groups, "GET", "names").output == {}
+
+
+@pytest.mark.parametrize(
+    ("view", "method", "expected"),
+    [
+        (generics.RetrieveUpdateDestroyAPIView, "GET", GROUP),
+        (generics.RetrieveUpdateDestroyAPIView, "PATCH", GROUP),
+        (generics.RetrieveUpdateDestroyAPIView, "DELETE", {}),
+        (generics.ListCreateAPIView, "GET", {"type": "array", "items": GROUP}),
+        (generics.ListCreateAPIView, "POST", GROUP),
+    ],
+)
+def test_stock_generic_view_answers_by_its_serializer(view, method, expected):
+    attributes = {
+        "serializer_class": GroupSerializer,
+        "queryset": Group.objects.all(),
+        "pagination_class": None,
+    }
+    assert bare(described(type("Own", (view,), attributes), method).output) == expected
+
+
+@pytest.mark.django_db
+def test_real_answers_fit():
+    group = Group.objects.create(name="a")
+    for actions, kwargs, name in (
+        ({"get": "list"}, {}, "list"),
+        ({"get": "retrieve"}, {"pk": group.pk}, "retrieve"),
+    ):
+        response = Groups.as_view(actions)(APIRequestFactory().get("/"), **kwargs).render()
+        schema = described(Groups, action=name).output
+        Draft202012Validator(schema).validate(json.loads(response.content))
+
+
+class Wrapping(renderers.JSONRenderer):
+    """A renderer that wraps."""
+
+    def render(self, data, *args, **kwargs):
+        return super().render({"id": data}, *args, **kwargs)
+
+
+class Encoding(renderers.JSONRenderer):
+    """A renderer that encodes values its own way."""
+
+    encoder_class = json.JSONEncoder
+
+
+class Shouting(GroupSerializer):
+    """A serializer that shows its data its own way."""
+
+    @property
+    def data(self):
+        return [super().data]
+
+
+def choose_by_caller(self):
+    return GroupSerializer if self.request.user.is_staff else Shouting
+
+
+def choose_elsewhere(self):
+    return GroupSerializer if self.is_staff() else Shouting
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"retrieve": lambda self, request, pk: Response("a")},
+        {"finalize_response": lambda self, request, response, *args, **kwargs: response},
+        {"dispatch": lambda self, request, *args, **kwargs: Response()},
+        {"get_serializer": lambda self, *args, **kwargs: GroupSerializer(many=True)},
+        {"get_serializer_class": choose_by_caller},
+        {"get_serializer_class": choose_elsewhere, "is_staff": lambda self: True},
+        {"renderer_classes": [Wrapping]},
+        {"renderer_classes": [Encoding]},
+        {"renderer_classes": [renderers.TemplateHTMLRenderer]},
+        {"serializer_class": Shouting},
+        {"serializer_class": serializers.BaseSerializer},
+    ],
+)
+def test_answer_a_project_may_reshape_is_open(attributes):
+    assert described(groups(**attributes), action="retrieve").output == {}
+
+
+def test_browsable_api_beside_json_changes_nothing():
+    classes = [renderers.BrowsableAPIRenderer, renderers.JSONRenderer]
+    assert described(groups(renderer_classes=classes), action="retrieve").output != {}
+
+
+def test_serializer_chosen_by_action_is_told():
+    class Own(Groups):
+        def get_serializer_class(self):
+            return GroupSerializer if self.action == "retrieve" else Shouting
+
+    assert bare(described(Own, action="retrieve").output) == GROUP
+
+
+def test_hooks_that_cannot_answer_change_nothing():
+    own = groups(perform_create=lambda self, serializer: serializer.save(name="b"))
+    assert bare(described(own, action="create").output) == GROUP
+
+
+def test_cached_action_is_still_the_stock_one():
+    own = method_decorator(cache_page(60), name="list")(groups())
+    assert described(own, action="list").output["type"] == "array"
+
+
+def test_handler_of_a_project_over_a_stock_action_is_open():
+    class Own(generics.ListAPIView):
+        queryset = User.objects.all()
+        serializer_class = GroupSerializer
+
+        def get(self, request, *args, **kwargs):
+            return Response({"data": self.list(request).data})
+
+    assert described(Own, "GET").output == {}
+
+
+def test_paging_of_a_project_is_open():
+    assert (
+        described(groups(get_paginated_response=lambda self, data: data), action="list").output
+        == {}
+    )
+
+
+@api_view(["GET"])
+def function(request):
+    """A function."""
+    return Response(1)
+
+
+def test_function_may_answer_anything():
+    assert described(function.cls, "GET").output == {}
+
+
+def test_own_mixin_of_another_name_is_not_taken_for_stock():
+    @functools.lru_cache
+    def retrieve(self, request, pk):
+        return Response(1)
+
+    assert described(groups(retrieve=retrieve), action="retrieve").output == {}

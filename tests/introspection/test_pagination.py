@@ -1,0 +1,167 @@
+"""Query parameters and answers of paginators, and of versions in the query."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import Group
+from jsonschema import Draft202012Validator
+from rest_framework import generics, pagination, serializers, versioning
+from rest_framework.test import APIRequestFactory
+
+from tests.introspection.inspected import bare, by_name, described, schemas
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    """Groups."""
+
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(generics.ListAPIView):
+    """A list that pages as told."""
+
+    queryset = Group.objects.order_by("id")
+    serializer_class = GroupSerializer
+    filter_backends = []
+
+
+class Numbered(pagination.PageNumberPagination):
+    page_size = 20
+    page_size_query_param = "size"
+    max_page_size = 100
+
+
+class Offset(pagination.LimitOffsetPagination):
+    default_limit = 10
+    max_limit = 50
+
+
+class Cursor(pagination.CursorPagination):
+    page_size = 5
+    ordering = "id"
+
+
+def paged(paginator, **attributes):
+    """Return the description of a list paged by a paginator."""
+    own = type("Own", (paginator,), attributes)
+    return described(type("Paged", (Groups,), {"pagination_class": own}), "GET")
+
+
+PAGE = {"type": "integer", "minimum": 1}
+OFFSET = {"type": "integer", "minimum": 0}
+
+
+@pytest.mark.parametrize(
+    ("paginator", "attributes", "expected"),
+    [
+        (Numbered, {}, {"page": PAGE, "size": {**PAGE, "maximum": 100, "default": 20}}),
+        (Numbered, {"page_size_query_param": None, "page_query_param": "p"}, {"p": PAGE}),
+        (Numbered, {"page_size_query_param": None, "page_size": None}, {}),
+        (Offset, {}, {"limit": {**PAGE, "maximum": 50, "default": 10}, "offset": OFFSET}),
+        (Offset, {"default_limit": None, "max_limit": None}, {"limit": PAGE, "offset": OFFSET}),
+        (Cursor, {}, {"cursor": {"type": "string"}}),
+        (Cursor, {"page_size": None}, {}),
+    ],
+)
+def test_paginator_is_described(paginator, attributes, expected):
+    schema = paged(paginator, **attributes)
+    assert schemas(schema.query) == expected
+    assert schema.paginated == bool(expected)
+
+
+def test_no_paginator_no_parameters():
+    schema = described(type("Plain", (Groups,), {"pagination_class": None}), "GET")
+    assert (schema.query, schema.paginated) == ((), False)
+    assert schema.output["type"] == "array"
+
+
+def test_paginator_of_a_project_declares_its_own():
+    class Own(pagination.BasePagination):
+        def get_schema_operation_parameters(self, view):
+            return [{"name": "after", "in": "query", "schema": {"type": "integer"}}]
+
+    schema = described(type("Paged", (Groups,), {"pagination_class": Own}), "GET")
+    assert schemas(schema.query) == {"after": {"type": "integer"}}
+    assert schema.output == {}
+
+
+def test_broken_paginator_becomes_a_finding():
+    class Own(pagination.BasePagination):
+        def __init__(self):
+            raise RuntimeError("no tenant")
+
+    schema = described(type("Paged", (Groups,), {"pagination_class": Own}), "GET")
+    assert schema.query == ()
+    assert "no tenant" in schema.findings[0].message
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("paginator", [Numbered, Offset, Cursor])
+def test_a_real_page_fits_the_answer_described(paginator):
+    Group.objects.create(name="a")
+    view = type("Paged", (Groups,), {"pagination_class": paginator, "permission_classes": []})
+    response = view.as_view()(APIRequestFactory().get("/")).render()
+    schema = described(view, "GET").output
+    Draft202012Validator(schema).validate(json.loads(response.content))
+    assert bare(schema["properties"]["results"]["items"]["properties"]) == {
+        "id": {"type": ["integer", "null"]},
+        "name": {"type": ["string", "null"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("paginator", "attributes"),
+    [
+        (Numbered, {"get_paginated_response": lambda self, data: None}),
+        (Numbered, {"page_size": None}),
+        (Numbered, {"get_page_size": lambda self, request: None}),
+        (Offset, {"default_limit": None}),
+        (Offset, {"paginate_queryset": lambda self, *args, **kwargs: None}),
+    ],
+)
+def test_answer_that_need_not_be_a_stock_page_is_open(paginator, attributes):
+    assert paged(paginator, **attributes).output == {}
+
+
+def test_links_and_counts_of_a_project_are_open():
+    schema = paged(Offset, get_next_link=lambda self: 5, get_count=lambda self, queryset: None)
+    properties = schema.output["properties"]
+    assert properties["next"] == properties["count"] == {}
+
+
+# Versions
+
+
+def versioned(**attributes):
+    """Return the description of a list whose version stands in the query."""
+    own = type("Own", (versioning.QueryParameterVersioning,), attributes)
+    view = type("Versioned", (Groups,), {"versioning_class": own, "pagination_class": None})
+    return by_name(described(view, "GET").query)
+
+
+def test_version_in_the_query_is_offered():
+    found = versioned(version_param="v", allowed_versions=["1", "2"], default_version="2")
+    assert found["v"].schema == {
+        "type": "string",
+        "description": "Version of the API.",
+        "enum": ["1", "2"],
+        "default": "2",
+    }
+    assert not found["v"].required
+
+
+def test_any_version_is_taken_where_none_is_named():
+    assert bare(versioned(allowed_versions=None)["version"].schema) == {"type": "string"}
+
+
+def test_version_in_a_header_is_no_parameter():
+    view = type(
+        "Versioned",
+        (Groups,),
+        {"versioning_class": versioning.AcceptHeaderVersioning, "pagination_class": None},
+    )
+    assert described(view, "GET").query == ()

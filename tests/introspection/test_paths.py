@@ -1,0 +1,251 @@
+"""Types of path kwargs."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import models
+from django.urls import converters
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers, versioning, views, viewsets
+from rest_framework.decorators import action
+from rest_framework.generics import get_object_or_404
+from rest_framework.response import Response
+
+from drf_mcp.introspection.describer import PathKwarg
+from tests.introspection.inspected import bare, described
+
+TEXT = {"type": "string"}
+KEY = {"type": "integer"}
+
+
+class Parcel(models.Model):
+    """Something with a UUID."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    sender = models.ForeignKey(User, models.CASCADE, related_name="+")
+
+    class Meta:
+        app_label = "tests"
+        managed = False
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Users(viewsets.ModelViewSet):
+    """Users by their keys."""
+
+    queryset = User.objects.all()
+    serializer_class = serializers.Serializer
+
+    @action(detail=True)
+    def groups(self, request, pk):
+        return Response([])
+
+
+class Year(converters.StringConverter):
+    """A converter of a project."""
+
+    regex = "[0-9]{4}"
+
+
+def kwarg(view, name, converter=None, pattern=None, action="retrieve", **options):
+    """Return the schema of one path kwarg of a view."""
+    given = (PathKwarg(name, converter, pattern),)
+    if not issubclass(view, viewsets.ViewSetMixin):
+        return described(view, "GET", None, given, **options).path[0].schema
+    return described(view, None, action, given, **options).path[0].schema
+
+
+@pytest.mark.parametrize(
+    ("converter", "pattern", "expected"),
+    [
+        (converters.IntConverter(), None, {"type": "integer", "minimum": 0}),
+        (converters.UUIDConverter(), None, TEXT),
+        (converters.SlugConverter(), None, {**TEXT, "pattern": "^[-a-zA-Z0-9_]+$"}),
+        (converters.StringConverter(), None, TEXT),
+        (converters.PathConverter(), None, TEXT),
+        (Year(), None, {**TEXT, "pattern": "^(?:[0-9]{4})$"}),
+        (None, r"\d+", {"type": "integer", "minimum": 0}),
+        (None, "[0-9]+", {"type": "integer", "minimum": 0}),
+        (None, r"\d{5}", {**TEXT, "pattern": r"^(?:\d{5})$"}),
+        (None, "[a-f0-9]{32}", {**TEXT, "pattern": "^(?:[a-f0-9]{32})$"}),
+        (None, r"\w+", TEXT),
+        (None, "[^/.]+", TEXT),
+        (None, None, TEXT),
+    ],
+)
+def test_route_tells_the_type(converter, pattern, expected):
+    assert bare(kwarg(views.APIView, "thing", converter, pattern)) == expected
+
+
+@pytest.mark.parametrize(
+    ("attributes", "name", "expected"),
+    [
+        ({}, "pk", {**KEY, "description": "Primary key of the user."}),
+        ({"lookup_url_kwarg": "user"}, "user", {**KEY, "description": "Primary key of the user."}),
+        ({"lookup_field": "username"}, "username", TEXT),
+        ({"lookup_field": "date_joined"}, "date_joined", {**TEXT, "format": "date-time"}),
+        ({"lookup_field": "annotated"}, "annotated", TEXT),
+        (
+            {"queryset": Parcel.objects.all()},
+            "pk",
+            {**TEXT, "description": "Primary key of the parcel. UUID."},
+        ),
+        (
+            {"queryset": None, "get_queryset": lambda self: Parcel.objects.all()},
+            "pk",
+            {**TEXT, "description": "Primary key of the parcel. UUID."},
+        ),
+    ],
+)
+def test_lookup_has_the_type_of_the_model_field(attributes, name, expected):
+    schema = kwarg(type("Own", (Users,), attributes), name)
+    if "description" not in expected:
+        schema = bare(schema)
+    assert schema == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("sender_pk", {**KEY, "description": "Primary key of the user."}),
+        ("sender_id", {**KEY, "description": "Primary key of the user."}),
+        ("parent_lookup_sender", {**KEY, "description": "Primary key of the user."}),
+        ("parent_lookup_sender__username", TEXT),
+        ("warehouse_pk", TEXT),
+        ("sender", TEXT),
+    ],
+)
+def test_parent_has_the_type_of_the_foreign_key(name, expected):
+    schema = kwarg(type("Own", (Users,), {"queryset": Parcel.objects.all()}), name, action="list")
+    assert (schema if "description" in expected else bare(schema)) == expected
+
+
+def test_pk_of_a_list_route_is_another_models():
+    assert kwarg(Users, "pk", action="list") == TEXT
+    assert kwarg(Users, "pk", action="create") == TEXT
+
+
+def test_pk_of_an_extra_action_is_the_models():
+    assert bare(kwarg(Users, "pk", action="groups")) == KEY
+
+
+def test_generic_view_looks_up_its_object():
+    view = type("One", (generics.RetrieveAPIView,), {"queryset": User.objects.all()})
+    assert bare(kwarg(view, "pk")) == KEY
+
+
+def test_generic_list_does_not():
+    view = type("Many", (generics.ListAPIView,), {"queryset": User.objects.all()})
+    assert kwarg(view, "pk") == TEXT
+
+
+class ByPermission(Users):
+    """A viewset that looks up something else."""
+
+    def get_object(self):
+        return get_object_or_404(Permission, codename=self.kwargs["pk"])
+
+
+class Locked(Users):
+    """A viewset that adds to the inherited lookup."""
+
+    def get_object(self):
+        user = super().get_object()
+        user.seen = True
+        return user
+
+
+def test_lookup_of_a_project_is_not_guessed():
+    assert kwarg(ByPermission, "pk") == TEXT
+    assert bare(kwarg(Locked, "pk")) == KEY
+
+
+def test_model_that_needs_a_caller_leaves_the_type_open():
+    class Own(Users):
+        queryset = None
+
+        def get_queryset(self):
+            return self.request.user.tenant.users
+
+    schema = described(Own, None, "retrieve", (PathKwarg("pk"),))
+    assert schema.path[0].schema == TEXT
+    assert "tenant" in schema.findings[0].message
+    assert "swagger_fake_view" in schema.findings[0].remedy
+
+
+@pytest.mark.parametrize("base", [versioning.URLPathVersioning, versioning.NamespaceVersioning])
+def test_version_is_one_of_those_allowed(base):
+    own = type("Own", (base,), {"allowed_versions": ["v1"], "default_version": "v2"})
+    view = type("Versioned", (views.APIView,), {"versioning_class": own})
+    schema = kwarg(view, "version", pattern="[^/]+")
+    assert bare(schema) == {"type": "string", "enum": ["v1", "v2"], "default": "v2"}
+
+
+def test_every_kwarg_is_required_and_keeps_its_place():
+    given = (PathKwarg("version"), PathKwarg("pk"))
+    path = described(Users, None, "retrieve", given).path
+    assert [(parameter.name, parameter.required) for parameter in path] == [
+        ("version", True),
+        ("pk", True),
+    ]
+
+
+class Hashed(models.AutoField):
+    """A key stored as a number and written as a text."""
+
+    def to_python(self, value):
+        return value
+
+    def get_prep_value(self, value):
+        return int(value.removeprefix("h")) if isinstance(value, str) else value
+
+
+class Shortened(models.UUIDField):
+    """A UUID in a notation of its own."""
+
+    def to_python(self, value):
+        return value
+
+
+@pytest.mark.parametrize("key", [Hashed, Shortened])
+def test_a_key_that_is_written_in_a_way_of_its_own_is_text(key):
+    options = {"app_label": "tests", "managed": False}
+    members = {"id": key(primary_key=True), "Meta": type("Meta", (), options)}
+    model = type(f"By{key.__name__}", (models.Model,), {**members, "__module__": __name__})
+
+    class Things(Users):
+        queryset = model.objects.all()
+
+    assert bare(kwarg(Things, "pk")) == TEXT
+
+
+def test_a_key_that_was_described_under_the_name_of_openapi_is_explained():
+    """drf-spectacular shows ``{pk}`` as ``{id}``."""
+
+    class Tasks(views.APIView):
+        @extend_schema(parameters=[OpenApiParameter("id", int, "path", description="Which one.")])
+        def get(self, request, pk):
+            return Response()
+
+    assert kwarg(Tasks, "pk") == {**KEY, "description": "Which one."}
+    assert kwarg(Tasks, "other") == TEXT
+
+
+def test_a_queryset_that_needs_the_path_leaves_the_serializer_to_tell_the_model():
+    class UserSerializer(serializers.ModelSerializer):
+        class Meta:
+            model = User
+            fields = ["username"]
+
+    class OfGroup(viewsets.ModelViewSet):
+        serializer_class = UserSerializer
+
+        def get_queryset(self):
+            return User.objects.filter(groups=self.kwargs["group_pk"])
+
+    assert bare(kwarg(OfGroup, "pk")) == KEY

@@ -1,0 +1,171 @@
+"""The pass that makes a schema portable."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.introspection.portable import portable
+from tests.introspection.portability import assert_portable
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (True, {}),
+        (False, {}),
+        ({}, {}),
+        ({"type": ["string", "null"]}, {"type": "string", "description": "May be null."}),
+        ({"type": "string", "nullable": True}, {"type": "string"}),
+        ({"const": "a"}, {"type": "string", "enum": ["a"]}),
+        ({"enum": ["a", None]}, {"type": "string", "enum": ["a"]}),
+        ({"type": "array"}, {"type": "array", "items": {}}),
+        ({"type": "array", "items": True}, {"type": "array", "items": {}}),
+        ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 1}),
+        ({"type": "integer", "exclusiveMaximum": 9.5}, {"type": "integer", "maximum": 9}),
+        (
+            {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
+            {"type": "integer", "minimum": 1},
+        ),
+        (
+            {"type": "integer", "minimum": 3, "exclusiveMinimum": False},
+            {"type": "integer", "minimum": 3},
+        ),
+        ({"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}),
+        ({"type": "string", "minLength": None}, {"type": "string"}),
+        ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, {"type": "string", "maxLength": 3}),
+        (
+            {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            {"type": "integer", "description": "May be null."},
+        ),
+        (
+            {"oneOf": [{"enum": ["a"]}, {"enum": ["b"]}, {"enum": [None]}]},
+            {"type": "string", "enum": ["a", "b"]},
+        ),
+        (
+            {"properties": {"a": {"type": "string"}}},
+            {"type": "object", "properties": {"a": {"type": "string"}}},
+        ),
+        ({"type": "string", "properties": {"a": {}}}, {"type": "string"}),
+        ({"type": "object", "required": ["gone"]}, {"type": "object"}),
+        (
+            {"$ref": "#/$defs/a", "$defs": {"a": {"type": "boolean"}}},
+            {"type": "boolean"},
+        ),
+        ({"$ref": "https://example.com/schema"}, {}),
+        ({"$ref": "#/missing"}, {}),
+    ],
+)
+def test_keyword_is_brought_into_the_subset(schema, expected):
+    assert portable(schema) == expected
+    assert_portable(portable(schema))
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "string", "format": "date"}, "Date, YYYY-MM-DD."),
+        ({"type": "string", "format": "uuid"}, "UUID."),
+        ({"type": "string", "format": "decimal"}, "Format: decimal."),
+        ({"type": "number", "exclusiveMinimum": 0}, "Greater than 0."),
+        ({"type": "number", "maximum": 5, "exclusiveMaximum": True}, "Less than 5."),
+        ({"type": "number", "multipleOf": 0.01}, "A multiple of 0.01."),
+        ({"type": "string", "pattern": r"^\w+\Z"}, r"Must match ^\w+\Z."),
+        ({"type": ["string", "integer"]}, "Either string or integer."),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
+            "Either string or array of integer.",
+        ),
+        ({"type": "string", "enum": ["a", ""]}, "May be blank."),
+        ({"type": "array", "uniqueItems": True}, "No duplicates."),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "Values: integer."),
+        ({"type": "object", "properties": {"e-mail": {}}}, "Also takes e-mail."),
+        ({"type": "string", "title": "Given name"}, "Given name."),
+    ],
+)
+def test_what_is_lost_is_said(schema, words):
+    made = portable(schema)
+    assert made["description"] == words
+    assert_portable(made)
+
+
+def test_own_description_goes_first():
+    schema = {"type": "string", "description": "Birthday", "format": "date"}
+    assert portable(schema)["description"] == "Birthday. Date, YYYY-MM-DD."
+
+
+def test_long_description_is_cut_between_words():
+    made = portable({"description": "word " * 400})
+    assert len(made["description"]) <= 1024
+    assert made["description"].endswith("word…")
+
+
+def test_recursive_reference_is_cut():
+    tree = {
+        "type": "object",
+        "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+    }
+    made = portable({"$ref": "#/$defs/tree", "$defs": {"tree": tree}})
+    assert made["properties"]["children"] == {"type": "array", "items": {}}
+    assert_portable(made)
+
+
+def test_reference_goes_through_escaped_names():
+    schema = {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "boolean"}}}
+    assert portable(schema) == {"type": "boolean"}
+
+
+def test_member_named_like_a_keyword_is_a_member():
+    properties = {"definitions": {"type": "string"}, "enum": {"type": "integer"}}
+    assert portable({"type": "object", "properties": properties})["properties"] == properties
+
+
+KEYWORDS = [
+    "type", "enum", "const", "format", "pattern", "items", "properties", "required", "anyOf",
+    "oneOf", "allOf", "minimum", "exclusiveMinimum", "nullable", "additionalProperties", "$ref",
+]  # fmt: skip
+SIMPLE = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+SCHEMAS = st.recursive(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["string", "integer", "array", "object", "null"])
+            | st.lists(st.sampled_from(["string", "null", "number"]), unique=True, min_size=1),
+            "enum": st.lists(SIMPLE, max_size=4),
+            "const": SIMPLE,
+            "format": st.sampled_from(["date", "date-time", "decimal"]),
+            "pattern": st.text(max_size=6),
+            "exclusiveMinimum": st.integers() | st.booleans(),
+            "minimum": st.floats(allow_nan=True) | st.integers(),
+            "nullable": st.booleans(),
+            "title": st.text(max_size=9),
+            "$ref": st.just("#"),
+            "default": SIMPLE,
+        },
+    ),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["array", "object", "string"]),
+            "items": inner | st.booleans(),
+            "anyOf": st.lists(inner, max_size=3),
+            "allOf": st.lists(inner, max_size=3),
+            "properties": st.dictionaries(st.text(max_size=4), inner, max_size=3),
+            "required": st.lists(st.text(max_size=4), max_size=2),
+            "additionalProperties": inner | st.booleans(),
+        },
+    ),
+    max_leaves=8,
+)
+
+
+@given(SCHEMAS)
+def test_any_schema_becomes_portable(schema):
+    assert_portable(portable(schema))
+
+
+@given(SCHEMAS)
+def test_a_portable_schema_stays_as_it_is(schema):
+    once = portable(schema)
+    assert portable(once) == once

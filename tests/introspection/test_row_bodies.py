@@ -1,0 +1,165 @@
+"""Bodies that are a list, or one object or a list of them."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from rest_framework import generics, serializers, viewsets
+from rest_framework.response import Response
+
+from tests.introspection.inspected import described, schemas
+
+
+class KeySerializer(serializers.Serializer):
+    """What rows are found by."""
+
+    id = serializers.IntegerField()
+
+
+class NameSerializer(serializers.Serializer):
+    """What rows are made of."""
+
+    name = serializers.CharField(max_length=9)
+
+
+class Rows(viewsets.GenericViewSet):
+    """Handlers of many rows, with a serializer for their keys."""
+
+    queryset = Group.objects.all()
+    serializer_class = NameSerializer
+    key_class = KeySerializer
+
+    def bulk_destroy(self, request):
+        rows = self.key_class(data=request.data, many=True)
+        return Response(rows.is_valid())
+
+    def bulk_update(self, request):
+        rows = KeySerializer(data=request.data, many=True)
+        rows.is_valid(raise_exception=True)
+        return self.update_rows(rows.validated_data)
+
+    def update_rows(self, rows):
+        for row in rows:
+            self.get_serializer(data=row, partial=True).is_valid(raise_exception=True)
+        return Response()
+
+    def rename(self, request):
+        return Response(NameSerializer(data=request.data).is_valid())
+
+    def amend(self, request):
+        return Response(NameSerializer(data=request.data, partial=True).is_valid())
+
+    def amend_in_whole(self, request):
+        return Response(NameSerializer(data=request.data, partial=False).is_valid())
+
+    def amend_perhaps(self, request):
+        partial = "whole" not in request.GET
+        return Response(NameSerializer(data=request.data, partial=partial).is_valid())
+
+    def declared(self, request):
+        return Response(self.serializer_class(data=request.data).is_valid())
+
+
+def test_serializer_named_by_an_attribute_of_the_view_reads_the_body():
+    body = described(Rows, "DELETE", "bulk_destroy").body
+    assert body.kind == "list"
+    items = body.schema["items"]
+    assert (list(items["properties"]), items["required"]) == (["id"], ["id"])
+
+
+def test_attribute_is_that_of_the_route():
+    body = described(Rows, "DELETE", "bulk_destroy", key_class=NameSerializer).body
+    assert list(body.schema["items"]["properties"]) == ["name"]
+    body = described(Rows, "POST", "declared", serializer_class=KeySerializer).body
+    assert list(schemas(body.fields)) == ["id"]
+
+
+def test_rows_read_by_two_serializers_may_have_the_fields_of_both():
+    items = described(Rows, "PATCH", "bulk_update").body.schema["items"]
+    assert set(items["properties"]) == {"id", "name"}
+    assert items["required"] == ["id"]
+
+
+def test_partial_update_requires_what_a_whole_serializer_does():
+    assert [field.required for field in described(Rows, "PATCH", "rename").body.fields] == [True]
+    assert [field.required for field in described(Rows, "PATCH", "amend").body.fields] == [False]
+
+
+@pytest.mark.parametrize(
+    ("action", "method", "required"),
+    [
+        ("amend", "PUT", False),
+        ("amend", "POST", False),
+        ("amend_in_whole", "PATCH", True),
+        ("amend_perhaps", "POST", True),
+        ("amend_perhaps", "PATCH", False),
+    ],
+)
+def test_handler_requires_nothing_where_it_says_partial_whatever_the_method(
+    action, method, required
+):
+    (name,) = described(Rows, method, action).body.fields
+    assert name.required is required
+
+
+def test_handler_that_hands_on_to_the_partial_update_requires_nothing():
+    class Renamed(generics.UpdateAPIView):
+        queryset = Group.objects.all()
+        serializer_class = NameSerializer
+
+        def post(self, request, *args, **kwargs):
+            return self.partial_update(request, *args, **kwargs)
+
+    required = {m: described(Renamed, m).body.fields[0].required for m in ("POST", "PUT", "PATCH")}
+    assert required == {"POST": False, "PUT": True, "PATCH": False}
+
+
+class Bulk(generics.CreateAPIView):
+    """Takes one object or a list of them, as it makes its serializer."""
+
+    serializer_class = NameSerializer
+
+    def get_serializer(self, *args, **kwargs):
+        if isinstance(kwargs.get("data"), list):
+            kwargs["many"] = True
+        return super().get_serializer(*args, **kwargs)
+
+
+class ByMany(generics.GenericAPIView):
+    """Takes either, as it says ``many``."""
+
+    serializer_class = NameSerializer
+
+    def post(self, request):
+        many = isinstance(request.data, list)
+        return Response(self.get_serializer(data=request.data, many=many).is_valid())
+
+
+class ByBranch(generics.CreateAPIView):
+    """Takes either, in two branches."""
+
+    serializer_class = NameSerializer
+
+    def create(self, request):
+        if not isinstance(request.data, list):
+            return super().create(request)
+        return Response(self.get_serializer(data=request.data, many=True).is_valid())
+
+
+@pytest.mark.parametrize("view", [Bulk, ByMany, ByBranch])
+def test_view_that_takes_a_list_as_well_is_described_with_both(view):
+    body = described(view, "POST").body
+    (name,) = body.fields
+    assert (body.kind, name.name, name.required) == ("either", "name", False)
+    assert name.schema["description"] == "Required for one object."
+    assert body.schema["items"]["required"] == ["name"]
+
+
+def test_view_with_its_own_way_to_make_a_serializer_of_one_takes_one():
+    class Own(generics.CreateAPIView):
+        serializer_class = NameSerializer
+
+        def get_serializer(self, *args, **kwargs):
+            return super().get_serializer(*args, **kwargs)
+
+    assert described(Own, "POST").body.kind == "object"

@@ -1,0 +1,380 @@
+"""Serializers and their relations: nested objects, lists, keys, recursion."""
+
+# Tables read best in rows.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.db import models
+from jsonschema import Draft202012Validator
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.validators import UniqueForDateValidator, UniqueTogetherValidator
+
+from drf_mcp.introspection.fields import input_schema, output_schema
+from drf_mcp.introspection.portable import portable
+from tests.introspection.inspected import bare
+from tests.introspection.portability import assert_portable
+
+KEY = {"type": "integer"}
+NULL_KEY = {"type": ["integer", "null"]}
+NULL_TEXT = {"type": ["string", "null"]}
+
+
+class Shelf(models.Model):
+    """Somewhere with a key of its own kind."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    code = models.CharField(max_length=9, unique=True)
+
+    class Meta:
+        app_label = "tests"
+        managed = False
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Book(models.Model):
+    """Something that points at other things in several ways."""
+
+    shelf = models.ForeignKey(Shelf, models.CASCADE, help_text="Where it stands")
+    by_code = models.ForeignKey(Shelf, models.CASCADE, to_field="code", related_name="+")
+    owner = models.ForeignKey(User, models.CASCADE, null=True, blank=True, related_name="+")
+    readers = models.ManyToManyField(User, related_name="+")
+    title = models.CharField(max_length=50)
+    lent = models.DateField()
+
+    class Meta:
+        app_label = "tests"
+        managed = False
+        unique_together = [("shelf", "title")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class BookSerializer(serializers.ModelSerializer):
+    """Every field as the model makes it."""
+
+    class Meta:
+        model = Book
+        fields = "__all__"
+
+
+def field_of(**fields) -> serializers.Field:
+    """Return a field bound to a serializer of books."""
+    meta = type("Meta", (), {"model": Book, "fields": list(fields)})
+    own = type("Own", (serializers.ModelSerializer,), {**fields, "Meta": meta})
+    return own().fields[next(iter(fields))]
+
+
+# Relations
+
+
+def test_model_serializer_is_described():
+    schema = portable(input_schema(BookSerializer()))
+    assert_portable(schema)
+    assert bare(schema) == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "minLength": 1, "maxLength": 50},
+            "lent": {"type": "string"},
+            "shelf": {"type": "string", "minLength": 1},
+            "by_code": {"type": "string", "minLength": 1},
+            "owner": KEY,
+            "readers": {"type": "array", "items": KEY, "minItems": 1},
+        },
+        "required": ["title", "lent", "shelf", "by_code", "readers"],
+    }
+    assert bare(output_schema(BookSerializer())) == {
+        "type": ["object", "null"],
+        "properties": {
+            "id": NULL_KEY,
+            "title": NULL_TEXT,
+            "lent": NULL_TEXT,
+            "shelf": NULL_TEXT,
+            "by_code": NULL_TEXT,
+            "owner": NULL_KEY,
+            "readers": {"type": ["array", "null"], "items": NULL_KEY},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("shelf", "Where it stands. Must be unique together with title. UUID."),
+        ("title", "Must be unique together with shelf."),
+        ("owner", "Primary key of the user. May be null."),
+        ("by_code", "Code of the shelf."),
+    ],
+)
+def test_words_of_model_fields(name, words):
+    schema = portable(input_schema(BookSerializer()))
+    assert schema["properties"][name]["description"] == words
+
+
+@pytest.mark.parametrize(
+    ("relation", "accepts", "represents"),
+    [
+        (serializers.PrimaryKeyRelatedField(queryset=User.objects.all()), KEY, NULL_KEY),
+        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
+        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects, pk_field=serializers.UUIDField(format="int")), {"type": "string", "minLength": 1}, NULL_KEY),
+        (serializers.SlugRelatedField("username", queryset=User.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
+        (serializers.SlugRelatedField("is_active", queryset=User.objects.all()), {"type": "boolean"}, {"type": ["boolean", "null"]}),
+        (serializers.SlugRelatedField("content_type__model", queryset=Permission.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
+        (serializers.SlugRelatedField("get_full_name", queryset=User.objects.all()), {}, {}),
+        (serializers.HyperlinkedRelatedField("x", queryset=User.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
+        (serializers.PrimaryKeyRelatedField(many=True, queryset=User.objects.all(), allow_empty=False), {"type": "array", "items": KEY, "minItems": 1}, {"type": ["array", "null"], "items": NULL_KEY}),
+    ],
+)  # fmt: skip
+def test_relation_has_the_type_of_its_key(relation, accepts, represents):
+    made = field_of(relation=relation)
+    assert bare(portable(input_schema(made))) == accepts
+    assert bare(output_schema(made)) == represents
+
+
+def test_read_only_relation_is_found_through_its_source():
+    made = field_of(who=serializers.PrimaryKeyRelatedField(source="owner", read_only=True))
+    assert output_schema(made) == NULL_KEY
+
+
+def test_foreign_key_to_another_column_gives_that_column():
+    made = field_of(who=serializers.PrimaryKeyRelatedField(source="by_code", read_only=True))
+    assert bare(output_schema(made)) == NULL_TEXT
+
+    class Other(models.Model):
+        user = models.ForeignKey(User, models.CASCADE, to_field="username", related_name="+")
+
+        class Meta:
+            app_label = "tests"
+            managed = False
+
+        def __str__(self) -> str:
+            return ""
+
+    made = field_of(user=serializers.PrimaryKeyRelatedField(read_only=True))
+    made.parent.Meta.model = Other
+    assert output_schema(made) == {}
+
+
+class Closed(models.QuerySet):
+    """Rows that nobody may ask for outside a tenant."""
+
+    def all(self):
+        raise PermissionError("no tenant")
+
+
+def test_relation_is_described_without_asking_for_rows():
+    made = field_of(user=serializers.PrimaryKeyRelatedField(queryset=Closed(User)))
+    assert bare(input_schema(made)) == KEY
+    assert bare(output_schema(made)) == NULL_KEY
+
+
+def test_relation_whose_rows_are_the_callers_is_found_through_its_source():
+    class Mine(serializers.PrimaryKeyRelatedField):
+        def get_queryset(self):
+            return self.context["request"].user.books.all()
+
+    made = field_of(owner=Mine())
+    assert bare(input_schema(made)) == KEY
+
+
+def test_relation_without_a_source_is_found_through_its_rows():
+    class Anybody(serializers.PrimaryKeyRelatedField):
+        def get_queryset(self):
+            return User.objects.all()
+
+    assert bare(input_schema(field_of(user=Anybody()))) == KEY
+
+
+def test_relation_to_nothing_known_is_open():
+    made = field_of(thing=serializers.PrimaryKeyRelatedField(read_only=True))
+    assert output_schema(made) == {}
+
+
+@pytest.mark.django_db
+def test_relation_takes_and_gives_what_its_schema_says():
+    group = Group.objects.create(name="staff")
+    made = field_of(group=serializers.PrimaryKeyRelatedField(queryset=Group.objects.all()))
+    schema = Draft202012Validator(portable(input_schema(made)))
+    assert made.run_validation(group.pk) == group
+    schema.validate(group.pk)
+    with pytest.raises(serializers.ValidationError):
+        made.run_validation([1])
+    assert not schema.is_valid([1])
+
+
+# Nested serializers
+
+
+class LineSerializer(serializers.Serializer):
+    """A nested object."""
+
+    product = serializers.CharField()
+    quantity = serializers.IntegerField(default=1, min_value=1)
+    total = serializers.FloatField(read_only=True)
+    secret = serializers.CharField(write_only=True, required=False)
+    by = serializers.HiddenField(default="me")
+
+
+class OrderSerializer(serializers.Serializer):
+    """An object of nested ones."""
+
+    lines = LineSerializer(many=True, allow_empty=False, max_length=5, help_text="What")
+    gift = LineSerializer(required=False, allow_null=True)
+
+
+LINE = {
+    "type": "object",
+    "properties": {
+        "product": {"type": "string", "minLength": 1},
+        "quantity": {"type": "integer", "minimum": 1, "default": 1},
+        "secret": {"type": "string", "minLength": 1},
+    },
+    "required": ["product"],
+}
+
+
+def test_nested_serializers_are_described():
+    schema = portable(input_schema(OrderSerializer()))
+    assert_portable(schema)
+    assert bare(schema) == {
+        "type": "object",
+        "properties": {
+            "lines": {"type": "array", "items": LINE, "minItems": 1, "maxItems": 5},
+            "gift": LINE,
+        },
+        "required": ["lines"],
+    }
+    assert schema["properties"]["lines"]["description"] == "What."
+    assert "description" not in schema["properties"]["lines"]["items"]
+
+
+def test_nested_output_has_what_can_be_read():
+    line = {"product": NULL_TEXT, "quantity": NULL_KEY, "total": {"type": ["number", "null"]}}
+    assert bare(output_schema(OrderSerializer())["properties"]) == {
+        "lines": {"type": ["array", "null"], "items": {"type": "object", "properties": line}},
+        "gift": {"type": ["object", "null"], "properties": line},
+    }
+
+
+def test_real_output_fits():
+    row = {"lines": [{"product": "a", "quantity": 2, "total": None}], "gift": None}
+    data = json.loads(JSONRenderer().render(OrderSerializer(row).data))
+    Draft202012Validator(output_schema(OrderSerializer())).validate(data)
+
+
+def test_partial_update_requires_nothing_at_any_depth():
+    schema = input_schema(OrderSerializer(partial=True))
+    assert "required" not in schema
+    assert "required" not in schema["properties"]["gift"]
+    assert "default" not in schema["properties"]["gift"]["properties"]["quantity"]
+
+
+def test_recursion_is_cut():
+    class Tree(serializers.Serializer):
+        def get_fields(self):
+            return {"name": serializers.CharField(), "children": Tree(many=True)}
+
+    schema = portable(input_schema(Tree()))
+    assert_portable(schema)
+    assert schema["properties"]["children"]["items"] == {
+        "type": "object",
+        "description": "Members as of the object around it.",
+    }
+    Draft202012Validator.check_schema(output_schema(Tree()))
+
+
+def test_endless_nesting_of_new_classes_is_cut():
+    def nest():
+        def get_fields(self):
+            return {"deeper": nest()()}
+
+        return type("Deeper", (serializers.Serializer,), {"get_fields": get_fields})
+
+    assert_portable(portable(input_schema(nest()())))
+
+
+def test_validators_of_the_serializer_are_told():
+    class Own(serializers.Serializer):
+        a = serializers.CharField()
+        b = serializers.CharField()
+        day = serializers.DateField()
+
+        class Meta:
+            validators = [
+                UniqueTogetherValidator(User.objects.all(), ["a", "b"]),
+                UniqueForDateValidator(User.objects.all(), "a", "day"),
+            ]
+
+    properties = input_schema(Own())["properties"]
+    assert properties["a"]["description"] == (
+        'Must be unique together with b. This field must be unique for the "day" date.'
+    )
+    assert properties["b"]["description"] == "Must be unique together with a."
+
+
+def test_unique_field_is_told():
+    class Own(serializers.ModelSerializer):
+        class Meta:
+            model = Group
+            fields = ["name"]
+
+    assert "Must be unique." in input_schema(Own())["properties"]["name"]["description"]
+
+
+# A project's own conversions
+
+
+@pytest.mark.parametrize("method", ["to_internal_value", "run_validation"])
+def test_nested_serializer_that_reads_its_own_way_is_open(method):
+    own = type("Own", (LineSerializer,), {method: lambda self, data: data})
+    words = "Meant to be an object with product, quantity, secret."
+    assert input_schema(own()) == {"description": words}
+
+
+def test_nested_serializer_that_gives_its_own_way_is_open():
+    own = type("Own", (LineSerializer,), {"to_representation": lambda self, row: str(row)})
+    assert output_schema(own()) == {}
+    assert output_schema(own(many=True)) == {"type": ["array", "null"], "items": {}}
+
+
+def test_list_that_gives_its_own_way_is_open():
+    class ById(serializers.ListSerializer):
+        def to_representation(self, data):
+            return {row["id"]: row for row in data}
+
+    own = type(
+        "Own", (LineSerializer,), {"Meta": type("Meta", (), {"list_serializer_class": ById})}
+    )
+    assert output_schema(own(many=True)) == {}
+
+
+def test_fields_built_for_the_caller_are_told_by_name_alone():
+    class Own(LineSerializer):
+        def get_fields(self):
+            return super().get_fields()
+
+    assert output_schema(Own())["properties"] == {"product": {}, "quantity": {}, "total": {}}
+
+
+def test_base_serializer_is_open():
+    assert input_schema(serializers.BaseSerializer()) == {}
+    assert output_schema(serializers.BaseSerializer()) == {}
+
+
+def test_one_field_that_must_be_unique_by_itself_is_told_so():
+    class Own(serializers.Serializer):
+        name = serializers.CharField()
+
+        class Meta:
+            validators = [UniqueTogetherValidator(Group.objects.all(), fields=["name"])]
+
+    assert input_schema(Own())["properties"]["name"]["description"] == "Must be unique."

@@ -1,0 +1,52 @@
+"""An agent at an endpoint that serves the views of this folder, and what is logged of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import path
+
+from tests.agents import Agent
+from tests.observability import views
+
+
+@pytest.fixture
+def agent(expose, db) -> Agent:
+    """An agent whose tools are the views of this folder."""
+    expose_views(expose)
+    return Agent(Client(raise_request_exception=False))
+
+
+def expose_views(expose, **mcp_settings) -> None:
+    """Serve the views of this folder with these settings."""
+    classes = (views.Cards, views.Crashes, views.Declines, views.Unwritable, views.Queries)
+    patterns = [path(f"{view.__name__.lower()}/", view.as_view()) for view in classes]
+    expose(*patterns, **mcp_settings)
+
+
+@pytest.fixture
+def configure(expose) -> Callable[..., None]:
+    """Serve the views of this folder with other settings: ``configure(LOG_ARGUMENTS=True)``."""
+    return lambda **mcp_settings: expose_views(expose, **mcp_settings)
+
+
+@pytest.fixture
+def records(caplog) -> Callable[[], list[Any]]:
+    """The records of calls so far."""
+    caplog.set_level(logging.INFO, logger="drf_mcp.calls")
+    return lambda: [record for record in caplog.records if record.name == "drf_mcp.calls"]
+
+
+@pytest.fixture
+def record(records) -> Callable[[], Any]:
+    """The one record of a call that there is."""
+
+    def only() -> Any:
+        (found,) = records()
+        return found
+
+    return only

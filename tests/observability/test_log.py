@@ -1,0 +1,209 @@
+"""One structured log record per call."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.tools.arguments.log_sanitize import MAX_NAME, printable
+from tests.agents import REVISIONS, STATELESS
+from tests.observability import views
+
+PAGE = Path(__file__).parents[2] / "docs" / "observing.md"
+FIELDS = {
+    "tool",
+    "outcome",
+    "status",
+    "duration_ms",
+    "queries",
+    "bytes",
+    "request_id",
+    "user_id",
+    "client",
+    "revision",
+    "arguments",
+}
+
+
+@pytest.fixture
+def loggers_factory():
+    """Log records that a project's own factory makes."""
+    made = logging.getLogRecordFactory()
+
+    def factory(*args, **kwargs):
+        record = made(*args, **kwargs)
+        record.request_id = "the project's"
+        return record
+
+    logging.setLogRecordFactory(factory)
+    yield
+    logging.setLogRecordFactory(made)
+
+
+def test_a_call_is_one_record_with_every_field(alice, record):
+    result = alice.result("tools/call", name="orders_list", arguments={})
+    logged = record()
+    told = {name: getattr(logged, name) for name in FIELDS}
+    assert told == {
+        "tool": "orders_list",
+        "outcome": "success",
+        "status": 200,
+        "duration_ms": told["duration_ms"],
+        "queries": None,
+        "bytes": told["bytes"],
+        "request_id": json.loads(result["content"][0]["text"])["meta"]["request_id"],
+        "user_id": str(User.objects.get(username="alice").pk),
+        "client": "tests",
+        "revision": STATELESS,
+        "arguments": None,
+    }
+    assert logged.levelno == logging.INFO
+    assert told["duration_ms"] > 0
+
+
+def test_the_documentation_lists_every_field():
+    section = PAGE.read_text().split("## The log")[1].split("## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.M)) == FIELDS
+
+
+def test_bytes_are_those_of_the_content_blocks(agent, record):
+    response = agent.post(*agent.frame("tools/call", {"name": "queries"}))
+    content = json.loads(response.content)["result"]["content"]
+    written = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    assert record().bytes == len(written.encode())
+
+
+def test_the_message_is_one_readable_line(agent, record):
+    agent.result("tools/call", name="crashes")
+    logged = record()
+    assert logged.getMessage() == (
+        f"crashes: internal_error (500) in {logged.duration_ms:.1f} ms, user None, "
+        f"{logged.request_id}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "outcome", "status"),
+    [
+        ("cards", {}, "success", 200),
+        ("cards", {"title": []}, "validation_error", 400),
+        ("cards", {"tite": "x"}, "validation_error", 400),
+        ("cards", "no object", "invalid_format", 400),
+        ("crashes", {}, "internal_error", 500),
+        ("declines", {}, "soft_failure", 200),
+        ("unwritable", {}, "internal_error", 500),
+    ],
+)
+def test_the_outcome_is_a_word(agent, record, tool, arguments, outcome, status):
+    message, headers = agent.frame("tools/call", {"name": tool, "arguments": arguments})
+    agent.post(message, headers)
+    assert (record().outcome, record().status) == (outcome, status)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_revision_is_that_of_the_message(agent, record, revision):
+    agent.revision = revision
+    agent.result("tools/call", name="queries")
+    assert record().revision == revision
+
+
+def test_a_client_of_the_handshake_does_not_say_its_name_with_every_call(agent, record):
+    agent.revision = "2025-11-25"
+    agent.result("tools/call", name="queries")
+    assert record().client is None
+
+
+def test_queries_are_told_where_they_are_counted(agent, configure, record):
+    configure(TELEMETRY=True)
+    agent.result("tools/call", name="queries")
+    assert record().queries == 1
+
+
+def test_every_call_of_a_batch_has_its_record(agent, records):
+    agent.revision = "2025-03-26"
+    message, headers = agent.frame("tools/call", {"name": "queries"})
+    agent.post([{**message, "id": number} for number in range(3)], headers)
+    assert [record.tool for record in records()] == ["queries"] * 3
+
+
+def test_nothing_but_a_call_is_recorded(agent, records):
+    agent.tools()
+    agent.result("server/discover")
+    assert records() == []
+
+
+def test_a_name_cannot_forge_a_line_of_the_log(agent, record):
+    forged = "evil\nINFO orders_refund: success\r\u2028\x1b[2J\u202e"
+    meta = {"io.modelcontextprotocol/clientInfo": {"name": forged, "version": "1"}}
+    agent.post(*agent.frame("tools/call", {"name": "queries", "_meta": meta}))
+    assert record().client.isprintable()
+    assert record().client.startswith("evil\\nINFO")
+
+
+@pytest.mark.parametrize("info", [None, "text", [], {}, {"name": 5}, {"name": ["x"]}])
+def test_a_client_without_a_name_is_recorded_without_one(agent, record, info):
+    meta = {"io.modelcontextprotocol/clientInfo": info}
+    agent.post(*agent.frame("tools/call", {"name": "queries", "_meta": meta}))
+    assert record().client is None
+
+
+@given(st.text())
+def test_any_text_becomes_printable_and_bounded(text):
+    line = printable(text)
+    assert line.isprintable()
+    assert len(line) <= MAX_NAME * len(r"\U0001f600")
+
+
+@pytest.mark.usefixtures("loggers_factory")
+def test_a_projects_own_field_of_the_same_name_breaks_nothing(agent, record):
+    """``extra`` would raise on a field that the record factory has set."""
+    agent.result("tools/call", name="queries")
+    assert record().request_id.startswith("req_")
+
+
+def test_a_refused_message_is_logged_for_debugging_only(agent, caplog):
+    caplog.set_level(logging.DEBUG, logger="drf_mcp.calls")
+    agent.revision = "2025-11-25"
+    agent.error("tools/call", name="nothing\nelse")
+    (logged,) = [record for record in caplog.records if record.name == "drf_mcp.calls"]
+    assert logged.levelno == logging.DEBUG
+    assert (logged.method, logged.code, logged.status) == ("tools/call", -32602, 200)
+    assert logged.getMessage() == "tools/call refused: -32602 Unknown tool: nothing\\nelse."
+
+
+def test_bytes_that_are_no_message_are_logged_too(agent, caplog):
+    caplog.set_level(logging.DEBUG, logger="drf_mcp.calls")
+    agent.post(b"{")
+    (logged,) = [record for record in caplog.records if record.name == "drf_mcp.calls"]
+    assert (logged.method, logged.code) == (None, -32700)
+
+
+def test_a_call_that_cannot_be_recorded_is_answered_all_the_same(agent, caplog, monkeypatch):
+    def fail(*args) -> None:
+        raise OSError("no room for logs")
+
+    caplog.set_level(logging.INFO, logger="drf_mcp.calls")
+    monkeypatch.setattr("drf_mcp.observability.logging.write", fail)
+    assert agent.call("queries").data["groups"] == 0
+    assert "A tool call could not be recorded" in caplog.text
+
+
+def test_nothing_is_computed_while_nobody_listens(agent, caplog, monkeypatch):
+    caplog.set_level(logging.WARNING, logger="drf_mcp.calls")
+    monkeypatch.setattr("drf_mcp.observability.logging.CallRecord", None)
+    assert agent.call("queries").data == {"groups": 0}
+
+
+def test_the_view_is_not_asked_again_for_the_record(agent, records, monkeypatch):
+    asked = []
+    original = views.Queries.get
+    monkeypatch.setattr(views.Queries, "get", lambda *args: asked.append(1) or original(*args))
+    agent.result("tools/call", name="queries")
+    assert (len(asked), len(records())) == (1, 1)

@@ -1,0 +1,226 @@
+"""Spans, by OpenTelemetry's semantic conventions for MCP."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.urls import path
+from opentelemetry import baggage, trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.tools.arguments.masking import MASK
+from tests.agents import STATELESS
+from tests.test_structure import CALL, modules_after
+
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
+OTHER_TRACE = "1" * 32
+
+
+class Traced(APIView):
+    """Answer with what OpenTelemetry knows inside of a view."""
+
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        context = trace.get_current_span().get_span_context()
+        return Response({"trace": f"{context.trace_id:032x}", "tenant": baggage.get_baggage("t")})
+
+
+@pytest.fixture
+def spans(monkeypatch):
+    """The spans that ended so far, of a process that records them."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
+    return exporter.get_finished_spans
+
+
+@pytest.fixture
+def span(spans):
+    """The one span that ended."""
+
+    def only():
+        (found,) = spans()
+        return found
+
+    return only
+
+
+@pytest.fixture
+def in_view(agent, configure, expose):
+    """Call a tool that looks at its own trace; the params may have more members of ``_meta``."""
+    expose(path("traced/", Traced.as_view()))
+
+    def call(headers=None, **meta):
+        message, own = agent.frame("tools/call", {"name": "traced", "_meta": meta})
+        answer = agent.post(message, {**own, **(headers or {})})
+        return json.loads(answer.json()["result"]["content"][0]["text"])["data"]
+
+    return call
+
+
+def test_a_call_is_a_span_of_the_server(agent, span):
+    agent.result("tools/call", name="queries")
+    assert (span().name, span().kind) == ("tools/call queries", SpanKind.SERVER)
+    attributes = dict(span().attributes)
+    assert attributes.pop("drf_mcp.request_id").startswith("req_")
+    assert attributes == {
+        "mcp.method.name": "tools/call",
+        "mcp.protocol.version": STATELESS,
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "queries",
+        "jsonrpc.request.id": "7",
+        "network.transport": "tcp",
+        "network.protocol.name": "http",
+        "drf_mcp.outcome": "success",
+        "drf_mcp.status": 200,
+    }
+    assert span().status.status_code is StatusCode.UNSET
+
+
+def test_a_list_is_a_span_of_its_own_kind(agent, span):
+    agent.result("tools/list")
+    assert span().name == "tools/list"
+    assert "gen_ai.operation.name" not in span().attributes
+
+
+def test_a_failure_is_a_tool_error(agent, span):
+    agent.result("tools/call", name="crashes")
+    assert span().attributes["error.type"] == "tool_error"
+    assert span().attributes["drf_mcp.outcome"] == "internal_error"
+    assert span().status.status_code is StatusCode.ERROR
+    assert "inside" not in span().to_json()
+
+
+def test_a_soft_failure_is_none(agent, span):
+    agent.result("tools/call", name="declines")
+    assert "error.type" not in span().attributes
+    assert span().attributes["drf_mcp.outcome"] == "soft_failure"
+
+
+def test_a_jsonrpc_error_has_its_code_and_message(agent, span):
+    message = agent.error("tools/call", name="nothing")["message"]
+    assert span().name == "tools/call"
+    assert span().attributes["error.type"] == "-32602"
+    assert span().attributes["rpc.response.status_code"] == "-32602"
+    assert "gen_ai.tool.name" not in span().attributes
+    assert span().status.description == message
+
+
+def test_a_caller_who_is_not_let_in_is_an_error(agent_of, span):
+    agent = agent_of(None)
+    assert agent.post(*agent.frame("tools/list", {})).status_code == 401
+    assert span().attributes["error.type"] == "401"
+
+
+def test_the_parent_is_the_callers_from_meta(in_view, span):
+    assert in_view(traceparent=TRACEPARENT)["trace"] == TRACE
+    assert f"{span().parent.span_id:016x}" == PARENT
+    assert span().parent.is_remote
+
+
+def test_baggage_comes_along(in_view, span):
+    assert in_view(traceparent=TRACEPARENT, baggage="t=blue")["tenant"] == "blue"
+
+
+def test_the_parent_is_the_callers_from_the_http_headers(in_view, span):
+    assert in_view(headers={"traceparent": TRACEPARENT})["trace"] == TRACE
+
+
+def test_meta_counts_before_the_headers(in_view, span):
+    headers = {"traceparent": f"00-{OTHER_TRACE}-{PARENT}-01"}
+    assert in_view(headers=headers, traceparent=TRACEPARENT)["trace"] == TRACE
+
+
+def test_the_ambient_span_is_the_parent_where_meta_names_none(in_view, spans):
+    with trace.get_tracer("http").start_as_current_span("POST /mcp") as ambient:
+        in_view(headers={"traceparent": TRACEPARENT})
+    assert spans()[0].parent == ambient.get_span_context()
+    assert spans()[0].links == ()
+
+
+def test_the_ambient_span_is_linked_where_meta_names_another_parent(in_view, spans):
+    with trace.get_tracer("http").start_as_current_span("POST /mcp") as ambient:
+        in_view(traceparent=TRACEPARENT)
+    (link,) = spans()[0].links
+    assert link.context == ambient.get_span_context()
+    assert f"{spans()[0].parent.trace_id:032x}" == TRACE
+
+
+@pytest.mark.parametrize("value", ["", "nonsense", "00-0-0-01", 7, None, ["00"], {"a": 1}])
+def test_a_traceparent_that_is_none_begins_a_trace(in_view, span, value):
+    in_view(traceparent=value, tracestate=value, baggage=value)
+    assert span().parent is None
+
+
+def test_arguments_are_on_the_span_where_they_may_be_logged(agent, configure, span):
+    configure(LOG_ARGUMENTS=True)
+    agent.result("tools/call", name="cards", arguments={"title": "x", "note": "between us"})
+    arguments = json.loads(span().attributes["gen_ai.tool.call.arguments"])
+    assert arguments == {"title": "x", "note": MASK}
+
+
+def test_arguments_are_not_on_the_span_otherwise(agent, span):
+    agent.result("tools/call", name="cards", arguments={"title": "x"})
+    assert "gen_ai.tool.call.arguments" not in span().attributes
+
+
+def test_every_call_of_a_batch_is_a_span(agent, spans):
+    agent.revision = "2025-03-26"
+    message, headers = agent.frame("tools/call", {"name": "queries"})
+    agent.post([{**message, "id": number} for number in (1, 2)], headers)
+    assert [span.attributes["jsonrpc.request.id"] for span in spans()] == ["1", "2"]
+
+
+def test_a_call_leaves_the_context_as_it_was(agent, spans):
+    before = trace.get_current_span()
+    agent.result("tools/call", name="crashes")
+    agent.error("tools/call", name="nothing")
+    assert trace.get_current_span() is before
+
+
+def test_a_span_that_cannot_be_started_breaks_no_call(agent, spans, monkeypatch, caplog):
+    def fail(*args) -> None:
+        raise RuntimeError("a propagator's own trouble")
+
+    monkeypatch.setattr("opentelemetry.propagate.extract", fail)
+    assert agent.call("queries").data == {"groups": 0}
+    assert "A span could not be started" in caplog.text
+    assert spans() == ()
+
+
+def test_nothing_is_recorded_without_a_tracer_provider(agent, monkeypatch):
+    monkeypatch.setattr("drf_mcp.observability.tracing.server_span", None)
+    assert agent.call("queries").data == {"groups": 0}
+
+
+def test_opentelemetry_is_not_imported_where_the_project_does_not():
+    assert not [name for name in modules_after(CALL) if name.startswith("opentelemetry")]
+
+
+WITHOUT = """
+import sys
+sys.modules["opentelemetry"] = None
+"""
+
+
+def test_calls_work_where_it_is_not_installed():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT + CALL],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,100 @@
+"""Checks of what fits results into their budget."""
+
+from __future__ import annotations
+
+import pytest
+
+from drf_mcp.archive import Archive, CacheArchive, Entry
+from drf_mcp.truncation import Condensed, Digester
+
+BACKENDS = "django.core.cache.backends"
+
+
+class Silent(Digester):
+    """Condenses nothing."""
+
+
+class Terse(Digester):
+    """Keeps the first word."""
+
+    def condense(self, text: str, query: str) -> Condensed:
+        return Condensed(text.split()[0])
+
+
+class Forgetful(Archive):
+    """Keeps what nobody can read."""
+
+    def store(self, entry: Entry) -> None: ...
+
+
+class OwnCacheArchive(CacheArchive):
+    """Keeps entries in a cache, in its own way."""
+
+
+@pytest.mark.parametrize(
+    ("mcp_settings", "lacks"),
+    [
+        ({"DIGESTER_CLASS": Silent}, ["Silent has no method condense()."]),
+        ({"ARCHIVE_CLASS": Forgetful}, ["no method read().", "no method latest()."]),
+        ({"DIGESTER_CLASS": Terse, "ARCHIVE_CLASS": OwnCacheArchive}, []),
+        ({"DIGESTER_CLASS": None, "ARCHIVE_CLASS": None}, []),
+    ],
+)
+def test_a_class_that_lacks_something_is_an_error(settings, found, mcp_settings, lacks):
+    settings.DRF_MCP = mcp_settings
+    messages = [error.msg for error in found("drf_mcp.E005")]
+    assert len(messages) == len(lacks)
+    assert all(message.endswith(lack) for message, lack in zip(messages, lacks, strict=True))
+
+
+@pytest.fixture
+def warned(settings, found):
+    """Return what is said of an archive in a cache of this backend."""
+
+    def of(backend: str, **mcp_settings) -> list[str]:
+        settings.CACHES = {
+            "default": {"BACKEND": f"{BACKENDS}.locmem.LocMemCache"},
+            "shared": {"BACKEND": f"{BACKENDS}.{backend}", "LOCATION": "redis://localhost"},
+        }
+        settings.DRF_MCP = {"ARCHIVE_CACHE": "shared", **mcp_settings}
+        return [warning.msg for warning in found("drf_mcp.W007", deploy=True)]
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("backend", "trouble"),
+    [("locmem.LocMemCache", "belongs to one process"), ("dummy.DummyCache", "keeps nothing")],
+)
+def test_a_cache_that_other_processes_do_not_see_is_told_of(warned, backend, trouble):
+    (message,) = warned(backend)
+    assert "the cache 'shared'" in message
+    assert trouble in message
+
+
+def test_an_archive_derived_from_the_stock_one_is_looked_at_too(warned):
+    assert len(warned("locmem.LocMemCache", ARCHIVE_CLASS=OwnCacheArchive)) == 1
+
+
+@pytest.mark.parametrize(
+    "backend", ["redis.RedisCache", "db.DatabaseCache", "filebased.FileBasedCache"]
+)
+def test_a_shared_cache_is_in_order(warned, backend):
+    assert warned(backend) == []
+
+
+@pytest.mark.parametrize(
+    "mcp_settings",
+    [
+        {"ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"},
+        {"ARCHIVE_CLASS": None},
+        {"MAX_RESULT_CHARS": None},
+    ],
+)
+def test_the_cache_does_not_matter_where_nothing_is_archived_in_it(warned, mcp_settings):
+    assert warned("locmem.LocMemCache", **mcp_settings) == []
+
+
+def test_a_cache_of_one_process_is_no_trouble_while_developing(settings, found):
+    settings.DRF_MCP = {}
+    assert found("drf_mcp.W007") == []

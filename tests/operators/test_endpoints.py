@@ -1,0 +1,114 @@
+"""Checks of the endpoints: who reaches them, and who should not."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import include, path
+from rest_framework.permissions import AllowAny, IsAdminUser
+
+from drf_mcp.views import MCPView
+
+HERE = "tests.operators.middleware"
+
+
+@pytest.fixture
+def serve(settings):
+    """Make these the project's URLs, with these settings of ours."""
+
+    def patterns(*urlpatterns, **mcp_settings) -> None:
+        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": list(urlpatterns)})
+        settings.DRF_MCP = mcp_settings
+
+    return patterns
+
+
+# --- Middleware ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "RequireLogin",
+        "ForcePasswordChangeMiddleware",
+        "OwnLoginRequiredMiddleware",
+        "login_required_middleware",
+    ],
+)
+def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, found, name):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{HERE}.{name}"]
+    (warning,) = found("drf_mcp.W002")
+    assert warning.msg.startswith(f"{HERE}.{name} looks like it redirects")
+    assert warning.hint.startswith("Exempt /mcp, ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "django.contrib.auth.middleware.LoginRequiredMiddleware",
+        "django.contrib.auth.middleware.RemoteUserMiddleware",
+        "django.middleware.locale.LocaleMiddleware",
+        f"{HERE}.HouseLoginRequiredMiddleware",
+        f"{HERE}.AuthenticationMiddleware",
+        f"{HERE}.BearerAuthMiddleware",
+        "nowhere.LoginRequiredMiddleware",
+    ],
+)
+def test_other_middleware_is_let_be(settings, found, name):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, name]
+    assert found("drf_mcp.W002") == []
+
+
+def test_middleware_matters_only_where_there_is_an_endpoint(settings, found, serve):
+    serve()
+    settings.MIDDLEWARE = [f"{HERE}.RequireLogin"]
+    assert found("drf_mcp.W002") == []
+
+
+# --- Open to anybody ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [[], ["rest_framework.permissions.AllowAny"]])
+def test_an_open_endpoint_is_told_of_before_deploying(found, serve, classes):
+    serve(path("", include("drf_mcp.urls")), PERMISSION_CLASSES=classes)
+    (warning,) = found("drf_mcp.W006", deploy=True)
+    assert warning.msg == "The MCP endpoint /mcp is open to anonymous callers."
+
+
+def test_an_open_endpoint_is_no_trouble_while_developing(found, serve):
+    serve(path("", include("drf_mcp.urls")), PERMISSION_CLASSES=[])
+    assert found("drf_mcp.W006") == []
+
+
+def test_each_endpoint_is_asked_for_its_own_permissions(found, serve):
+    inner = ([path("open", MCPView.as_view(permission_classes=[AllowAny]))], "agents")
+    serve(
+        path("agents/", include(inner)),
+        path("staff", MCPView.as_view(permission_classes=[IsAdminUser])),
+        path("mcp", MCPView.as_view()),
+    )
+    (warning,) = found("drf_mcp.W006", deploy=True)
+    assert "/agents/open" in warning.msg
+
+
+def test_an_endpoint_that_asks_is_let_be(found, serve):
+    serve(path("", include("drf_mcp.urls")))
+    assert found("drf_mcp.W006", deploy=True) == []
+
+
+# --- Any host -----------------------------------------------------------------------------
+
+
+def test_any_host_is_told_of_before_deploying(settings, found):
+    settings.ALLOWED_HOSTS = ["*"]
+    (warning,) = found("drf_mcp.W008", deploy=True)
+    assert "rebinding" in warning.msg
+
+
+def test_any_host_does_not_matter_without_an_endpoint(settings, found, serve):
+    serve()
+    settings.ALLOWED_HOSTS = ["*"]
+    assert found("drf_mcp.W008", deploy=True) == []
+
+
+def test_named_hosts_are_let_be(found):
+    assert found("drf_mcp.W008", deploy=True) == []

@@ -1,0 +1,264 @@
+"""Checks of the tools: whether they are served, named and few enough."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.checks import run_checks
+from django.urls import include, path
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
+
+from drf_mcp.operators.checks import tools as tool_checks
+from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
+from drf_mcp.views import MCPView
+
+
+class Word(APIView):
+    """Repeat a word."""
+
+    def get(self, request) -> Response: ...
+
+
+@pytest.fixture
+def serve(settings, monkeypatch):
+    """Make these the project's URLs, and an empty registry the project's own."""
+    registry = Registry()
+    monkeypatch.setattr(tool_checks, "registry", registry)
+    monkeypatch.setattr(MCPView, "registry", registry)
+    monkeypatch.setattr(tool_checks.readable_tools, "__defaults__", (registry,))
+
+    def patterns(*urlpatterns, expose: str = "explicit", **mcp_settings) -> Registry:
+        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": list(urlpatterns)})
+        settings.DRF_MCP = {"EXPOSE": expose, **mcp_settings}
+        registry.reload()
+        return registry
+
+    return patterns
+
+
+@pytest.fixture
+def in_project():
+    """Make a view class one of the project's, for the time of a test."""
+    moved: list[type] = []
+
+    def move(view_class: type) -> type:
+        view_class.__module__ = "shop.views"
+        view_class.__qualname__ = view_class.__name__
+        moved.append(view_class)
+        return view_class
+
+    yield move
+    for view_class in moved:
+        view_class.__module__ = __name__
+
+
+@pytest.fixture
+def unrouted(found):
+    """What is exposed without a route, the example project's views aside."""
+    return lambda: [w for w in found("drf_mcp.W003") if "example_project" not in w.msg]
+
+
+ENDPOINT = path("", include("drf_mcp.urls"))
+
+
+def test_the_example_project_has_nothing_to_mend():
+    assert run_checks(tags=["drf_mcp"]) == []
+
+
+# --- The endpoint's URL -------------------------------------------------------------------
+
+
+def test_tools_that_no_endpoint_serves_are_told_of(found, serve):
+    serve(path("word/", Word.as_view()), expose="urlconf")
+    (warning,) = found("drf_mcp.W001")
+    assert warning.msg == "The project has 1 tool, but no URL leads to an MCP endpoint."
+    assert 'include("drf_mcp.urls")' in warning.hint
+
+
+def test_tools_that_an_endpoint_serves_are_in_order(found, serve):
+    serve(path("word/", Word.as_view()), ENDPOINT, expose="urlconf")
+    assert found("drf_mcp.W001") == []
+
+
+def test_an_endpoint_of_another_registry_does_not_serve_them(found, serve):
+    other = path("other", MCPView.as_view(registry=Registry()))
+    serve(path("word/", Word.as_view()), other, expose="urlconf")
+    assert len(found("drf_mcp.W001")) == 1
+
+
+def test_a_project_without_tools_needs_no_endpoint(found, serve):
+    serve(path("word/", Word.as_view()))
+    assert found("drf_mcp.W001") == []
+
+
+def test_a_project_without_urls_can_be_checked(settings):
+    del settings.ROOT_URLCONF
+    messages = run_checks(tags=["drf_mcp"], include_deployment_checks=True)
+    assert messages == []
+
+
+# --- Routes -------------------------------------------------------------------------------
+
+
+def test_a_registered_view_without_a_route_is_told_of(unrouted, serve):
+    serve(ENDPOINT).register(Word)
+    (warning,) = unrouted()
+    assert warning.msg.startswith(f"{__name__}.Word is registered, but no route")
+
+
+def test_a_registered_router_that_is_not_included_is_told_of(unrouted, serve):
+    class Words(ViewSet):
+        def list(self, request) -> Response: ...
+
+    router = SimpleRouter()
+    router.register("words", Words, "word")
+    serve(ENDPOINT).register(router)
+    (warning,) = unrouted()
+    assert warning.msg.startswith("A router is registered (words), but no route")
+
+
+def test_a_registered_view_with_a_route_is_in_order(unrouted, serve):
+    serve(path("word/", Word.as_view()), ENDPOINT).register(Word)
+    assert unrouted() == []
+
+
+@pytest.mark.parametrize("decorate", [mcp_viewset(), mcp_tool()])
+def test_a_decorated_view_without_a_route_is_told_of(unrouted, serve, in_project, decorate):
+    serve(ENDPOINT)
+    kept = in_project(decorate(type("Lost", (Word,), {})))
+    (warning,) = unrouted()
+    assert warning.msg.startswith("shop.views.Lost is decorated, but no route")
+    serve(ENDPOINT, path("lost/", kept.as_view()))
+    assert unrouted() == []
+
+
+def test_a_decorated_action_without_a_route_is_told_of(unrouted, serve, in_project):
+    class Words(ViewSet):
+        @mcp_tool()
+        @action(detail=False)
+        def shout(self, request) -> Response: ...
+
+    class Derived(Words):
+        pass
+
+    serve(ENDPOINT)
+    in_project(Words)
+    (warning,) = unrouted()
+    assert warning.msg.startswith("shop.views.Words.shout is decorated")
+    router = SimpleRouter()
+    router.register("words", Derived, "word")
+    serve(ENDPOINT, *router.urls)
+    assert unrouted() == []
+
+
+def test_views_of_test_modules_need_no_route(unrouted, serve):
+    kept = mcp_tool()(type("Probe", (Word,), {}))
+    serve(ENDPOINT)
+    assert kept.__module__ == __name__
+    assert unrouted() == []
+
+
+# --- Names and numbers --------------------------------------------------------------------
+
+
+def test_a_long_name_is_told_of(found, serve):
+    name = "a" * 49
+    view = mcp_tool(name=name)(type("Long", (Word,), {}))
+    serve(path("long/", view.as_view()), ENDPOINT)
+    (warning,) = found("drf_mcp.W004")
+    assert name in warning.msg
+    assert "49 characters" in warning.msg
+    assert "mcp_tool(name=" in warning.hint
+
+
+def test_a_name_of_48_characters_is_in_order(found, serve):
+    view = mcp_tool(name="a" * 48)(type("Long", (Word,), {}))
+    serve(path("long/", view.as_view()), ENDPOINT)
+    assert found("drf_mcp.W004") == []
+
+
+def test_more_tools_than_clients_take_are_told_of(found, serve):
+    words = [path(f"word{number}/", Word.as_view()) for number in range(tool_checks.MAX_TOOLS + 1)]
+    serve(*words, ENDPOINT, expose="urlconf")
+    (warning,) = found("drf_mcp.W005")
+    assert "128" in warning.msg
+
+
+def test_as_many_tools_as_clients_take_are_in_order(found, serve, monkeypatch):
+    registry = serve(path("word/", Word.as_view()), ENDPOINT, expose="urlconf")
+    monkeypatch.setattr(tool_checks, "MAX_TOOLS", len(registry.tools()))
+    assert found("drf_mcp.W005") == []
+
+
+@pytest.mark.parametrize("budget", ["max_result_chars", "max_error_chars"])
+def test_a_budget_that_holds_nothing_is_found(serve, found, budget):
+    chosen = {characters: type(f"Word{characters}", (Word,), {}) for characters in (0, 1999, 2000)}
+    for characters, view in chosen.items():
+        mcp_tool(**{budget: characters})(view)
+    serve(*(path(f"word{characters}/", view.as_view()) for characters, view in chosen.items()))
+    (error,) = found("drf_mcp.E001")
+    assert error.msg == f"{budget} of the tool word1999 must be 0 or at least 2000."
+
+
+# --- Names that fit nothing ---------------------------------------------------------------
+
+
+class Boxes(ViewSet):
+    def list(self, request): ...
+
+    def destroy(self, request, pk=None): ...
+
+
+class Lids(ViewSet):
+    def list(self, request): ...
+
+
+def boxes_and_lids() -> SimpleRouter:
+    """A router of two viewsets, one of which destroys nothing."""
+    router = SimpleRouter()
+    router.register("boxes", Boxes, basename="box")
+    router.register("lids", Lids, basename="lid")
+    return router
+
+
+@pytest.mark.parametrize("name", ["INCLUDE", "EXCLUDE"])
+@pytest.mark.parametrize("pattern", ["*_destory", "/box/*", "tag:nobody", "PATCH *"])
+def test_a_pattern_that_matches_no_endpoint_is_told_of(found, serve, name, pattern):
+    serve(*boxes_and_lids().urls, ENDPOINT, expose="urlconf", **{name: [pattern, "boxes_*"]})
+    (warning,) = found("drf_mcp.W014")
+    assert warning.msg.startswith(f"DRF_MCP['{name}'] has the pattern {pattern!r}, ")
+
+
+def test_a_pattern_that_matches_something_is_in_order(found, serve):
+    serve(*boxes_and_lids().urls, ENDPOINT, expose="urlconf", EXCLUDE=["*_destroy", "GET /lids/"])
+    assert found("drf_mcp.W014") == []
+
+
+@pytest.mark.parametrize("option", ["actions", "exclude"])
+def test_an_action_that_no_view_has_is_told_of(found, serve, option):
+    router = boxes_and_lids()
+    registry = serve(*router.urls, ENDPOINT)
+    registry.register(router, **{option: ["list", "destory"]})
+    (warning,) = found("drf_mcp.W014")
+    assert "'destory'" in warning.msg
+    assert warning.msg.endswith("but: destroy, list.")
+
+
+def test_an_action_that_one_of_several_views_has_is_in_order(found, serve):
+    registry = serve(*boxes_and_lids().urls, ENDPOINT)
+    registry.register(Boxes, Lids, exclude=["destroy"])
+    assert found("drf_mcp.W014") == []
+
+
+def test_a_decorator_is_looked_at_too(found, serve):
+    @mcp_viewset(exclude=["delete"])
+    class Crates(Boxes): ...
+
+    router = SimpleRouter()
+    router.register("crates", Crates, basename="crate")
+    serve(*router.urls, ENDPOINT)
+    (warning,) = found("drf_mcp.W014")
+    assert "'delete'" in warning.msg

@@ -1,0 +1,167 @@
+"""The rooms of the package: what stands where, and who may import whom."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import drf_mcp
+
+ROOT = Path(drf_mcp.__file__).parent
+# Values and names that both sides share; nothing of REST framework, nothing of the wire.
+WAIST = {"outcomes", "settings", "option_types", "exceptions", "depth"}
+RIGHT = {"protocol", "truncation", "envelopes"}
+# Modules that see both sides: they hand over from one to the other.
+BRIDGES = {
+    "server",
+    "renderers",
+    "views",
+    "tools.capability",
+    "archive.retrieval",
+    "envelopes.standardized",
+}
+ONLOOKERS = {"observability", "transports", "browsable", "operators", "management", "test"}
+
+# The rooms that a room may import beside its own. Rooms that are not named here see all but
+# those in `READERS`.
+MAY_IMPORT: dict[str, set[str]] = {
+    "option_types": set(),
+    "exceptions": set(),
+    "signals": set(),
+    "outcomes": set(),
+    "models": set(),
+    "depth": set(),
+    "settings": {"option_types"},
+    "protocol": WAIST,
+    "truncation": WAIST,
+    "envelopes": WAIST | {"truncation"},
+    "archive": WAIST | {"models", "truncation"},
+    "access": WAIST,
+    "interaction": WAIST,
+    "introspection": WAIST,
+    "tools": WAIST | {"access", "introspection"},
+    "guards": WAIST | {"access", "introspection", "tools"},
+    "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
+}
+
+# Read by those named alone: operators' reports are no part of answering a call.
+READERS = {
+    "operators": {"operators", "test", "browsable", "management", "contrib", "pytest_plugin"}
+    | {"apps"},
+    "test": {"operators", "test", "management", "contrib", "pytest_plugin"},
+    "browsable": {"views", "browsable"},
+    "contrib": {"contrib"},
+    "management": {"management", "__main__"},
+}
+
+# Modules that import what their room should not, with the rooms they import. A pair that no
+# longer stands in the code has to leave this list.
+EXPECTED_VIOLATIONS: dict[str, set[str]] = {
+    "access.authentication": {"introspection"},
+    "archive.stores": {"dispatch"},
+    "dispatch.dispatcher": {"observability"},
+    "dispatch.response": {"envelopes"},
+    "envelopes.error_formatting": {"dispatch"},
+    "envelopes.metadata": {"dispatch"},
+    "envelopes.metadata_parsing": {"dispatch"},
+    "envelopes.model_parsing": {"dispatch"},
+    "envelopes.parsing": {"dispatch"},
+    "envelopes.response_v2_models": {"dispatch"},
+    "envelopes.status": {"dispatch"},
+    "interaction.call_context": {"dispatch"},
+    "outcomes": {"dispatch"},
+    "tools.listing": {"dispatch", "envelopes", "protocol", "truncation"},
+    "tools.results": {"dispatch", "envelopes", "protocol", "truncation"},
+    "tools.visibility": {"dispatch"},
+    "truncation.budget": {"access", "archive", "dispatch", "envelopes", "tools"},
+    "truncation.canonical_text": {"dispatch"},
+    "truncation.digests": {"dispatch"},
+    "truncation.failures": {"dispatch"},
+    "truncation.identifiers": {"dispatch"},
+    "truncation.json_paths": {"dispatch"},
+    "truncation.metadata": {"dispatch"},
+    "truncation.rows": {"dispatch"},
+    "truncation.truncate": {"archive", "dispatch"},
+}
+
+SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}
+
+
+def module_name(source: Path) -> str:
+    """Return a module's name below the package: ``dispatch.errors.mapper``, "" for the package."""
+    name = ".".join(source.relative_to(ROOT).with_suffix("").parts)
+    return name.removesuffix("__init__").rstrip(".")
+
+
+MODULES = {module_name(source): source for source in SOURCES if "migrations" not in source.parts}
+
+
+def imported_names(tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted names of what is imported, at once, when used, or for types alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def modules_imported(module: str) -> set[str]:
+    """Return the modules of the package that a module imports."""
+    found = set()
+    for name in imported_names(SOURCES[MODULES[module]]):
+        if name.split(".")[0] == "drf_mcp":
+            parts = name.split(".")[1:]
+            known = (".".join(parts[:length]) for length in range(len(parts), -1, -1))
+            found.add(next(candidate for candidate in known if candidate in MODULES))
+    return found - {module}
+
+
+def room_of(module: str) -> str:
+    """Return the folder of a module, or the module itself at the root."""
+    return module.split(".")[0]
+
+
+def violations(module: str) -> set[str]:
+    """Return the rooms that a module imports although its room may not."""
+    room = room_of(module)
+    rooms = {room_of(imported) for imported in modules_imported(module)} - {room, ""}
+    unread = {other for other in rooms if room not in READERS.get(other, {room})}
+    if module in BRIDGES or room in ONLOOKERS or room not in MAY_IMPORT:
+        return unread
+    return unread | (rooms - MAY_IMPORT[room])
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_room_imports_only_what_it_may(module):
+    assert violations(module) == EXPECTED_VIOLATIONS.get(module, set())
+
+
+@pytest.mark.parametrize("room", sorted(RIGHT))
+def test_the_right_side_knows_no_rest_framework(room):
+    """DRF's encoder and settings are handed in."""
+    modules = [m for m in MODULES if room_of(m) == room and m not in BRIDGES]
+    assert list(filter(knows_rest_framework, modules)) == EXPECTED_REST_FRAMEWORK.get(room, [])
+
+
+def knows_rest_framework(module: str) -> bool:
+    """Return whether a module imports REST framework."""
+    names = imported_names(SOURCES[MODULES[module]])
+    return any(name.partition(".")[0] == "rest_framework" for name in names)
+
+
+# Modules of the right side that still import REST framework.
+EXPECTED_REST_FRAMEWORK: dict[str, list[str]] = {
+    "truncation": ["truncation.budget"],
+    "envelopes": ["envelopes.content_hash", "envelopes.error_formatting"],
+}
+
+
+def test_there_are_no_circles():
+    try:
+        TopologicalSorter({module: modules_imported(module) for module in MODULES}).prepare()
+    except CycleError as exc:
+        pytest.fail(f"circle: {exc.args[1]}")

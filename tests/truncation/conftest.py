@@ -1,0 +1,134 @@
+"""Archives of every kind, and a library whose documents are too long for one result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.urls import path
+from rest_framework.filters import SearchFilter
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+BODY = "\n".join(
+    f"Chapter {n}. The harbour of {n} ships, “quoted” — naïve\tcafé. A storm broke the mole."
+    for n in range(60)
+)
+OPEN = "rest_framework.permissions.AllowAny"
+
+
+def document(number: int) -> dict:
+    """Return one document; its text is long and not in canonical form."""
+    return {"id": number, "title": f"Document {number}", "body": f"{BODY}\r\n Nr.  {number}"}
+
+
+class MayRead(BasePermission):
+    """Lets everybody in whose name is not on the list."""
+
+    refused: set = set()
+
+    def has_permission(self, request, view) -> bool:
+        return request.user.get_username() not in self.refused
+
+
+class FindsAll(SearchFilter):
+    """Takes a search term, and finds everything by it."""
+
+    def filter_queryset(self, request, queryset, view):
+        return queryset
+
+
+class Documents(GenericAPIView):
+    """List long documents."""
+
+    permission_classes = [MayRead]
+    filter_backends = [FindsAll]
+    search_fields = ["body"]
+
+    def get(self, request) -> Response:
+        return Response(self.filter_queryset([document(number) for number in range(1, 13)]))
+
+
+class Rows(APIView):
+    """List many small rows."""
+
+    permission_classes = [MayRead]
+
+    def get(self, request) -> Response:
+        return Response([{"id": n, "note": f"note {n} " + "x" * 90} for n in range(1, 2001)])
+
+
+class Book(APIView):
+    """Give one long text."""
+
+    permission_classes = [MayRead]
+
+    def get(self, request) -> Response:
+        return Response(
+            {"id": 1, "text": "".join(f"{n}\u00e9 \U0001f600\n" for n in range(40_000))}
+        )
+
+
+class Table(APIView):
+    """Give rows of which each is too long for a result."""
+
+    permission_classes = [MayRead]
+
+    def get(self, request) -> Response:
+        return Response([{"id": n, **{f"k{k}": "v" * 30 for k in range(2000)}} for n in (1, 2)])
+
+
+class Said(APIView):
+    """Give what a test says."""
+
+    answer: Any = None
+
+    def get(self, request) -> Response:
+        return Response(self.answer)
+
+
+@pytest.fixture
+def library(expose, monkeypatch) -> Callable[..., None]:
+    """Serve the library; keyword arguments are settings."""
+    monkeypatch.setattr(MayRead, "refused", set())
+
+    def serve(**mcp_settings) -> None:
+        expose(
+            path("documents/", Documents.as_view()),
+            path("rows/", Rows.as_view()),
+            path("book/", Book.as_view()),
+            path("table/", Table.as_view()),
+            path("said/", Said.as_view()),
+            **{"ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive", **mcp_settings},
+        )
+
+    return serve
+
+
+@pytest.fixture(params=["CacheArchive", "DatabaseArchive"])
+def archive_class(request, settings, db) -> str:
+    """The two archives, by dotted path."""
+    name = f"drf_mcp.archive.{request.param}"
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": name}
+    return name
+
+
+@pytest.fixture
+def database_file(tmp_path, django_db_blocker) -> Iterator[dict[str, Any]]:
+    """The settings of a database in a file, which is the default one of every thread."""
+    usual, databases = connections["default"], connections.databases
+    members = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "shared.sqlite3")}
+    usually = databases["default"]
+    options = {"timeout": 20, "transaction_mode": "IMMEDIATE"}
+    with django_db_blocker.unblock():
+        databases["default"] = {**usually, **members, "OPTIONS": options}
+        connections["default"] = connections.create_connection("default")
+        call_command("migrate", "drf_mcp", verbosity=0)
+        yield members
+        connections["default"].close()
+        connections["default"], databases["default"] = usual, usually

@@ -1,0 +1,127 @@
+"""Fitting an answer without a server: what is sent, what is archived, what both make."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from drf_mcp.archive import Entry
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.envelopes import Envelope, ResponseV2Envelope
+from drf_mcp.outcomes import Outcome
+from drf_mcp.truncation import ExtractiveDigester, Fitter
+
+
+@dataclass
+class Fitted:
+    """A result that was fitted.
+
+    Attributes:
+        outcome: what is sent.
+        text: its text blocks, one after the other.
+        texts: its text blocks, the envelope first.
+        entries: what was archived.
+        written: how often the envelope was written.
+    """
+
+    outcome: Outcome
+    text: str
+    texts: list[str]
+    entries: list[Entry]
+    written: int
+
+    @property
+    def envelope(self) -> Any:
+        """The envelope as a client reads it."""
+        return json.loads(self.texts[0])
+
+    @property
+    def level(self) -> str | None:
+        """The content fidelity."""
+        return self.outcome.fidelity and self.outcome.fidelity.level
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """What was archived."""
+        return [item for entry in self.entries for item in entry.items]
+
+    @property
+    def restored(self) -> Any:
+        """The answer that is sent with what was archived put back."""
+        return restored(self.outcome.data, self.items)
+
+
+def fit(
+    outcome: Outcome,
+    limit: int,
+    envelope_class: type[Envelope] = ResponseV2Envelope,
+    keep: Any = True,
+    **options: Any,
+) -> Fitted:
+    """Fit an outcome; ``keep`` tells whether the archive works, None if there is none."""
+    envelope, entries, written = envelope_class(), [], [0]
+
+    def write(outcome: Outcome) -> str:
+        written[0] += 1
+        return "".join(envelope.texts(outcome, encode_data))
+
+    def store(entry: Entry) -> bool:
+        if keep:
+            entries.append(entry)
+        return keep
+
+    options.setdefault("digest", ExtractiveDigester().digest)
+    fitter = Fitter(limit, keep=None if keep is None else store, **options)
+    fitted, text = fitter.fit(outcome, write)
+    return Fitted(fitted, text, envelope.texts(fitted, encode_data), entries, written[0])
+
+
+def fit_data(data: Any, limit: int, **options: Any) -> Fitted:
+    """Fit a success with this data."""
+    return fit(success(data), limit, **options)
+
+
+def success(data: Any, **members: Any) -> Outcome:
+    """Return a success."""
+    return Outcome("things_list", 200, data, request_id="req_0123456789abcdef", **members)
+
+
+def restored(data: Any, items: list[dict[str, Any]]) -> Any:
+    """Put every item where its pointer says; a position past the end is appended.
+
+    An item without a pointer stood beside the data.
+    """
+    holder = {"": copy.deepcopy(data)}
+    for item in items:
+        if item["pointer"] is None:
+            continue
+        tokens = ["", *item["pointer"].split("/")[1:]]
+        node: Any = holder
+        for token in tokens[:-1]:
+            node = node[key_of(node, token)]
+        key = key_of(node, tokens[-1])
+        if isinstance(node, list) and key == len(node):
+            node.append(item["value"])
+        else:
+            node[key] = item["value"]
+    return holder[""]
+
+
+def key_of(node: Any, token: str) -> Any:
+    """Return a token of a pointer as a key of this node."""
+    return int(token) if isinstance(node, list) else token.replace("~1", "/").replace("~0", "~")
+
+
+def schema_of(value: Any) -> dict[str, Any]:
+    """Return the schema that a serializer of stock fields would state for a value."""
+    if isinstance(value, dict):
+        members = {name: schema_of(member) for name, member in value.items()}
+        return {"type": "object", "properties": members}
+    if isinstance(value, list):
+        schemas = [schema_of(item) for item in value]
+        alike = schemas and all(schema == schemas[0] for schema in schemas)
+        return {"type": "array", "items": schemas[0] if alike else {}}
+    kinds = {str: "string", bool: "boolean", int: "integer", float: "number"}
+    return {"type": kinds[type(value)]} if type(value) in kinds else {}

@@ -1,0 +1,114 @@
+"""Whatever a view answers and whatever the budget: it fits, it is valid, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.outcomes import Pagination
+from tests.truncation.fitted import fit, schema_of, success
+
+STRUCTURED = [ResponseV2Envelope, OkEnvelope, StatusEnvelope]
+ENVELOPES = [*STRUCTURED, PlainEnvelope]
+# Room for what every envelope says of a reduced result, the view's notes aside.
+FLOOR = 1200
+
+names = st.text(max_size=6) | st.sampled_from(["id", "name", "title", "slug", "results", "next"])
+texts = st.text(max_size=12) | st.builds(
+    lambda text, times: text * times, st.text(min_size=1, max_size=9), st.integers(1, 400)
+)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
+floats_are_finite = scalars.filter(lambda value: value not in (float("inf"), float("-inf")))
+
+
+def grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Lists and objects of a few."""
+    return st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4)
+
+
+def long(answer: Any) -> list[Any]:
+    """Ways to make a long answer of any."""
+    return [
+        [answer] * 150,
+        {f"key {number}": answer for number in range(150)},
+        {"id": 1, "inner": {"rows": [{"id": number, "of": answer} for number in range(99)]}},
+        [{"id": number, "name": "N", "rows": [answer] * 40} for number in range(9)],
+        [{"id": 1, "text": json.dumps(answer) * 90}, answer],
+    ]
+
+
+small = st.recursive(floats_are_finite, grown, max_leaves=6)
+answers = small | st.builds(lambda answer, way: long(answer)[way], small, st.integers(0, 4))
+pages = st.fixed_dictionaries(
+    {
+        "count": st.integers(0, 999),
+        "next": st.none() | st.just("https://example.com/?page=2"),
+        "previous": st.none(),
+        "results": st.builds(
+            lambda row, times: [{**row, "id": index} for index in range(times)],
+            st.dictionaries(names, floats_are_finite, max_size=4),
+            st.integers(0, 80),
+        ),
+    }
+)
+budgets = st.integers(FLOOR, 9000)
+
+
+@pytest.mark.parametrize("envelope_class", ENVELOPES)
+@given(data=answers, limit=budgets)
+@settings(max_examples=60)
+def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
+    fitted = fit(success(data), limit, envelope_class)
+    assert len(fitted.text) <= limit
+    assert [json.loads(text) for text in fitted.texts]
+    assert encode_data(fitted.restored) == encode_data(data)
+
+
+@pytest.mark.parametrize("envelope_class", ENVELOPES)
+@given(data=pages, limit=budgets)
+@settings(max_examples=60)
+def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
+    page = Pagination(True, 999, page=1, cursor="2", next={"page": 2})
+    fitted = fit(success(data, pagination=page), limit, envelope_class)
+    assert len(fitted.text) <= limit
+    assert fitted.outcome.pagination == page
+    assert encode_data(fitted.restored) == encode_data(data)
+
+
+@pytest.mark.parametrize("envelope_class", STRUCTURED)
+@given(data=answers, limit=st.integers(1, 6000))
+@settings(max_examples=60)
+def test_a_shortened_answer_keeps_to_the_schema_of_the_whole(envelope_class, data, limit):
+    schema = envelope_class().schema(schema_of(data))
+    Draft202012Validator(schema).validate(fit(success(data), limit, envelope_class).envelope)
+
+
+@given(data=answers, limit=st.integers(1, 6000))
+@settings(max_examples=60)
+def test_a_fitted_answer_is_not_fitted_again(data, limit):
+    once = fit(success(data), limit)
+    again = fit(once.outcome, max(limit, len(once.text)))
+    assert again.outcome is once.outcome
+    assert again.text == once.text
+
+
+@given(data=answers, limit=st.integers(1, 6000))
+@settings(max_examples=60)
+def test_the_same_answer_is_shortened_the_same_way(data, limit):
+    first, second = (fit(success(data), limit, keep=None) for _ in range(2))
+    assert first.text == second.text
+
+
+@given(data=answers, limit=st.integers(1, 3000))
+@settings(max_examples=60)
+def test_what_does_not_fit_is_never_longer_than_an_empty_answer(data, limit):
+    """The floor: no budget makes it shorter, and it says that nothing of the answer is left."""
+    fitted = fit(success(data), limit)
+    assert len(fitted.text) <= max(limit, FLOOR)

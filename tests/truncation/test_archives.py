@@ -1,0 +1,208 @@
+"""The archives: what is stored comes back to its owner, until it expires."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.cache import caches
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from drf_mcp.archive import (
+    Archive,
+    ArchiveUnavailable,
+    CacheArchive,
+    DatabaseArchive,
+    Entry,
+)
+from drf_mcp.archive.stores import content_hash, new_archive_id
+from drf_mcp.models import ArchivedContent
+from drf_mcp.settings import mcp_settings
+
+ITEMS = [
+    {"id": "b", "pointer": "/0", "value": {"z": 1.50, "a": "é\x00\ud83d \U0001f600", "n": None}},
+    {"id": "a,b", "pointer": "/1", "value": [True, 10**30, "ł" * 5000]},
+]
+
+
+# Of eight threads, so that what they store fits into the cache of the tests.
+ROUNDS = 15
+
+
+def entry(owner: str = "7", tool: str = "things_list", items: list | None = None) -> Entry:
+    """Return an entry that is not stored."""
+    return Entry.of(new_archive_id(), owner, tool, ITEMS if items is None else items)
+
+
+def stored(**members) -> Entry:
+    """Return an entry that is stored."""
+    made = entry(**members)
+    mcp_settings.ARCHIVE_CLASS().store(made)
+    return made
+
+
+@pytest.fixture
+def archive(archive_class) -> Archive:
+    """The archive of the settings."""
+    return mcp_settings.ARCHIVE_CLASS()
+
+
+def test_an_entry_comes_back_as_it_was_stored(archive):
+    made = stored()
+    found = archive.fetch(made.archive_id, "7")
+    assert found == made
+    assert found.items == ITEMS
+    assert list(found.items[0]["value"]) == ["z", "a", "n"]
+
+
+def test_somebody_else_does_not_get_it(archive):
+    made = stored()
+    assert archive.fetch(made.archive_id, "8") is None
+    assert archive.fetch(made.archive_id, "") is None
+
+
+def test_an_anonymous_entry_is_for_whoever_knows_its_id(archive):
+    made = stored(owner="")
+    assert archive.fetch(made.archive_id, "") == made
+    assert archive.fetch(made.archive_id, "8") == made
+
+
+def test_an_entry_is_found_by_its_hash_by_its_owner_only(archive):
+    made = stored()
+    assert archive.find(made.content_hash, "7") == made
+    assert archive.find(made.content_hash, "8") is None
+    assert archive.find(made.content_hash, "") is None
+
+
+def test_an_anonymous_entry_is_not_found_by_its_hash(archive):
+    made = stored(owner="")
+    assert archive.find(made.content_hash, "") is None
+    assert archive.find(made.content_hash, "8") is None
+
+
+def test_the_newest_entry_of_a_hash_is_found(archive):
+    stored()
+    newest = stored()
+    assert archive.find(newest.content_hash, "7").archive_id == newest.archive_id
+
+
+@pytest.mark.parametrize("name", ["", "unknown", "a b", "x" * 300, "../../etc", "é", "a\nb"])
+def test_an_id_that_was_never_given_out_finds_nothing(archive, name):
+    assert archive.fetch(name, "7") is None
+    assert archive.find(name, "7") is None
+
+
+def test_an_entry_expires(archive, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_TTL": 1}
+    made = stored()
+    assert archive.fetch(made.archive_id, "7") is not None
+    time.sleep(1.05)
+    assert archive.fetch(made.archive_id, "7") is None
+    assert archive.find(made.content_hash, "7") is None
+
+
+def load(archive: Archive) -> list[Entry]:
+    """Store and read from eight threads at once; return what did not come back as it was."""
+    wrong: list[Entry] = []
+
+    def work(number: int) -> None:
+        for round_ in range(ROUNDS):
+            made = entry(str(number), items=[{"id": str(round_), "pointer": "", "value": number}])
+            archive.store(made)
+            if archive.fetch(made.archive_id, str(number)) != made:
+                wrong.append(made)
+            if archive.find(made.content_hash, str(number)) != made:
+                wrong.append(made)
+        connection.close()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return wrong
+
+
+def test_a_load_of_threads_is_no_trouble_to_a_cache():
+    assert load(CacheArchive()) == []
+
+
+def test_a_load_of_threads_is_no_trouble_to_a_database(database_file):
+    assert load(DatabaseArchive()) == []
+    assert ArchivedContent.objects.count() == 8 * ROUNDS
+
+
+def test_the_hash_is_of_the_canonical_form():
+    assert content_hash({"b": 1, "a": "é"}) == content_hash({"a": "é", "b": 1})
+    assert content_hash([]) == (
+        "sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
+    )
+
+
+def test_ids_cannot_be_guessed_and_are_of_one_length():
+    ids = {new_archive_id() for _ in range(100)}
+    assert len(ids) == 100
+    assert {len(archive_id) for archive_id in ids} == {22}
+
+
+def test_a_cache_that_keeps_nothing_is_unavailable(settings):
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
+    with pytest.raises(ArchiveUnavailable):
+        CacheArchive().store(entry())
+
+
+def test_the_cache_is_the_one_named(settings):
+    backend = "django.core.cache.backends.locmem.LocMemCache"
+    settings.CACHES = {name: {"BACKEND": backend, "LOCATION": name} for name in ("default", "big")}
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CACHE": "big"}
+    made = stored()
+    assert caches["big"].get(f"drf_mcp:archive:{made.archive_id}")
+    assert not caches["default"].get(f"drf_mcp:archive:{made.archive_id}")
+
+
+@pytest.mark.django_db
+def test_the_command_deletes_what_has_expired(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
+    old, new, out = stored(), stored(), StringIO()
+    ArchivedContent.objects.filter(pk=old.archive_id).update(
+        expires=timezone.now() - timedelta(seconds=1)
+    )
+    call_command("mcp_expire", stdout=out)
+    assert out.getvalue() == "Deleted 1 expired archives.\n"
+    assert list(ArchivedContent.objects.values_list("pk", flat=True)) == [new.archive_id]
+
+
+@pytest.mark.parametrize(
+    ("archive", "said"),
+    [
+        (None, "Nothing is archived: ARCHIVE_CLASS is None.\n"),
+        ("drf_mcp.archive.CacheArchive", "Deleted 0 expired archives.\n"),
+    ],
+)
+def test_the_command_says_when_there_is_nothing_to_do(settings, archive, said):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": archive}
+    out = StringIO()
+    call_command("mcp_expire", stdout=out)
+    assert out.getvalue() == said
+
+
+@pytest.mark.django_db
+def test_the_migrations_are_those_of_the_models():
+    call_command("makemigrations", "drf_mcp", check=True, dry_run=True, verbosity=0)
+    assert "drf_mcp_archivedcontent" in connection.introspection.table_names()
+
+
+def test_an_archive_of_the_projects_own_must_say_how():
+    archive = Archive()
+    for step in (lambda: archive.store(entry()), lambda: archive.fetch("a", "")):
+        with pytest.raises(NotImplementedError, match="Archive must define"):
+            step()
+    with pytest.raises(NotImplementedError, match="latest"):
+        archive.find("sha256:" + "0" * 64, "7")
+    assert archive.expire() == 0
+    assert str(ArchivedContent(archive_id="a", tool="t")) == "t a"

@@ -1,0 +1,128 @@
+"""What stands beside the answer may not take the room of the answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.outcomes import Category, Failure, Outcome, Pagination, Severity, Warning
+from tests.truncation.fitted import fit, success
+
+ENVELOPES = [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
+ANSWER = {"created": 600, "ids": [1, 2, 3]}
+LIMIT = 8000
+
+
+def warnings(count: int, severity: Severity = Severity.WARNING) -> tuple[Warning, ...]:
+    """Return that many warnings."""
+    return tuple(
+        Warning("PARTIAL_FAILURE", f"Row {n} was not written.", severity, {"row": n})
+        for n in range(count)
+    )
+
+
+def details(fitted) -> dict:
+    """Return what is said of the shortening."""
+    return next(
+        detail
+        for detail in fitted.envelope["meta"]["warning_details"]
+        if detail["code"] == "CONTENT_TRUNCATED"
+    )
+
+
+@pytest.mark.parametrize("envelope_class", ENVELOPES)
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"warnings": warnings(400)},
+        {"suggestions": tuple(f"Do {n} next." for n in range(2000))},
+        {"telemetry": {"statements": ["SELECT 1"] * 5000}},
+        {"meta": {f"fact {n}": "x" * 50 for n in range(400)}},
+        {"pagination": Pagination(True, next={"search": "x" * 9000})},
+    ],
+    ids=lambda members: next(iter(members)),
+)
+def test_the_answer_stays_whole_and_all_fits(envelope_class, members):
+    fitted = fit(success(ANSWER, **members), LIMIT, envelope_class)
+    assert len(fitted.text) <= LIMIT
+    assert fitted.outcome.data == ANSWER
+
+
+def test_as_many_warnings_stay_as_fit_and_the_others_are_counted_and_archived():
+    fitted = fit(success(ANSWER, warnings=warnings(400)), LIMIT)
+    shown = len(fitted.envelope["meta"]["warning_details"]) - 1
+    (item,) = fitted.items
+    assert f"{400 - shown} of 400 warnings left out" in details(fitted)["message"]
+    assert details(fitted)["context"]["dropped_count"] == 400 - shown
+    assert details(fitted)["context"]["total_count"] == 400
+    assert fitted.envelope["meta"]["dropped_content_ids"] == ["warnings"]
+    assert (item["id"], item["pointer"]) == ("warnings", None)
+    assert [told["context"]["row"] for told in item["value"]] == list(range(shown, 400))
+    assert shown > 5
+
+
+def test_a_warning_left_out_is_archived_as_it_would_have_been_told():
+    noted = Warning("STALE_CACHE", "Old.", Severity.INFO, {"code": "x" * 5000}, "Ask again.")
+    told = fit(success(ANSWER, warnings=(noted,)), 99_000).envelope["meta"]["warning_details"]
+    (item,) = fit(success(ANSWER, warnings=(noted,)), 4000).items
+    assert item["value"] == told
+
+
+def test_the_severest_warnings_stay():
+    told = (*warnings(400, Severity.INFO), *warnings(1, Severity.ERROR))
+    fitted = fit(success(ANSWER, warnings=told), LIMIT)
+    assert fitted.envelope["meta"]["warning_details"][0]["severity"] == "error"
+
+
+def test_what_is_short_stays_when_something_else_is_long():
+    fitted = fit(success(ANSWER, warnings=warnings(400), telemetry={"duration_ms": 3}), LIMIT)
+    assert fitted.envelope["meta"]["telemetry"]["duration_ms"] == 3
+
+
+def test_the_answer_is_shortened_too_where_both_are_long():
+    rows = [{"id": n, "of": "x" * 60} for n in range(300)]
+    fitted = fit(success(rows, warnings=warnings(400)), LIMIT)
+    assert LIMIT * 0.9 < len(fitted.text) <= LIMIT
+    assert json.dumps(fitted.restored) == json.dumps(rows)
+    assert "items left out" in details(fitted)["message"]
+    assert "warnings left out" in details(fitted)["message"]
+
+
+@pytest.mark.parametrize("envelope_class", ENVELOPES)
+@pytest.mark.parametrize(
+    "members",
+    [{"telemetry": {"statements": ["SELECT 1"] * 5000}}, {"meta": {"fact": "x" * 9000}}],
+    ids=lambda members: next(iter(members)),
+)
+def test_a_failure_keeps_its_problems(envelope_class, members):
+    failure = Failure("VALIDATION_ERROR", Category.VALIDATION, "Validation failed.", "Mend it.")
+    outcome = Outcome("orders_create", 400, None, failure, request_id="req_1", **members)
+    fitted = fit(outcome, LIMIT, envelope_class)
+    assert len(fitted.text) <= LIMIT
+    assert fitted.outcome.failure == failure
+
+
+def soft(count: int, message: str = "Not all are there.") -> Outcome:
+    """Return a soft failure that answers with rows all the same."""
+    rows = [{"id": n, "of": "x" * 50} for n in range(count)]
+    failure = Failure("SOFT_FAILURE", Category.VALIDATION, message, "Ask again.", soft=True)
+    body = {"detail": message, "data": rows}
+    return replace(success(rows), failure=failure, body=body)
+
+
+@pytest.mark.parametrize("envelope_class", ENVELOPES[:3])
+def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once(envelope_class):
+    fitted = fit(soft(1000), LIMIT, envelope_class)
+    assert len(fitted.text) <= LIMIT
+    assert [warning.code for warning in fitted.outcome.warnings] == ["CONTENT_TRUNCATED"]
+    assert "items left out" in fitted.outcome.warnings[0].message
+    assert fitted.restored == soft(1000).data
+
+
+def test_a_soft_failure_of_many_words_leaves_room_for_its_answer():
+    fitted = fit(soft(30, "no " * 5000), LIMIT)
+    assert len(fitted.text) <= LIMIT
+    assert fitted.outcome.data == soft(30).data

@@ -1,0 +1,277 @@
+"""Each read of archived content asks what the call that gave it was asked."""
+
+from __future__ import annotations
+
+from functools import wraps
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db.models import F
+from django.http import JsonResponse
+from django.shortcuts import get_object_or_404
+from django.urls import path
+from rest_framework.authentication import BaseAuthentication, TokenAuthentication
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.generics import GenericAPIView, RetrieveAPIView
+from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.serializers import ModelSerializer, SerializerMethodField
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+CACHE = "drf_mcp.archive.CacheArchive"
+ROWS = [{"id": number, "text": "x" * 100} for number in range(1000)]
+members: set[str] = set()
+
+
+@pytest.fixture(autouse=True)
+def alice_is_a_member():
+    """Start with alice as the only member."""
+    members.clear()
+    members.add("alice")
+
+
+def is_member(request) -> bool:
+    """Return whether the caller is a member still."""
+    return request.user.get_username() in members
+
+
+class IsProjectMember(BasePermission):
+    """Looks at the path."""
+
+    def has_permission(self, request, view) -> bool:
+        return view.kwargs["project"] == 7 and is_member(request)
+
+
+class IsTeamMember(BasePermission):
+    """Looks at the query."""
+
+    def has_permission(self, request, view) -> bool:
+        return request.query_params["team"] == "red" and is_member(request)
+
+
+class OwnsIt(BasePermission):
+    """Looks at the object."""
+
+    def has_object_permission(self, request, view, obj) -> bool:
+        return is_member(request)
+
+
+class OfProject(APIView):
+    """A nested list."""
+
+    permission_classes = [IsAuthenticated, IsProjectMember]
+
+    def get(self, request, project) -> Response:
+        return Response(ROWS)
+
+
+class OfTeam(APIView):
+    """A list whose team the query names."""
+
+    permission_classes = [IsAuthenticated, IsTeamMember]
+
+    def get(self, request) -> Response:
+        return Response(ROWS)
+
+
+class LongGroup(ModelSerializer):
+    """A group with many rows."""
+
+    rows = SerializerMethodField()
+
+    class Meta:
+        model = Group
+        fields = ["id", "rows"]
+
+    def get_rows(self, group) -> list:
+        return ROWS
+
+
+class One(RetrieveAPIView):
+    """One object, with permissions of its own."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+    queryset = Group.objects.all()
+    serializer_class = LongGroup
+
+
+class ByHand(APIView):
+    """One object, looked up and checked by hand."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+
+    def get(self, request, pk) -> Response:
+        group = get_object_or_404(Group, pk=pk)
+        self.check_object_permissions(request, group)
+        return Response(ROWS)
+
+
+class ByHandInViewSet(GenericViewSet):
+    """The same as an action, in a viewset whose handlers REST framework did not write."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+    queryset = Group.objects.all()
+
+    class Once(UserRateThrottle):
+        rate = "1/day"
+
+    throttle_classes = [Once]
+
+    def retrieve(self, request, pk=None) -> Response:
+        group = get_object_or_404(Group, pk=pk)
+        self.check_object_permissions(request, group)
+        return Response(ROWS)
+
+
+class Changed(GenericAPIView):
+    """A write whose answer is long, of an object whose permissions the queryset decides."""
+
+    permission_classes = [IsAuthenticated, OwnsIt]
+    queryset = Group.objects.all()
+
+    def post(self, request, pk) -> Response:
+        self.get_queryset().filter(pk=pk).update(name=F("name"))
+        return Response(ROWS)
+
+
+def locked(callback):
+    """A decorator that refuses by itself."""
+
+    @wraps(callback)
+    def checked(request, *args, **kwargs):
+        if not members & {"alice"}:
+            return JsonResponse({"detail": "Locked."}, status=403)
+        return callback(request, *args, **kwargs)
+
+    return checked
+
+
+class Initially(APIView):
+    """Asks before the handler, in a way of its own, and counts calls."""
+
+    permission_classes = [IsAuthenticated]
+
+    class Once(UserRateThrottle):
+        rate = "1/day"
+
+    throttle_classes = [Once]
+
+    def initial(self, request, *args, **kwargs) -> None:
+        super().initial(request, *args, **kwargs)
+        if not is_member(request):
+            raise PermissionDenied
+
+    def get(self, request) -> Response:
+        return Response(ROWS)
+
+
+class Puzzled(APIView):
+    """Has a permission that fails on the second day."""
+
+    class Fails(BasePermission):
+        def has_permission(self, request, view) -> bool:
+            return {"alice": True}[next(iter(members))]
+
+    permission_classes = [IsAuthenticated, Fails]
+
+    def get(self, request) -> Response:
+        return Response(ROWS)
+
+
+@pytest.fixture
+def archive_of(expose, alice):
+    """Serve the views; give the archive id of what a call of one left out."""
+    expose(
+        path("projects/<int:project>/rows/", OfProject.as_view()),
+        path("team/", OfTeam.as_view()),
+        path("one/<int:pk>/", One.as_view()),
+        path("hand/<int:pk>/", ByHand.as_view()),
+        path("handset/<int:pk>/", ByHandInViewSet.as_view({"get": "retrieve"})),
+        path("locked/", locked(type("Locked", (Initially,), {"throttle_classes": []}).as_view())),
+        path("changed/<int:pk>/", Changed.as_view()),
+        path("initially/", Initially.as_view()),
+        path("puzzled/", Puzzled.as_view()),
+        EXTRA_QUERY=True,
+        ARCHIVE_CLASS=CACHE,
+        DIGESTER_CLASS=None,
+    )
+
+    def call(tool: str, **arguments) -> str:
+        (archive_id,) = alice.call(tool, **arguments).envelope["meta"]["content_archive_hashes"]
+        return archive_id
+
+    return call
+
+
+CALLS = {
+    "projects_rows": {"project": 7},
+    "team": {"query": {"team": "red"}},
+    "one_retrieve": {"pk": 1},
+    "hand": {"pk": 1},
+    "handset_retrieve": {"pk": 1},
+    "locked": {},
+    "changed": {"pk": 1},
+    "initially": {},
+    "puzzled": {},
+}
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_who_may_still_make_the_call_reads_on(archive_of, alice, tool):
+    """No throttle counts it, however many slices there are."""
+    arguments = {"pk": Group.objects.create(name="red").pk} if "pk" in CALLS[tool] else None
+    archive_id = archive_of(tool, **(arguments or CALLS[tool]))
+    for _ in range(3):
+        assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_who_may_not_make_the_call_any_longer_reads_nothing(archive_of, alice, tool):
+    arguments = {"pk": Group.objects.create(name="red").pk} if "pk" in CALLS[tool] else None
+    archive_id = archive_of(tool, **(arguments or CALLS[tool]))
+    members.clear()
+    members.add("bob")
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+
+
+def test_content_of_an_object_that_is_gone_is_gone(archive_of, alice):
+    red = Group.objects.create(name="red")
+    archive_id = archive_of("one_retrieve", pk=red.pk)
+    red.delete()
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+
+
+class Machine:
+    """A user of another kind, who has the primary key of a person."""
+
+    is_authenticated = True
+
+    def __init__(self, pk) -> None:
+        self.pk = pk
+
+    def get_username(self) -> str:
+        return "alice"
+
+
+class MachineAuthentication(BaseAuthentication):
+    """Takes the primary key in a header."""
+
+    def authenticate(self, request):
+        pk = request.headers.get("X-Machine")
+        return (Machine(int(pk)), "machine") if pk else None
+
+
+def test_a_user_of_another_kind_with_the_same_key_is_somebody_else(expose, alice, http_of):
+    classes = [MachineAuthentication, TokenAuthentication]
+    view = type("Both", (Initially,), {"authentication_classes": classes, "throttle_classes": []})
+    expose(path("both/", view.as_view()), AUTHENTICATION_CLASSES=classes, ARCHIVE_CLASS=CACHE)
+    meta = alice.call("both").envelope["meta"]
+    ((archive_id, digest),) = meta["content_archive_hashes"].items()
+    pk = User.objects.get(username="alice").pk
+    machine = http_of(None)
+    for asked in ({"archive_id": archive_id}, {"content_hash": digest}):
+        answer = machine.get("/mcp/content/", asked, headers={"X-Machine": str(pk)})
+        assert answer.status_code == 404
+        assert alice.call("content_retrieve", **asked).data["items"]

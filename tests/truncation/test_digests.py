@@ -1,0 +1,306 @@
+"""The extractive digester: the contract's limits, locators that verify, any language."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.envelopes import DigestPayload, validate_payload_dict, verify_payload
+from drf_mcp.truncation import (
+    Condensed,
+    Digester,
+    Evidence,
+    ExtractiveDigester,
+    canonical_text,
+)
+from drf_mcp.truncation.digests import is_digest, shrunk
+from drf_mcp.truncation.sentences import sentences
+
+ENGLISH = (
+    "The harbour opened in 1892. Ships brought coal, timber and grain. In 1931 a storm broke the "
+    "northern mole, and coal was landed at Easton instead. The mole was rebuilt in 1934. Today "
+    "ferries leave for the islands every morning. Visitors like the lighthouse museum. "
+) * 4
+LANGUAGES = {
+    "English": (ENGLISH, "storm mole"),
+    "German": ("Der Hafen wurde 1892 eröffnet. Ein Sturm zerstörte die Mole. " * 20, "Sturm"),
+    "Russian": ("Порт открылся в 1892 году. Шторм разрушил мол. " * 20, "шторм"),
+    "Arabic": ("افتتح الميناء عام ١٨٩٢. دمرت العاصفة الرصيف. هل أعيد بناؤه؟ " * 20, "العاصفة"),
+    "Hebrew": ("הנמל נפתח בשנת 1892. הסערה הרסה את המזח. " * 20, "הסערה"),
+    "Chinese": ("港口于1892年开放。风暴摧毁了北防波堤。渡轮每天早上开往群岛。" * 20, "风暴"),
+    "Japanese": ("港は1892年に開港した。嵐が北の防波堤を壊した。" * 20, "防波堤"),
+    "Korean": ("항구는 1892년에 열렸다. 폭풍이 방파제를 부쉈다. " * 20, "폭풍이"),
+    "Thai": ("ท่าเรือเปิดในปี 1892 พายุทำลายเขื่อนกันคลื่น\n" * 20, "พายุ"),
+    "Hindi": ("बंदरगाह 1892 में खुला। तूफ़ान ने घाट तोड़ दिया। " * 20, "तूफ़ान"),
+    "Vietnamese": ("Cảng mở cửa năm 1892. Cơn bão phá vỡ đê chắn sóng. " * 20, "bão"),
+}
+pieces = st.sampled_from(
+    [
+        *ENGLISH.split()[:20],
+        "\n",
+        "\r\n",
+        "# Head\n",
+        "**bold**",
+        "[a](b)",
+        "<p>",
+        "</p>",
+        "<b>x</b>",
+    ]
+)
+texts = st.builds("".join, st.lists(pieces | st.characters(), max_size=200)) | st.text()
+"""Text, Markdown, HTML and half a surrogate pair, mixed."""
+
+
+def digest(text: str, query: str = "") -> DigestPayload:
+    """Return a digest that has passed the contract's own validation."""
+    return validate_payload_dict(ExtractiveDigester().digest(text, query))
+
+
+@given(text=texts, query=st.text(max_size=20))
+def test_every_text_has_a_digest_that_keeps_the_contract_and_verifies(text, query):
+    payload = digest(text, query)
+    assert verify_payload(payload, canonical_text(text))
+    assert payload.original_chars == len(text)
+
+
+@pytest.mark.parametrize(("text", "query"), LANGUAGES.values(), ids=LANGUAGES)
+def test_evidence_answers_the_query_in_any_language(text, query):
+    payload = digest(text, query)
+    assert query.casefold().split()[0] in payload.evidence_snippets[0].text.casefold()
+    assert payload.evidence_snippets[0].relevance_score > 0.5
+    assert verify_payload(payload, canonical_text(text))
+
+
+@pytest.mark.parametrize(("text", "query"), LANGUAGES.values(), ids=LANGUAGES)
+def test_sentences_are_found_in_any_language(text, query):
+    """The text repeats two or three sentences: each is said once."""
+    assert len(digest(text).summary) < 600
+
+
+def test_the_summary_keeps_the_order_of_the_text():
+    summary = digest(ENGLISH).summary
+    assert summary.startswith("The harbour opened in 1892.")
+
+
+def test_a_sentence_goes_on_where_its_line_was_wrapped():
+    """It is quoted as it stands, and told in one line."""
+    wrapped = "A storm broke the northern mole of the harbour,\nand coal was landed at Easton."
+    payload = digest(f"{wrapped}\nNobody was hurt.\n\nlater", "storm")
+    assert payload.evidence_snippets[0].text == wrapped
+    assert payload.summary.startswith(wrapped.replace("\n", " "))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "apples\npears\nplums",
+        "A line of more than forty characters: the title\nAnother starts with a capital",
+        "A line of more than forty characters that ends.\nand one in lower case",
+        "A line of more than forty characters, no end of it\n\nand one behind an empty line",
+    ],
+)
+def test_other_lines_are_sentences_of_their_own(lines):
+    found = [sentence.text for sentence in sentences(lines)]
+    assert found == [line for line in lines.split("\n") if line]
+
+
+HTML = "<html><head><title>Port</title></head><body>{}</body></html>".format(
+    "".join(f"<p>Berth <b>{n}</b> is {n} m deep &amp; open.</p>\n" for n in range(200))
+)
+MARKDOWN = "# The port\n\n" + "".join(
+    f"## Berth {n}\n\nIt is **{n} m** deep; see [the chart](https://example.com/{n}).\n\n"
+    for n in range(200)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [(HTML, "Berth 7 is 7 m deep & open."), (MARKDOWN, "It is 7 m deep; see the chart.")],
+    ids=["HTML", "Markdown"],
+)
+def test_marked_up_text_is_quoted_as_it_is_read(text, quoted):
+    payload = digest(text, "7")
+    assert quoted in [item.text for item in digest(text, "7 deep").evidence_snippets]
+    assert not re.search(r"[<>#*]|&amp;|https:", payload.summary)
+    assert verify_payload(payload, canonical_text(text))
+
+
+def test_a_term_of_the_query_is_found_within_longer_words():
+    """As REST framework's search finds rows; short ones would be found in every other word."""
+    text = ENGLISH.replace("harbour", "harbours")
+    found = digest(text, "harbour").evidence_snippets
+    assert found[0].relevance_score == 1.0
+    assert "harbours" in found[0].text
+    assert digest(text, "bou").evidence_snippets[0].relevance_score == 0
+
+
+def test_a_query_of_one_character_finds_it_where_words_are_not_spaced():
+    text = "港は静かだ。嵐が防波堤を壊した。船は出なかった。"
+    first = digest(text, "嵐").evidence_snippets[0]
+    assert (first.text, first.relevance_score) == ("嵐が防波堤を壊した。", 1.0)
+
+
+def test_the_same_text_gives_the_same_digest():
+    assert ExtractiveDigester().digest(ENGLISH, "mole") == ExtractiveDigester().digest(
+        ENGLISH, "mole"
+    )
+
+
+def test_summary_and_key_points_say_different_things():
+    text = " ".join(f"Fact {n} is about part {n * 7 % 40} of engine {n % 9}." for n in range(300))
+    payload = digest(text)
+    assert len(payload.key_points) == 10
+    assert not any(point in payload.summary for point in payload.key_points)
+
+
+def test_evidence_without_a_match_has_no_relevance():
+    assert {item.relevance_score for item in digest(ENGLISH, "zebra").evidence_snippets} == {0.0}
+
+
+def test_evidence_does_not_say_the_same_twice():
+    quoted = [item.text for item in digest(ENGLISH, "mole").evidence_snippets]
+    assert len(set(quoted)) == len(quoted) == 2
+
+
+def test_the_query_hash_is_of_the_query():
+    assert digest(ENGLISH, "mole").query_hash == hashlib.sha256(b"mole").hexdigest()[:8]
+
+
+def test_the_counts_are_those_of_the_texts_to_read():
+    payload = digest(ENGLISH)
+    read = [payload.summary, *payload.key_points]
+    read += [item.text for item in payload.evidence_snippets]
+    assert payload.digest_chars == sum(map(len, read))
+    assert payload.compression_ratio == round(payload.digest_chars / len(ENGLISH), 4)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\x00\x01", "." * 5000, "a" * 5000, "\ufffd" * 3000])
+def test_texts_that_say_nothing_have_a_digest(text):
+    digest(text)
+
+
+def test_a_million_characters_take_about_a_second():
+    text = " ".join(
+        f"Item {n} of section {n % 50} was checked by inspector {n % 13}." for n in range(20_000)
+    )
+    started = time.process_time()
+    digest(text, "inspector 7")
+    assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!--" * 250_000,
+        "<script" * 150_000,
+        "[" * 10**6,
+        "**a" * 300_000,
+        "<p " * 300_000,
+        "<p>" + "<header>" * 125_000 + "</head>",
+        "a" + "\u0301\u0316" * 500_000,
+    ],
+    ids=["comment", "script", "bracket", "star", "tag", "header", "marks"],
+)
+def test_a_million_characters_made_to_be_slow_cost_no_more(text):
+    started = time.process_time()
+    digest(text)
+    assert time.process_time() - started < 5
+
+
+def test_a_query_of_many_words_costs_no_more():
+    text = " ".join(f"Word{n} stands by term{n % 977}." for n in range(30_000))
+    started = time.process_time()
+    digest(text, " ".join(f"word{n} term{n}" for n in range(5000)))
+    assert time.process_time() - started < 5
+
+
+@given(text=texts, limit=st.integers(800, 6000))
+def test_a_digest_shrinks_to_the_room_there_is(text, limit):
+    small = shrunk(ExtractiveDigester().digest(text, "harbour"), limit)
+    assert len(encode_data(small)) <= limit
+    assert verify_payload(DigestPayload.from_json(small), canonical_text(text))
+
+
+def test_shrinking_keeps_the_best_evidence_longest():
+    payload = ExtractiveDigester().digest(ENGLISH, "mole coal harbour ships")
+    small = json.loads(shrunk(payload, 900))
+    assert small["evidence_snippets"][0] == payload["evidence_snippets"][0]
+    assert len(small["evidence_snippets"]) < len(payload["evidence_snippets"])
+
+
+def test_a_digest_is_recognised():
+    assert is_digest(json.dumps(ExtractiveDigester().digest(ENGLISH)))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"a":1}', '{"content_type":"digest/v1"', '["digest/v1"]']
+)
+def test_other_texts_are_no_digests(text):
+    assert not is_digest(text)
+
+
+class Talkative(Digester):
+    """Says more than the contract takes, and quotes what was never written."""
+
+    def condense(self, text: str, query: str) -> Condensed:
+        return Condensed(
+            summary="s" * 9000,
+            key_points=["p" * 900, " "] + ["point"] * 30,
+            evidence=[
+                Evidence("never written"),
+                Evidence(text[10:40], relevance=7),
+                Evidence(text[5:25], start=99),
+                Evidence(text[:900], start=0),
+            ],
+        )
+
+
+def test_a_digester_of_the_projects_own_cannot_break_the_contract():
+    payload = validate_payload_dict(Talkative().digest(ENGLISH, "q"))
+    assert verify_payload(payload, canonical_text(ENGLISH))
+    assert [len(item.text) for item in payload.evidence_snippets] == [30, 500]
+    assert len(payload.key_points) == 10
+
+
+class Scripted(Digester):
+    """Says what a test tells it to."""
+
+    def __init__(self, condensed: Condensed) -> None:
+        self.condensed = condensed
+
+    def condense(self, text: str, query: str) -> Condensed:
+        return self.condensed
+
+
+anything = st.builds(
+    Condensed,
+    st.text() | st.text(min_size=1).map(lambda text: text * 3000),
+    st.lists(st.text() | st.text(min_size=1).map(lambda text: text * 600), max_size=15),
+    st.lists(
+        st.builds(
+            Evidence,
+            st.text() | st.sampled_from([ENGLISH[:30], ENGLISH[50:700], ENGLISH]),
+            st.floats(allow_nan=False),
+            st.none() | st.integers(-10, 2000),
+        ),
+        max_size=15,
+    ),
+)
+
+
+@given(condensed=anything, text=texts | st.just(ENGLISH), query=st.text(max_size=20))
+def test_whatever_a_digester_says_the_digest_keeps_the_contract(condensed, text, query):
+    payload = validate_payload_dict(Scripted(condensed).digest(text, query))
+    assert verify_payload(payload, canonical_text(text))
+
+
+def test_a_digester_must_say_what_matters():
+    with pytest.raises(NotImplementedError, match="Digester must define condense"):
+        Digester().digest("text")

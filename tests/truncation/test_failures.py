@@ -1,0 +1,125 @@
+"""Failures that are too long: the first problems stay, and the number of all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.settings import SMALLEST_BUDGET
+from tests.truncation.fitted import fit
+
+STRUCTURED = [ResponseV2Envelope, OkEnvelope, StatusEnvelope]
+LIMIT = 8000
+
+
+def refused(count: int, received: object = "many", **members) -> Outcome:
+    """Return the outcome of arguments with this many problems."""
+    problems = tuple(
+        Problem("invalid", "A valid integer is required.", f"/items/{n}/quantity", received)
+        for n in range(count)
+    )
+    failure = Failure(
+        "VALIDATION_ERROR", Category.VALIDATION, "Validation failed.", "Mend it.", problems
+    )
+    data = {"items": [{"quantity": ["A valid integer is required."]}] * count}
+    return Outcome("orders_create", 400, data, replace(failure, **members), request_id="req_1")
+
+
+@pytest.mark.parametrize("envelope_class", [*STRUCTURED, PlainEnvelope])
+@pytest.mark.parametrize("limit", [LIMIT, 3000])
+def test_a_failure_fits_in_every_envelope(envelope_class, limit):
+    assert len(fit(refused(500), limit, envelope_class).text) <= limit
+
+
+@pytest.mark.parametrize("envelope_class", STRUCTURED)
+def test_a_shortened_failure_keeps_to_the_schema(envelope_class):
+    fitted = fit(refused(500), LIMIT, envelope_class)
+    Draft202012Validator(envelope_class().schema({})).validate(fitted.envelope)
+
+
+def test_the_first_problems_stay_and_all_are_counted():
+    fitted = fit(refused(500), LIMIT)
+    problems = fitted.envelope["data"]["details"]["problems"]
+    (detail,) = fitted.envelope["meta"]["warning_details"]
+    assert [problem["pointer"] for problem in problems[:2]] == [
+        "/items/0/quantity",
+        "/items/1/quantity",
+    ]
+    assert detail["context"]["dropped_count"] == 500 - len(problems)
+    assert detail["context"]["total_count"] == 500
+    assert f"{len(problems)} of 500 problems shown" in detail["message"]
+
+
+def test_no_problem_is_missing_that_would_have_fit():
+    assert LIMIT - len(fit(refused(500), LIMIT).text) < 300
+
+
+def test_failures_are_not_archived():
+    fitted = fit(refused(500), LIMIT)
+    assert fitted.entries == []
+    assert "content_retrieve" not in fitted.text
+
+
+def test_a_long_value_that_was_sent_is_repeated_in_part():
+    fitted = fit(refused(1, "x" * 100_000), LIMIT)
+    (problem,) = fitted.envelope["data"]["details"]["problems"]
+    assert problem["received"].startswith("xxx")
+    assert len(problem["received"]) < 200
+
+
+def test_a_long_list_that_was_sent_is_not_repeated():
+    fitted = fit(refused(1, [1] * 100_000), LIMIT)
+    (problem,) = fitted.envelope["data"]["details"]["problems"]
+    assert "received" not in problem
+
+
+def test_long_messages_and_contexts_are_cut():
+    fitted = fit(refused(1, message="m" * 9000, context={"retry": 3, "trace": ["t"] * 9000}), LIMIT)
+    assert len(fitted.envelope["error"]) <= 500
+    assert fitted.envelope["data"]["retry"] == 3
+    assert "trace" not in fitted.envelope["data"]
+
+
+def test_the_floor_is_the_failure_itself():
+    fitted = fit(refused(500), 10)
+    assert fitted.envelope["error"] == "Validation failed."
+    assert fitted.envelope["data"]["error_code"] == "VALIDATION_ERROR"
+    assert "details" not in fitted.envelope["data"]
+    assert len(fitted.text) < 1000
+
+
+@pytest.mark.parametrize("envelope_class", [*STRUCTURED, PlainEnvelope])
+@pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
+def test_the_smallest_budget_holds_any_failure(envelope_class, soft):
+    """Texts that take twice their length as JSON are cut once more."""
+    said = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
+    outcome = replace(refused(50, **said, soft=soft), data=None)
+    assert len(fit(outcome, SMALLEST_BUDGET, envelope_class).text) <= SMALLEST_BUDGET
+
+
+def test_a_plain_failure_shows_the_problems_that_fit():
+    fitted = fit(refused(500), LIMIT, PlainEnvelope)
+    shown = fitted.texts[0].count("A valid integer is required.")
+    assert fitted.texts[0].startswith("Error executing tool: A valid integer is required.")
+    assert f"{shown} of 500 problems shown" in fitted.texts[1]
+    assert shown > 100
+
+
+def test_a_soft_failure_keeps_what_fits_of_its_answer():
+    outcome = replace(refused(2, soft=True), status=200, data=[{"id": n} for n in range(5000)])
+    fitted = fit(outcome, LIMIT)
+    assert len(fitted.text) <= LIMIT
+    assert fitted.outcome.data[0] == {"id": 0}
+    assert fitted.restored == outcome.data
+
+
+def test_a_soft_failure_has_room_for_its_answer_beside_its_problems():
+    outcome = replace(refused(500, soft=True), status=200, data={"id": 1})
+    fitted = fit(outcome, LIMIT)
+    assert len(fitted.text) <= LIMIT
+    assert fitted.outcome.data == {"id": 1}
+    assert f"Shortened to fit {LIMIT} characters" in fitted.envelope["meta"]["warnings"][0]

@@ -1,0 +1,470 @@
+"""The argument ``fields`` of reads: some of the fields of the answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import path
+from djangorestframework_camel_case.render import CamelCaseJSONRenderer
+from rest_framework import generics, serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.pagination import PageNumberPagination
+
+from drf_mcp.dispatch.response import narrowed
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.introspection.field_selection import select
+from drf_mcp.operators.http_equivalent import equivalent_request
+from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.test import MCPClient
+from drf_mcp.test.parity import assert_tool_parity
+from drf_mcp.tools import mcp_tool, registry
+from tests.agents import REVISIONS, Agent, Result
+
+SHOP_READS = {
+    f"{prefix}_{action}"
+    for prefix in ("customers", "products", "orders", "customers_orders", "tickets", "documents")
+    for action in ("list", "retrieve")
+}
+
+
+class OwnerSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    mail = serializers.CharField()
+
+
+class LabelledSerializer(serializers.Serializer):
+    """Adds a member that no field stands for."""
+
+    text = serializers.CharField()
+
+    def to_representation(self, instance):
+        return {**super().to_representation(instance), "length": len(instance["text"])}
+
+
+class BookSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    book_title = serializers.CharField()
+    owner = OwnerSerializer()
+    label = LabelledSerializer()
+    metadata = serializers.JSONField()
+    first_letter = serializers.SerializerMethodField()
+    password = serializers.CharField(write_only=True)
+
+    def get_first_letter(self, book):
+        return {"letter": book["book_title"][0]}
+
+
+BOOKS = [
+    {
+        "id": number,
+        "book_title": title,
+        "owner": {"name": "Ann", "mail": "ann@example.com"},
+        "label": {"text": "old"},
+        "metadata": {"colour": "red", "size": {"height": 3, "width": 2}},
+    }
+    for number, title in enumerate(["Emma", "Persuasion", "Sanditon"], start=1)
+]
+
+
+class Pages(PageNumberPagination):
+    page_size = 2
+
+
+class BookList(generics.ListAPIView):
+    permission_classes = []
+    serializer_class = BookSerializer
+    pagination_class = Pages
+
+    def get_queryset(self):
+        return BOOKS
+
+
+class BookDetail(generics.RetrieveAPIView):
+    permission_classes = []
+    serializer_class = BookSerializer
+
+    def get_object(self):
+        found = [book for book in BOOKS if book["id"] == self.kwargs["pk"]]
+        if not found:
+            raise NotFound
+        return found[0]
+
+
+class TakesFields(BaseFilterBackend):
+    """Declares a parameter by the name of ours."""
+
+    def filter_queryset(self, request, queryset, view):
+        return queryset
+
+    def get_schema_operation_parameters(self, view) -> list[dict]:
+        return [{"name": "fields", "in": "query", "schema": {"type": "string"}}]
+
+
+@pytest.fixture
+def call(expose):
+    """Serve the books, or one other view, and call the tool of that name."""
+
+    def called(name: str, arguments: Any, *patterns, **mcp_settings) -> Result:
+        books = (path("books/", BookList.as_view()), path("books/<int:pk>/", BookDetail.as_view()))
+        expose(*(patterns or books), **mcp_settings)
+        return Agent(Client()).call_with(name, arguments)
+
+    return called
+
+
+@pytest.fixture
+def argument(expose):
+    """The schema of ``fields`` in the tool of a view, None where it has no such argument."""
+
+    def shown(view, route: str = "books/", **mcp_settings) -> Any:
+        expose(path(route, view), **mcp_settings)
+        tool = next(iter(registry.tools().values()))
+        fields = tool.arguments.fields
+        return None if fields is None else fields.schema
+
+    return shown
+
+
+# --- Which tools have it ------------------------------------------------------------------
+
+
+def test_the_reads_of_the_example_project_take_fields(carol):
+    shown = {
+        n for n, tool in carol.tools().items() if "fields" in tool["inputSchema"]["properties"]
+    }
+    assert shown == {name for name in SHOP_READS if name in carol.tools()}
+    assert "orders_list" in shown
+
+
+def test_the_serializers_own_paths_are_enumerated(argument):
+    assert argument(BookList.as_view()) == {
+        "type": "array",
+        "items": {
+            "type": "string",
+            "enum": [
+                *("id", "book_title", "owner", "owner.name", "owner.mail"),
+                *("label", "metadata", "first_letter"),
+            ],
+        },
+        "description": "Only these fields of the answer; all by default.",
+    }
+
+
+def test_many_paths_are_told_in_words(argument):
+    owner = {"owner": OwnerSerializer()}
+    fields = {f"field_{n}": serializers.CharField() for n in range(50)}
+    wide = type("Wide", (serializers.Serializer,), {**owner, **fields})
+    shown = argument(BookList.as_view(serializer_class=wide))
+    assert shown["items"] == {"type": "string"}
+    assert (
+        "Nested ones by dots, such as owner.name. Among them: owner, field_0,"
+        in (shown["description"])
+    )
+    assert shown["description"].endswith("field_38, ….")
+
+
+def test_long_paths_are_told_in_words(argument):
+    fields = {letter * 150: serializers.CharField() for letter in "abcde"}
+    shown = argument(
+        BookList.as_view(serializer_class=type("Wide", (serializers.Serializer,), fields))
+    )
+    assert shown["items"] == {"type": "string"}
+    assert len(shown["description"]) < 800
+
+
+def test_one_setting_takes_it_away(argument):
+    assert argument(BookList.as_view(), FIELDS_ARGUMENT=False) is None
+
+
+def test_an_answer_that_is_not_known_has_none(argument):
+    class Extended(BookList):
+        def list(self, request, *args, **kwargs):
+            return super().list(request, *args, **kwargs)
+
+    assert argument(Extended.as_view()) is None
+    assert argument(BookList.as_view(serializer_class=LabelledSerializer)) is None
+
+
+def test_a_write_has_none(argument):
+    assert argument(generics.CreateAPIView.as_view(serializer_class=BookSerializer)) is None
+
+
+@pytest.mark.parametrize("arguments", ["flat", "grouped"])
+@pytest.mark.parametrize("mcp_options", [{"EXTRA_QUERY": True}, {"EXTRA_QUERY": False}], ids=str)
+def test_an_open_query_may_hold_the_views_own_so_there_is_none(argument, arguments, mcp_options):
+    shown = argument(BookList.as_view(), ARGUMENTS=arguments, **mcp_options)
+    assert (shown is None) is mcp_options["EXTRA_QUERY"]
+
+
+def test_a_filter_of_that_name_keeps_it(argument):
+    assert argument(BookList.as_view(filter_backends=[TakesFields])) is None
+
+
+def test_a_path_kwarg_of_that_name_keeps_it(argument):
+    assert argument(BookList.as_view(), "books/<str:fields>/") is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"query": {"fields": {"type": "string"}}},
+        {"input_schema": {"type": "object", "properties": {}}},
+    ],
+    ids=str,
+)
+def test_what_the_project_says_of_the_arguments_holds(argument, options):
+    said = mcp_tool(**options)(type("Said", (BookList,), {}))
+    assert argument(said.as_view()) is None
+
+
+# --- What it does -------------------------------------------------------------------------
+
+
+def test_only_these_fields_of_an_object(call):
+    answer = call("books_retrieve", {"pk": 1, "fields": ["book_title", "owner.name"]})
+    assert answer.data == {"book_title": "Emma", "owner": {"name": "Ann"}}
+
+
+def test_only_these_fields_of_the_rows_of_a_page(call):
+    answer = call("books_list", {"fields": ["id"]})
+    assert answer.data == {"results": [{"id": 1}, {"id": 2}]}
+
+
+def test_the_next_page_is_asked_for_the_same_fields(call):
+    answer = call("books_list", {"fields": ["id"]})
+    page = answer.envelope["meta"]["pagination"]
+    assert page["total_count"] == 3
+    assert page["next"] == {"fields": ["id"], "page": 2}
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        ["id", "owner.mail"],
+        ["owner.mail", "id", "id"],
+        ["id,owner.mail"],
+        '["id", "owner.mail"]',
+        "id,owner.mail",
+        " id, owner.mail,",
+    ],
+    ids=str,
+)
+def test_every_spelling_of_a_list(call, spelled):
+    answer = call("books_retrieve", {"pk": 1, "fields": spelled})
+    assert answer.data == {"id": 1, "owner": {"mail": "ann@example.com"}}
+
+
+@pytest.mark.parametrize("nothing", [None, [], ""], ids=repr)
+def test_nothing_in_particular_is_everything(call, nothing):
+    answer = call("books_retrieve", {"pk": 1, "fields": nothing})
+    assert answer.data == call("books_retrieve", {"pk": 1}).data
+    assert set(answer.data) == {*BOOKS[0], "first_letter"}
+
+
+def test_the_view_hears_nothing_of_it(call):
+    call("books_list", {})
+    request = equivalent_request(registry.tool("books_list"), {"page": 2, "fields": ["id"]})
+    assert request.path == "/books/?page=2"
+
+
+def test_an_error_is_as_it_was(call):
+    answer = call("books_retrieve", {"pk": 9, "fields": ["id"]})
+    assert answer.code == "NOT_FOUND"
+    assert answer.envelope["error"] == "Not found."
+
+
+def test_a_failure_keeps_what_it_has_to_say():
+    failure = Failure("NO", Category.VALIDATION, "No.", "", soft=True)
+    outcome = Outcome("books_retrieve", 200, {"answer": 1}, failure)
+    assert narrowed(outcome, ["id"]) is outcome
+
+
+@pytest.mark.parametrize("data", [None, "some text", 7], ids=repr)
+def test_an_answer_that_is_no_object_stays(data):
+    assert narrowed(Outcome("books_retrieve", 200, data), ["id"]).data == data
+
+
+def test_the_names_are_those_that_http_clients_see(call):
+    pattern = path("books/", BookList.as_view(renderer_classes=[CamelCaseJSONRenderer]))
+    answer = call("books_list", {"fields": ["bookTitle", "metadata.colour"]}, pattern)
+    assert answer.data["results"][0] == {"bookTitle": "Emma", "metadata": {"colour": "red"}}
+    (problem,) = call("books_list", {"fields": ["book_title"]}, pattern).problems
+    assert problem["accepted"] == "bookTitle"
+
+
+def test_grouped_arguments_have_it_in_the_query(call):
+    answer = call("books_list", {"query": {"fields": "id"}}, ARGUMENTS="grouped")
+    assert answer.data == {"results": [{"id": 1}, {"id": 2}]}
+    following = answer.envelope["meta"]["pagination"]["next"]
+    assert following == {"query": {"fields": "id", "page": 2}}
+    arguments = {"kwargs": {"pk": 1}, "query": {"fields": ["idd"]}}
+    (problem,) = call("books_retrieve", arguments, ARGUMENTS="grouped").problems
+    assert problem["pointer"] == "/query/fields/0"
+
+
+# --- What is refused ----------------------------------------------------------------------
+
+
+def test_an_unknown_field_is_refused_with_the_nearest(call):
+    refused = call("books_retrieve", {"pk": 1, "fields": ["id", "owner.nam"]})
+    assert refused.is_error
+    assert refused.code == "VALIDATION_ERROR"
+    assert refused.problems == [
+        {
+            "pointer": "/fields/1",
+            "field": "fields[1]",
+            "code": "unknown",
+            "message": "Unknown field 'owner.nam'.",
+            "received": "owner.nam",
+            "accepted": "owner.name",
+            "remediation": "Did you mean 'owner.name'? Correct 'owner.nam' or leave it out, "
+            "then call again.",
+        }
+    ]
+
+
+def test_without_a_nearest_the_fields_are_told(call):
+    (problem,) = call("books_retrieve", {"pk": 1, "fields": "zzz,id"}).problems
+    assert problem["pointer"] == "/fields"
+    assert problem["accepted"].startswith("id, book_title, owner, owner.name")
+
+
+def test_a_write_only_field_is_unknown(call):
+    (problem,) = call("books_retrieve", {"pk": 1, "fields": ["password"]}).problems
+    assert problem["received"] == "password"
+
+
+def test_below_a_text_there_is_nothing(call):
+    assert call("books_retrieve", {"pk": 1, "fields": ["book_title.x"]}).problems
+
+
+@pytest.mark.parametrize("wrong", [7, {"id": True}, [{"id": True}], [None]], ids=str)
+def test_what_is_no_list_of_names_is_refused(call, wrong):
+    refused = call("books_retrieve", {"pk": 1, "fields": wrong})
+    assert refused.code == "INVALID_FORMAT"
+    assert refused.problems[0]["accepted"] == "an array of strings"
+
+
+def test_a_great_many_unknown_fields_are_refused_by_the_first(call):
+    wrong = [f"field {n}" for n in range(50_000)]
+    refused = call("books_retrieve", {"pk": 1, "fields": wrong}, MAX_ERROR_CHARS=None)
+    assert len(refused.problems) == 20
+
+
+# --- What is known only when the view answers ----------------------------------------------
+
+
+def test_below_a_field_of_any_json_every_name_may_be_asked_for(call):
+    wanted = ["metadata.size.height", "first_letter.letter", "metadata.weight"]
+    answer = call("books_retrieve", {"pk": 1, "fields": wanted})
+    assert answer.data == {"metadata": {"size": {"height": 3}}, "first_letter": {"letter": "E"}}
+
+
+def test_a_member_that_a_nested_serializer_adds_may_be_asked_for(call):
+    answer = call("books_retrieve", {"pk": 1, "fields": ["label.length"]})
+    assert answer.data == {"label": {"length": 3}}
+
+
+class PricedSerializer(BookSerializer):
+    """Gives staff one field more."""
+
+    def get_fields(self):
+        fields = super().get_fields()
+        if self.context["request"].user.is_staff:
+            fields["cost"] = serializers.IntegerField(default=7)
+        return fields
+
+
+class PricedDetail(BookDetail):
+    serializer_class = PricedSerializer
+
+    def get_object(self):
+        return {**super().get_object(), "cost": 7}
+
+
+def test_fields_that_depend_on_the_caller_are_not_enumerated(argument):
+    shown = argument(PricedDetail.as_view(), "books/<int:pk>/")
+    assert shown["items"] == {"type": "string"}
+    assert "Among them: id, book_title" in shown["description"]
+
+
+@pytest.mark.parametrize(("is_staff", "answer"), [(True, {"id": 1, "cost": 7}), (False, {"id": 1})])
+def test_a_field_that_only_some_callers_get_is_not_refused(expose, db, is_staff, answer):
+    expose(path("books/<int:pk>/", PricedDetail.as_view()))
+    client = MCPClient()
+    client.force_authenticate(get_user_model().objects.create(username="x", is_staff=is_staff))
+    result = client.call_tool("books_retrieve", {"pk": 1, "fields": ["id", "cost"]})
+    assert result.data == answer
+
+
+# --- Parity, envelopes, budget -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("selected", [["number", "lines.quantity"], ["id", "customer"]], ids=str)
+def test_the_answer_is_https_narrowed(agent_of, http_of, selected):
+    result = agent_of("alice").call("orders_list", fields=selected, page_size=3)
+    over_http = http_of("alice").get("/api/orders/?page_size=3").json()
+    assert result.data["results"] == select(over_http, selected)["results"]
+    assert result.envelope["meta"]["pagination"]["next"]["fields"] == selected
+
+
+def test_parity_counts_the_fields_asked_for(call, db):
+    call("books_list", {})
+    assert_tool_parity(MCPClient(), "books_retrieve", {"pk": 1, "fields": ["id"]})
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("kind", ["envelope", "full"])
+def test_a_selection_is_valid_by_the_output_schema(agent_of, settings, revision, kind):
+    settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": kind}
+    registry.reload()
+    agent = agent_of("carol", revision=revision)
+    rows = agent.call("orders_list", fields=["lines.product"]).data["results"]
+    assert rows
+    assert all(set(row) == {"lines"} for row in rows)
+
+
+def test_each_envelope_holds_the_selection(call):
+    arguments, rows = {"fields": ["id"]}, [{"id": 1}, {"id": 2}]
+    envelopes = {
+        envelope: call("books_list", arguments, ENVELOPE_CLASS=envelope).envelope
+        for envelope in (ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope)
+    }
+    assert envelopes[ResponseV2Envelope]["data"] == {"results": rows}
+    assert envelopes[StatusEnvelope]["data"] == {"results": rows}
+    assert envelopes[PlainEnvelope]["results"] == envelopes[OkEnvelope]["data"] == rows
+    assert envelopes[PlainEnvelope]["count"] == 3
+
+
+def test_the_content_hash_is_of_what_is_sent(call):
+    def hash_of(**arguments) -> str:
+        answer = call("books_retrieve", {"pk": 1, **arguments}, ENVELOPE_CLASS=OkEnvelope)
+        return answer.envelope["meta"]["content_hash"]
+
+    assert hash_of(fields=["id"]) == hash_of(fields="id") != hash_of()
+
+
+def test_asking_for_less_is_done_before_the_result_is_shortened(call, monkeypatch):
+    long = [{**BOOKS[0], "metadata": {"story": "Once. " * 1000}}]
+    monkeypatch.setattr(BookList, "get_queryset", lambda view: long)
+    limit = {"MAX_RESULT_CHARS": 2000}
+    (warning,) = call("books_list", {}, **limit).envelope["meta"]["warning_details"]
+    assert warning["code"] == "CONTENT_TRUNCATED"
+    assert warning["message"].endswith(
+        "Ask for the fields you need only: name them in the argument 'fields'."
+    )
+    less = call("books_list", {"fields": ["id", "owner"]}, **limit)
+    assert less.data == {"results": [{"id": 1, "owner": BOOKS[0]["owner"]}]}
+    assert "content_fidelity" not in less.envelope["meta"]
+
+
+def test_where_no_fields_can_be_named_nothing_is_said_of_them(call, monkeypatch):
+    long = [{**BOOKS[0], "metadata": {"story": "Once. " * 1000}}]
+    monkeypatch.setattr(BookList, "get_queryset", lambda view: long)
+    answer = call("books_list", {}, MAX_RESULT_CHARS=2000, FIELDS_ARGUMENT=False)
+    assert "'fields'" not in json.dumps(answer.envelope["meta"])

@@ -1,0 +1,86 @@
+"""Schemas that a project declares hold for shortened answers too."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.truncation import kept_promises
+
+ROW = {
+    "type": "object",
+    "properties": {"id": {"type": "integer"}, "required": {"type": "string", "minLength": 1}},
+    "required": ["id", "required"],
+}
+DECLARED = {
+    "type": "object",
+    "properties": {"rows": {"type": "array", "minItems": 1, "items": ROW}},
+    "required": ["rows"],
+}
+
+
+@mcp_tool(output_schema=DECLARED)
+class Wide(APIView):
+    """Give rows of which each is too long for a result."""
+
+    def get(self, request) -> Response:
+        row = {"required": "x", **{f"k{n}": "v" * 30 for n in range(2000)}}
+        return Response({"rows": [{"id": n, **row} for n in range(3)]})
+
+
+@pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status"])
+def test_a_shortened_answer_keeps_to_a_declared_schema(expose, agent_of, envelope):
+    """The agent holds each result against the schema of its tool."""
+    expose(path("wide/", Wide.as_view()), ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}Envelope")
+    result = agent_of("alice").call("wide")
+    assert all("required" not in row for row in result.data["rows"])
+
+
+CASES = {
+    "members named like keywords stay": (
+        DECLARED,
+        {
+            "type": "object",
+            "properties": {
+                "rows": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"id": {"type": "integer"}, "required": {"type": "string"}},
+                    },
+                }
+            },
+        },
+    ),
+    "values stay": (
+        {"enum": [{"required": 1}], "default": {"format": 1}},
+        {"enum": [{"required": 1}], "default": {"format": 1}},
+    ),
+    "one of several is any of them": (
+        {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"allOf": [{"anyOf": [{}, {}]}]},
+    ),
+    "conditions go": ({"type": "object", "not": {"required": ["a"]}}, {"type": "object"}),
+    "rows left alike and texts made digests": (
+        {"type": "array", "uniqueItems": True, "items": {"type": "string", "maxLength": 1600}},
+        {"type": "array", "items": {"type": "string"}},
+    ),
+    "what a condition that is gone had evaluated": (
+        {
+            "if": {"required": ["a"]},
+            "then": {"properties": {"b": {}}},
+            "unevaluatedProperties": False,
+            "unevaluatedItems": False,
+        },
+        {},
+    ),
+    "true stays": ({"items": True}, {"items": True}),
+}
+
+
+@pytest.mark.parametrize(("declared", "kept"), CASES.values(), ids=CASES)
+def test_what_is_kept_of_a_schema(declared, kept):
+    assert kept_promises(declared) == kept

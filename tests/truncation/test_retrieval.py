@@ -1,0 +1,519 @@
+"""``content_retrieve``: the rest of a result, for whom it was made."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from django.http import StreamingHttpResponse
+from django.test import Client
+from django.urls import path
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rest_framework.views import APIView
+
+from drf_mcp.archive import CacheArchive
+from drf_mcp.archive.stores import content_hash
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.envelopes import (
+    DigestPayload,
+    OkEnvelope,
+    PlainEnvelope,
+    ResponseV2Envelope,
+    StatusEnvelope,
+    verify_payload,
+)
+from drf_mcp.exceptions import SoftFailure
+from drf_mcp.tools import Registry, mcp_tool
+from drf_mcp.truncation import Digester, canonical_text
+from drf_mcp.views import MCPView
+from tests.agents import Agent
+from tests.truncation.conftest import OPEN, MayRead, Rows, Said, document
+from tests.truncation.fitted import restored
+from tests.truncation.test_any_answer import answers
+
+AUTHENTICATED = "rest_framework.permissions.IsAuthenticated"
+
+
+def archive_of(result) -> tuple[str, str]:
+    """Return the archive id and the hash that a result carries."""
+    ((archive_id, digest),) = result.envelope["meta"]["content_archive_hashes"].items()
+    return archive_id, digest
+
+
+def fetch_all(agent: Agent, **arguments) -> list[dict]:
+    """Fetch all items, slice by slice, those too long for a slice one by one."""
+    items, offset = [], 0
+    while offset is not None:
+        data = agent.call("content_retrieve", offset=offset, **arguments).data
+        if "items" not in data:
+            return [{**data, "value": fetch_text(agent, **arguments)}]
+        items += data["items"]
+        offset = data["next_offset"]
+    for item in items:
+        if "too_long" in item:
+            item["value"] = fetch_text(agent, ids=[item["id"]], **arguments)
+    return items
+
+
+def fetch_text(agent: Agent, **arguments) -> object:
+    """Fetch one item in slices of characters."""
+    text, offset = "", 0
+    while offset is not None:
+        data = agent.call("content_retrieve", offset=offset, **arguments).data
+        text += data["text"]
+        offset = data["next_offset"]
+    assert len(text) == data["total_chars"]
+    return json.loads(text) if data["format"] == "json" else text
+
+
+@pytest.mark.parametrize("tool", ["documents", "rows", "book", "table"])
+def test_what_was_left_out_comes_back_byte_for_byte(
+    library, archive_class, agent_of, http_of, tool
+):
+    library(ARCHIVE_CLASS=archive_class)
+    alice, whole = agent_of("alice"), http_of("alice").get(f"/{tool}/").json()
+    result = alice.call(tool)
+    sent = result.data if isinstance(whole, dict) else result.data["results"]
+    assert len(result.raw["content"][0]["text"]) <= 40_000
+    items = fetch_all(alice, archive_id=archive_of(result)[0])
+    assert encode_data(restored(sent, items)) == encode_data(whole)
+
+
+@given(data=answers.filter(lambda answer: answer is not None), limit=st.integers(2500, 9000))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
+    """What was sent and what was fetched are together what plain HTTP answers."""
+    library(MAX_RESULT_CHARS=limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", data)
+        result = agent_of("alice").call("said")
+        whole = http_of("alice").get("/said/").json()
+    sent = result.data if isinstance(whole, dict) else result.data[wrapper_of(whole)]
+    archives = result.envelope["meta"].get("content_archive_hashes", {})
+    items = [item for name in archives for item in fetch_all(agent_of("alice"), archive_id=name)]
+    assert len(result.raw["content"][0]["text"]) <= limit
+    assert encode_data(restored(sent, items)) == encode_data(whole)
+
+
+@pytest.mark.parametrize("slug", [" s ", "s\n", "s\x00", "s,t", "s\ud800", "s/t.u[1]"])
+def test_any_id_can_be_asked_for(library, alice, slug):
+    library(MAX_RESULT_CHARS=3000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", [{"slug": f"{n}{slug}", "of": "x" * 99} for n in range(50)])
+        result = alice.call("said")
+    archive_id, _ = archive_of(result)
+    for name in result.envelope["meta"]["dropped_content_ids"][:3]:
+        (item,) = alice.call("content_retrieve", archive_id=archive_id, ids=[name]).data["items"]
+        assert item["id"] == name
+
+
+def test_an_item_can_be_asked_for_by_its_pointer(library, alice):
+    library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    (item,) = alice.call("content_retrieve", archive_id=archive_id, ids=["/1999"]).data["items"]
+    assert item["value"]["id"] == 2000
+
+
+@pytest.mark.parametrize("value", [{"n": list(range(20_000))}, "one two. " * 9000], ids=type)
+def test_a_part_with_an_endless_name_comes_back(library, alice, value):
+    library(MAX_RESULT_CHARS=6000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", {"k" * 5000: value})
+        result = alice.call("said")
+    archive_id, _ = archive_of(result)
+    assert fetch_text(alice, archive_id=archive_id) == value
+
+
+@pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status", "Plain"])
+@pytest.mark.parametrize("count", [3, 3000])
+def test_what_can_be_read_only_once_is_not_lost(library, alice, envelope, count):
+    """Generators, which REST framework's encoder writes as arrays."""
+    library(ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}Envelope")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", {"rows": ({"id": n, "of": "x" * 40} for n in range(count))})
+        result = alice.call("said")
+    data = result.envelope if envelope == "Plain" else result.data
+    assert len(data["rows"]) == min(count, len(data["rows"])) > 2
+    assert (count == 3) == (len(result.raw["content"][0]["text"]) < 1000)
+
+
+def test_a_generator_is_a_list_of_results(library, alice):
+    library()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", (n for n in range(3)))
+        assert alice.call("said").data == {"results": [0, 1, 2]}
+
+
+def test_the_plain_body_of_a_soft_failure_is_shortened(library, alice):
+    library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
+    rows = [{"id": n, "of": "x" * 50} for n in range(999)]
+
+    def refuse(view, request):
+        raise SoftFailure("Not all are there.", data=rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "get", refuse)
+        result = alice.call("said")
+    texts = [block["text"] for block in result.raw["content"]]
+    assert len("".join(texts)) <= 40_000
+    assert result.envelope["detail"] == "Not all are there."
+    assert len(result.envelope["data"]) > 400
+    assert "content_archive_hashes" in texts[1]
+
+
+def wrapper_of(answer: object) -> str:
+    """Return the member of the envelope's data that holds an answer that is no object."""
+    return "results" if isinstance(answer, list) else "result"
+
+
+@pytest.mark.parametrize(
+    "envelope_class", [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
+)
+@pytest.mark.parametrize("limit", [2500, 40_000])
+def test_slices_fit_the_budget_in_every_envelope(library, alice, envelope_class, limit):
+    name = f"drf_mcp.envelopes.{envelope_class.__name__}"
+    library(MAX_RESULT_CHARS=limit)
+    archives = [archive_of(alice.call(tool))[0] for tool in ("rows", "book", "table")]
+    library(MAX_RESULT_CHARS=limit, ENVELOPE_CLASS=name)
+    for archive_id in archives:
+        result = agent_text(alice, archive_id=archive_id)
+        assert len(result) <= limit
+        assert "CONTENT_TRUNCATED" not in result
+
+
+def agent_text(agent: Agent, **arguments) -> str:
+    """Return the text of a slice."""
+    raw = agent.result("tools/call", name="content_retrieve", arguments=arguments)
+    assert "isError" not in raw, raw
+    return raw["content"][0]["text"]
+
+
+def test_a_shortened_plain_body_leads_to_the_rest(library, alice):
+    library(ENVELOPE_CLASS="drf_mcp.envelopes.PlainEnvelope")
+    body, beside = alice.result("tools/call", name="rows", arguments={})["content"]
+    kept, said = json.loads(body["text"]), json.loads(beside["text"])
+    assert len(body["text"]) + len(beside["text"]) <= 40_000
+    (archive_id,) = said["content_archive_hashes"]
+    slice_ = json.loads(agent_text(alice, archive_id=archive_id, limit=1))
+    assert slice_["items"][0]["value"]["id"] == kept[-1]["id"] + 1
+
+
+class Lines(APIView):
+    """Stream text without end."""
+
+    def get(self, request) -> StreamingHttpResponse:
+        return StreamingHttpResponse(itertools.repeat(b'a "line"\n'), content_type="text/plain")
+
+
+def test_what_is_said_beside_a_plain_text_that_was_cut_counts(expose, alice):
+    plain = {"ENVELOPE_CLASS": "drf_mcp.envelopes.PlainEnvelope", "MAX_RESULT_CHARS": 4000}
+    expose(path("lines/", Lines.as_view()), MAX_CONTENT_BYTES=2900, **plain)
+    blocks = alice.call("lines").raw["content"]
+    assert sum(len(block.get("text", "")) for block in blocks) <= 4000
+
+
+def test_a_list_of_long_documents_arrives_as_digests_that_verify(library, alice):
+    library()
+    result = alice.call("documents", search="storm mole")
+    meta = result.envelope["meta"]
+    assert meta["content_fidelity"] == "summary"
+    rows = {f"data[{place}].body": row for place, row in enumerate(result.data["results"])}
+    for row in map(rows.pop, meta["dropped_content_ids"]):
+        payload = DigestPayload.from_json(row["body"])
+        assert verify_payload(payload, canonical_text(document(row["id"])["body"]))
+        assert "storm" in payload.evidence_snippets[0].text
+    assert list(rows.values()) == [document(row["id"]) for row in rows.values()]
+
+
+def test_texts_are_kept_whole_where_digests_leave_room_for_them(library, alice):
+    library()
+    result = alice.call("documents")
+    whole = [row for row in result.data["results"] if row == document(row["id"])]
+    assert whole
+    longest = max(len(row["body"]) for row in whole)
+    assert len(result.raw["content"][0]["text"]) + longest > 40_000
+
+
+def test_a_locator_can_be_looked_up_in_the_canonical_text(library, alice):
+    library()
+    result = alice.call("documents", search="storm mole")
+    snippet = DigestPayload.from_json(result.data["results"][-1]["body"]).evidence_snippets[0]
+    start, end = map(int, snippet.locator.removeprefix("char:").split("-"))
+    data = alice.call(
+        "content_retrieve",
+        archive_id=archive_of(result)[0],
+        ids=result.envelope["meta"]["dropped_content_ids"][-1:],
+        canonical=True,
+        offset=start,
+        limit=end - start,
+    ).data
+    assert data["text"] == snippet.text
+
+
+def test_items_by_the_ids_that_were_named_as_dropped(library, alice):
+    library()
+    result = alice.call("rows")
+    first, second = result.envelope["meta"]["dropped_content_ids"][:2]
+    data = alice.call(
+        "content_retrieve", archive_id=archive_of(result)[0], ids=[second, first]
+    ).data
+    assert [item["id"] for item in data["items"]] == [first, second]
+    assert [item["value"]["id"] for item in data["items"]] == [int(first), int(second)]
+    assert data["total_count"] == 2
+
+
+def test_several_ids_in_one_are_understood(library, alice):
+    library()
+    result = alice.call("rows")
+    data = alice.call("content_retrieve", archive_id=archive_of(result)[0], ids=["1999,2000"]).data
+    assert [item["id"] for item in data["items"]] == ["1999", "2000"]
+
+
+def test_an_id_that_was_not_dropped_is_told(library, alice):
+    library()
+    result = alice.call("rows")
+    refused = alice.call("content_retrieve", archive_id=archive_of(result)[0], ids=["1", "2000"])
+    assert refused.code == "NOT_FOUND"
+    assert refused.envelope["error"] == "Not among the archived items: 1."
+
+
+def test_offset_and_limit_cut_slices_of_items(library, alice):
+    library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    data = alice.call("content_retrieve", archive_id=archive_id, offset=3, limit=2).data
+    whole = alice.call("content_retrieve", archive_id=archive_id).data
+    assert data["items"] == whole["items"][3:5]
+    assert (data["offset"], data["next_offset"]) == (3, 5)
+    assert data["total_count"] == whole["total_count"]
+
+
+def test_an_offset_past_the_end_gives_an_empty_last_slice(library, alice):
+    library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    data = alice.call("content_retrieve", archive_id=archive_id, offset=99_999).data
+    assert (data["items"], data["next_offset"]) == ([], None)
+
+
+def test_the_hash_verifies_what_was_fetched(library, alice):
+    library()
+    archive_id, digest = archive_of(alice.call("rows"))
+    assert content_hash(fetch_all(alice, archive_id=archive_id)) == digest
+
+
+def test_the_signed_in_owner_fetches_by_hash(library, alice):
+    library()
+    archive_id, digest = archive_of(alice.call("rows"))
+    assert alice.call("content_retrieve", content_hash=digest).data["archive_id"] == archive_id
+
+
+def test_another_user_cannot_read_it(library, agent_of):
+    library()
+    archive_id, digest = archive_of(agent_of("alice").call("rows"))
+    for agent in (agent_of("bob"), agent_of(None), agent_of("carol")):
+        for arguments in ({"archive_id": archive_id}, {"content_hash": digest}):
+            refused = agent.call("content_retrieve", **arguments)
+            assert refused.code == "NOT_FOUND"
+            assert "Call the tool that gave it again" in refused.envelope["error"]
+
+
+def test_anonymous_content_is_reached_by_its_id_alone(library, agent_of):
+    library()
+    archive_id, digest = archive_of(agent_of(None).call("rows"))
+    assert agent_of(None).call("content_retrieve", archive_id=archive_id).data["items"]
+    assert agent_of(None).call("content_retrieve", content_hash=digest).code == "NOT_FOUND"
+
+
+def test_each_read_asks_the_permissions_of_the_tools_view_again(library, alice):
+    library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    MayRead.refused.add("alice")
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+
+
+def test_content_of_a_tool_that_is_gone_is_gone(library, alice):
+    library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    library(EXCLUDE=["rows"])
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+
+
+def test_expired_content_is_not_found(library, alice, monkeypatch):
+    library()
+    archive_id, _ = archive_of(alice.call("rows"))
+    monkeypatch.setattr("time.time", lambda: 32_503_680_000.0)
+    refused = alice.call("content_retrieve", archive_id=archive_id)
+    assert refused.code == "NOT_FOUND"
+    assert "expired" in refused.envelope["error"]
+
+
+def test_a_hash_beside_the_id_must_be_that_of_the_content(library, alice):
+    library()
+    archive_id, digest = archive_of(alice.call("rows"))
+    other = "sha256:" + "0" * 64
+    assert alice.call("content_retrieve", archive_id=archive_id, content_hash=digest).data["items"]
+    refused = alice.call("content_retrieve", archive_id=archive_id, content_hash=other)
+    assert refused.code == "NOT_FOUND"
+
+
+def test_the_content_has_to_be_named(library, alice):
+    library()
+    assert alice.call("content_retrieve").code == "MISSING_REQUIRED"
+    refused = alice.call("content_retrieve", archive_id="a", offset=-1)
+    assert refused.problems[0]["pointer"] == "/offset"
+
+
+def test_the_tool_says_what_it_takes(library, alice):
+    library()
+    tool = alice.tools()["content_retrieve"]
+    assert list(tool["inputSchema"]["properties"]) == [
+        "archive_id",
+        "content_hash",
+        "ids",
+        "offset",
+        "limit",
+        "canonical",
+    ]
+    assert tool["annotations"]["readOnlyHint"] is True
+
+
+@pytest.mark.parametrize("off", [{"MAX_RESULT_CHARS": None}, {"ARCHIVE_CLASS": None}])
+def test_the_tool_is_there_only_when_something_can_be_archived(library, alice, off):
+    library(**off)
+    assert "content_retrieve" not in alice.tools()
+
+
+def test_without_an_archive_a_result_promises_nothing(library, alice):
+    library(ARCHIVE_CLASS=None)
+    result = alice.call("rows")
+    assert result.envelope["meta"]["content_fidelity"] == "partial"
+    assert "content_archive_hashes" not in result.envelope["meta"]
+
+
+def test_where_the_view_is_not_routed_a_result_promises_nothing(settings, alice):
+    module = type("URLConf", (), {})
+    module.urlpatterns = [path("mcp", MCPView.as_view()), path("rows/", Rows.as_view())]
+    settings.ROOT_URLCONF = module
+    settings.DRF_MCP = {"EXPOSE": "urlconf", "PERMISSION_CLASSES": [OPEN]}
+    result = alice.call("rows")
+    assert "content_archive_hashes" not in result.envelope["meta"]
+
+
+def test_an_endpoint_with_a_registry_of_its_own_serves_its_rest(settings, agent_of):
+    from drf_mcp.archive.retrieval import ContentRetrieveView
+
+    own = Registry()
+    own.register(Rows)
+    module = type("URLConf", (), {})
+    module.urlpatterns = [
+        path("mcp", MCPView.as_view(registry=own)),
+        path("rows/", Rows.as_view()),
+        path("rest/", ContentRetrieveView.as_view()),
+    ]
+    settings.ROOT_URLCONF = module
+    settings.DRF_MCP = {"PERMISSION_CLASSES": [OPEN]}
+    alice = agent_of("alice")
+    archive_id, _ = archive_of(alice.call("rows"))
+    assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
+
+
+class Broken(CacheArchive):
+    """An archive whose server is down."""
+
+    def store(self, entry) -> None:
+        raise ConnectionError("no route to host")
+
+
+def test_a_result_arrives_although_the_archive_fails(library, alice):
+    library(ARCHIVE_CLASS=Broken)
+    result = alice.call("rows")
+    codes = [detail["code"] for detail in result.envelope["meta"]["warning_details"]]
+    assert codes == ["CONTENT_TRUNCATED", "ARCHIVE_UNAVAILABLE"]
+    assert "content_archive_hashes" not in result.envelope["meta"]
+    assert "route to host" not in result.raw["content"][0]["text"]
+
+
+class Lost(CacheArchive):
+    """An archive whose server went down after it had stored."""
+
+    def read(self, archive_id):
+        raise ConnectionError("no route to host")
+
+
+def test_an_archive_that_cannot_be_read_is_unavailable(library, alice):
+    library(ARCHIVE_CLASS=Lost)
+    archive_id, _ = archive_of(alice.call("rows"))
+    result = alice.call("content_retrieve", archive_id=archive_id)
+    assert (result.code, result.data["error_type"]) == ("UNAVAILABLE", "unavailable")
+    assert "route to host" not in result.raw["content"][0]["text"]
+
+
+class Failing(Digester):
+    """A digester whose model is down."""
+
+    def digest(self, text: str, query: str) -> dict:
+        raise ConnectionError("no route to host")
+
+
+def test_a_digester_that_fails_is_stood_in_for(library, alice):
+    library(DIGESTER_CLASS=Failing)
+    result = alice.call("documents")
+    assert result.envelope["meta"]["content_fidelity"] == "summary"
+    assert DigestPayload.from_json(result.data["results"][-1]["body"])
+
+
+def test_a_tool_can_have_a_budget_of_its_own(settings, expose, alice):
+    @mcp_tool(name="short", max_result_chars=5000)
+    class Short(Rows):
+        """Have little room."""
+
+    @mcp_tool(name="whole", max_result_chars=0)
+    class Whole(Rows):
+        """Have all the room."""
+
+    expose(path("short/", Short.as_view()), path("whole/", Whole.as_view()))
+    assert len(alice.call("short").raw["content"][0]["text"]) <= 5000
+    assert len(alice.call("whole").data["results"]) == 2000
+
+
+def test_errors_have_a_budget_of_their_own(library, alice):
+    library(MAX_ERROR_CHARS=3000)
+    refused = alice.call(
+        "content_retrieve", archive_id="a", **{"x" * 60 + str(n): n for n in range(50)}
+    )
+    assert len(refused.raw["content"][0]["text"]) <= 3000
+    assert refused.code == "VALIDATION_ERROR"
+
+
+def test_over_plain_http_the_view_answers_its_owner(library, agent_of, http_of):
+    library(PERMISSION_CLASSES=[AUTHENTICATED])
+    archive_id, _ = archive_of(agent_of("alice").call("rows"))
+    at = f"/mcp/content/?archive_id={archive_id}&ids=1999&ids=2000"
+    assert len(http_of("alice").get(at).json()["items"]) == 2
+    assert http_of("bob").get(at).status_code == 404
+    assert http_of(None).get(at).status_code == 401
+
+
+def test_over_plain_http_permissions_are_asked_again(library, agent_of, http_of):
+    library()
+    archive_id, _ = archive_of(agent_of("alice").call("rows"))
+    MayRead.refused.add("alice")
+    assert http_of("alice").get(f"/mcp/content/?archive_id={archive_id}").status_code == 404
+
+
+def test_over_plain_http_nothing_is_found_while_nothing_is_archived(library, http_of):
+    library(ARCHIVE_CLASS=None)
+    assert http_of("alice").get("/mcp/content/?archive_id=a").status_code == 404
+
+
+def test_an_open_list_of_tools_stays_public(settings, expose):
+    class Open(Rows):
+        """Let everybody in."""
+
+        permission_classes = []
+
+    expose(path("open/", Open.as_view()), ARCHIVE_CLASS="drf_mcp.archive.CacheArchive")
+    result = Agent(Client()).result("tools/list")
+    assert [tool["name"] for tool in result["tools"]] == ["open", "content_retrieve"]
+    assert result["cacheScope"] == "public"
