@@ -32,7 +32,7 @@ def is_nested_deeper(text: str, most: int) -> bool:
     brackets = brackets.replace(b'""', b"")
     brackets = b"".join(brackets.split(b'"')[::2])
     for _ in range(most):
-        brackets = brackets.replace(b"[]", b"")
         if not brackets:
             return False
-    return True
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)

@@ -8,6 +8,7 @@ import pytest
 from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone, translation
 from hypothesis import HealthCheck, settings
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
@@ -41,6 +42,14 @@ def every_message_is_judged(watch: Watch) -> Iterator[None]:
     """Hold every message of the test against the oracles, once it is over."""
     yield
     watch.judge()
+
+
+@pytest.fixture(autouse=True)
+def no_language_left_over() -> Iterator[None]:
+    """End every test in the project's own language and time zone, whatever its middleware chose."""
+    yield
+    translation.deactivate()
+    timezone.deactivate()
 
 
 @pytest.fixture(autouse=True)
