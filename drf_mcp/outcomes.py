@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import Category as Category
-from drf_mcp.dispatch.errors.codes import Severity as Severity
+from drf_mcp.codes import Category as Category
+from drf_mcp.codes import Severity as Severity
 
 
 class Missing(enum.Enum):

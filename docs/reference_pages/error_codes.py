@@ -8,7 +8,7 @@ from typing import Any
 
 from docs.reference_pages.markdown import code, page, table
 from drf_mcp import exceptions
-from drf_mcp.dispatch.errors.codes import CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
+from drf_mcp.codes import CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
 from drf_mcp.dispatch.errors.mapper import CAUSES
 from drf_mcp.dispatch.errors.remediation import PROBLEM_REMEDIES, STATUS_ADVICE
 from drf_mcp.outcomes import Severity

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import HANDLING
+from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, response_failure, soft_failure
 from drf_mcp.dispatch.pagination import pagination_of
 from drf_mcp.dispatch.throttling import approaching, rate_limit_of

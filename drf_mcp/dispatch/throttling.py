@@ -16,7 +16,7 @@ from django.db import connections
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.dispatch.errors.codes import WARNING_SEVERITIES
+from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 
 APPROACHING = "RATE_LIMIT_APPROACHING"

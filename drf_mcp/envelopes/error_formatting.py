@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework import exceptions
 
-from drf_mcp.dispatch.errors.codes import (
+from drf_mcp.codes import (
     HANDLING,
     Category,
     category_of_code,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import HANDLING
+from drf_mcp.codes import HANDLING
 from drf_mcp.outcomes import MISSING, Failure, Outcome, Problem, Warning
 
 FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
-from drf_mcp.dispatch.errors.codes import WARNING_SEVERITIES
+from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.envelopes.metadata import FIDELITY, FIDELITY_LEVELS, SOURCE
 from drf_mcp.outcomes import (
     Fidelity,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import CODES, category_of_code, screaming_code
+from drf_mcp.codes import CODES, category_of_code, screaming_code
 from drf_mcp.envelopes.metadata_parsing import read_meta
 from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem, Severity, Warning
 

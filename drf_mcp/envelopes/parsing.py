@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import CODES, HANDLING, category_of_code, standard_code
+from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
 from drf_mcp.envelopes.metadata_parsing import items, mapping, read_meta
 from drf_mcp.envelopes.model_parsing import pointer_of, read_ok, read_status
 from drf_mcp.envelopes.response_v2 import ERROR_DATA, VERSION

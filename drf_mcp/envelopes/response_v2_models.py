@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
-from drf_mcp.dispatch.errors.codes import HANDLING, WARNING_SEVERITIES, category_of_code
+from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code
 from drf_mcp.envelopes.metadata_parsing import moment, period
 from drf_mcp.envelopes.model import Body
 from drf_mcp.envelopes.response_v2 import VERSION

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timezone
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import HANDLING
+from drf_mcp.codes import HANDLING
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.data import as_object, as_object_schema, payload, payload_schema

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import WARNING_SEVERITIES
+from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.outcomes import Severity, Warning
 
 ATTRIBUTE = "mcp_notes"

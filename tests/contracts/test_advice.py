@@ -13,7 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.dispatch.errors.codes import STATUS_CODES
+from drf_mcp.codes import STATUS_CODES
 from drf_mcp.dispatch.errors.remediation import BY_CATEGORY, STATUS_ADVICE
 from example_project.shop.models import Product
 from example_project.shop.serializers import ProductSerializer

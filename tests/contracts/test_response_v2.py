@@ -11,7 +11,7 @@ from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp import call_context
-from drf_mcp.dispatch.errors.codes import CODES, HANDLING, Category
+from drf_mcp.codes import CODES, HANDLING, Category
 from drf_mcp.envelopes import error_response, success_response
 from drf_mcp.exceptions import Conflict, FeatureDisabled
 from tests.dispatch.views import answering, raising, validating

@@ -13,8 +13,8 @@ from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 from docs.reference_pages.envelope_fields import DESCRIBED, rows
 from docs.reference_pages.error_codes import WARNING_MEANINGS, WHEN
 from drf_mcp import __version__
+from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.dispatch.content import NOT_DECODED
-from drf_mcp.dispatch.errors.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.management import commands
 from drf_mcp.settings import DEFAULTS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from drf_mcp.dispatch.errors.codes import CODES, HANDLING, WARNING_SEVERITIES
+from drf_mcp.codes import CODES, HANDLING, WARNING_SEVERITIES
 from drf_mcp.envelopes import (
     ErrorData,
     ResponseV2Envelope,

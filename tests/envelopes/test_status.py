@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from drf_mcp.dispatch.errors.codes import HANDLING
+from drf_mcp.codes import HANDLING
 from drf_mcp.envelopes import StandardMCPResponse, StatusEnvelope
 from drf_mcp.outcomes import Category, Failure, Outcome, Severity, Warning
 from tests.envelopes.samples import (

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from rest_framework.exceptions import ErrorDetail
 
-from drf_mcp.dispatch.errors.codes import (
+from drf_mcp.codes import (
     CODES,
     STATUS_CODES,
     category_of_code,

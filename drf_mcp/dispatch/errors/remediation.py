@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drf_mcp.dispatch.errors.codes import HANDLING
+from drf_mcp.codes import HANDLING
 from drf_mcp.outcomes import Category, Problem
 
 PROBLEM_REMEDIES = {
