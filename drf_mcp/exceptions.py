@@ -7,10 +7,26 @@ response, over MCP the code and category that their name says.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException, ErrorDetail
+
+Result = TypeVar("Result")
+
+
+def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
+    """Run a step of somebody else's code; whatever it raises, the call goes on.
+
+    Args:
+        step: a view, a permission or an encoding, any of which may raise anything.
+        otherwise: gives the result for what was raised.
+    """
+    try:
+        return step()
+    except Exception as exc:  # noqa: BLE001 - no exception of a view may leave a tool call
+        return otherwise(exc)
 
 
 class ProtocolError(Exception):

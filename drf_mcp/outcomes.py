@@ -16,6 +16,7 @@ from typing import Any
 
 from drf_mcp.codes import Category as Category
 from drf_mcp.codes import Severity as Severity
+from drf_mcp.json_text import JSONPointer
 
 
 class Missing(enum.Enum):
@@ -58,8 +59,7 @@ class Problem:
     def path(self) -> str:
         """The pointer as people write it, ``a[0].b``; "" is all of the arguments."""
         path = ""
-        for token in self.pointer.split("/")[1:]:
-            name = token.replace("~1", "/").replace("~0", "~")
+        for name in JSONPointer(self.pointer).path:
             if name.isdecimal():
                 path += f"[{name}]"
             else:

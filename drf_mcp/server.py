@@ -13,11 +13,10 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.containment import contain
 from drf_mcp.dispatch.dispatcher import close_broken_connections, dispatch, failed, unexpected
 from drf_mcp.dispatch.encoding import AnswerEncoder
 from drf_mcp.envelopes import Envelope
-from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError
+from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError, contain
 from drf_mcp.observability.logging import log_refusal, observe, traced
 from drf_mcp.observability.records import RequestContext
 from drf_mcp.protocol import (

@@ -20,10 +20,10 @@ from rest_framework.settings import api_settings
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import check_media_type, check_origin
 from drf_mcp.browsable import is_wanted, refuse, show
-from drf_mcp.dispatch.dispatcher import contain, unexpected
+from drf_mcp.dispatch.dispatcher import unexpected
 from drf_mcp.dispatch.errors.parsing import sentence
 from drf_mcp.envelopes import Envelope
-from drf_mcp.exceptions import ProtocolError, Refused
+from drf_mcp.exceptions import ProtocolError, Refused, contain
 from drf_mcp.option_types import (
     Class,
     Flag,

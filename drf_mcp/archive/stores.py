@@ -21,7 +21,7 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from django.utils import timezone
 
-from drf_mcp.dispatch.encoding import to_bytes
+from drf_mcp.json_text import content_hash
 from drf_mcp.settings import mcp_settings
 
 ARCHIVE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -59,16 +59,6 @@ def new_archive_id() -> str:
     return secrets.token_urlsafe(16)
 
 
-def content_hash(items: Any) -> str:
-    """Return ``sha256:`` and the hex hash of the canonical JSON of a value.
-
-    Canonical JSON is compact, in UTF-8, its names sorted, so that whoever has the
-    value can compute the same hash. Half a surrogate pair counts as U+FFFD.
-    """
-    text = json.dumps(items, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"sha256:{hashlib.sha256(to_bytes(text)).hexdigest()}"
-
-
 @dataclass(frozen=True)
 class Entry:
     """What one result had no room for.
@@ -79,7 +69,7 @@ class Entry:
         tool: the name of the tool that gave it.
         content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``, the members of
             each value in their own order. ASCII, so that every database takes it.
-        content_hash: the hash of the items, see `content_hash`.
+        content_hash: the hash of the items, see `drf_mcp.json_text.content_hash`.
         created: when it was made.
         kwargs: the path's kwargs of the call that gave it.
         query_string: its encoded query.

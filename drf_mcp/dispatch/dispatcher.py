@@ -22,7 +22,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.containment import contain as contain
 from drf_mcp.dispatch.content import BODILESS, Content, read_response
 from drf_mcp.dispatch.errors.blockers import Listings
 from drf_mcp.dispatch.errors.crashes import exception_failure
@@ -42,7 +41,7 @@ from drf_mcp.dispatch.response import (
     pointed,
     unanswered,
 )
-from drf_mcp.exceptions import InternalError
+from drf_mcp.exceptions import InternalError, contain
 from drf_mcp.observability.telemetry import Stopwatch
 from drf_mcp.outcomes import Outcome
 from drf_mcp.tools import ArgumentsRefused, Tool

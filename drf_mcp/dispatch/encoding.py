@@ -13,6 +13,8 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from rest_framework.utils.encoders import JSONEncoder
 
+from drf_mcp.json_text import JSONPointer
+
 ENCODER = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 # What Python's json writes as the name of a member.
 KEYS = (str, int, float, type(None))
@@ -91,7 +93,7 @@ def unencodable(value: Any, encoder: AnswerEncoder | None = None) -> tuple[str, 
         name, value = next(inner, (None, value))
         if name is None:
             return pointer, what_is_wrong(value)
-        pointer += "/" + str(name).replace("~", "~0").replace("/", "~1")
+        pointer += JSONPointer.from_path([name])
         if id(value) in above:
             return pointer, "a part of itself"
         above.add(id(value))
@@ -125,11 +127,3 @@ def what_is_wrong(value: Any) -> str:
     if isinstance(value, float):
         return "NaN or an infinity"
     return f"of type {kind}"
-
-
-def to_bytes(text: str) -> bytes:
-    """Return text as UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

@@ -21,9 +21,9 @@ from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
 from rest_framework.response import Response
 
-from drf_mcp.dispatch.containment import contain
 from drf_mcp.dispatch.errors.crashes import EXCEPTION_STATUSES
 from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 
 Link = Callable[[Any], Any]

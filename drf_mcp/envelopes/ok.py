@@ -8,8 +8,9 @@ from typing import Any
 
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.content_hash import content_hash, json_value
+from drf_mcp.envelopes.content_hash import json_value
 from drf_mcp.envelopes.data import is_page, payload, payload_schema
+from drf_mcp.json_text import content_hash
 from drf_mcp.outcomes import Failure, Outcome
 
 META: dict[str, Any] = {
@@ -100,7 +101,7 @@ class OkEnvelope(Envelope):
         if outcome.content_hash:
             meta["content_hash"] = outcome.content_hash
         elif not outcome.version and not outcome.is_error:
-            meta["content_hash"] = content_hash(content)
+            meta["content_hash"] = content_hash(content, "sha256-")
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
         if outcome.failure is not None and outcome.failure.soft:

@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from drf_mcp.dispatch.dispatcher import contain
-from drf_mcp.exceptions import ProtocolError
+from drf_mcp.exceptions import ProtocolError, contain
 from drf_mcp.observability.records import CallRecord, RequestContext
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drf_mcp.dispatch.encoding import encode_data, to_bytes
+from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.introspection.source.stock import classes_of
+from drf_mcp.json_text import to_bytes
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
 from drf_mcp.tools.listing import output_schema

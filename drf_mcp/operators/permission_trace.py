@@ -17,9 +17,9 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import contain
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import quotas_of
+from drf_mcp.exceptions import contain
 from drf_mcp.introspection.unsent_request import negotiate
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
-from drf_mcp.depth import is_nested_deeper
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
+from drf_mcp.json_text import is_nested_deeper
 
 # Objects and arrays inside one another; REST framework and JSON Schema need far fewer.
 MAX_DEPTH = 100

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from drf_mcp.dispatch.dispatcher import contain
 from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.exceptions import contain
 from drf_mcp.introspection.examples import example
 from drf_mcp.introspection.field_schema import PNG, TEXT
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload

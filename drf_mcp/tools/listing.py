@@ -13,9 +13,10 @@ from django.utils import translation
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.encoding import encode_data, to_bytes
+from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidParams
+from drf_mcp.json_text import to_bytes
 from drf_mcp.outcomes import MISSING
 from drf_mcp.protocol import Era
 from drf_mcp.settings import mcp_settings

@@ -7,10 +7,10 @@ from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
 
-from drf_mcp.depth import NestedTooDeep, is_nested_deeper
-from drf_mcp.dispatch.encoding import AnswerEncoder, to_bytes, unencodable
+from drf_mcp.dispatch.encoding import AnswerEncoder, unencodable
 from drf_mcp.dispatch.errors.remediation import UNWRITABLE
 from drf_mcp.envelopes import Envelope
+from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
 from drf_mcp.truncation.budget import Budget

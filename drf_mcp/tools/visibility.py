@@ -20,9 +20,10 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, is_bare
-from drf_mcp.dispatch.dispatcher import as_http_would, contain, is_asynchronous
+from drf_mcp.dispatch.dispatcher import as_http_would, is_asynchronous
 from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
 from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.stock import classes_of, is_stock
 from drf_mcp.introspection.unsent_request import negotiate
 from drf_mcp.tools import Tool

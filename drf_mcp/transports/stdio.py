@@ -18,9 +18,9 @@ from django.core.signals import request_finished, request_started
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import contain, unexpected
+from drf_mcp.dispatch.dispatcher import unexpected
 from drf_mcp.dispatch.errors.parsing import sentence
-from drf_mcp.exceptions import ParseError, ProtocolError, Refused
+from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, error_response, jsonrpc
 from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_HEADER,

@@ -11,7 +11,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import Entry, can_archive, owner_of
-from drf_mcp.dispatch.dispatcher import contain
+from drf_mcp.exceptions import contain
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool

@@ -8,7 +8,7 @@ import string
 import unicodedata
 from collections.abc import Callable
 
-from drf_mcp.dispatch.encoding import to_bytes
+from drf_mcp.json_text import to_bytes
 
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff]")
 NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")

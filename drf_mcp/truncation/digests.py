@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drf_mcp.dispatch.encoding import encode_data, to_bytes
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.json_text import to_bytes
 from drf_mcp.truncation.canonical_text import canonical_text
 
 VERSION = "1.0"

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.dispatch.encoding import to_bytes
+from drf_mcp.json_text import to_bytes
 from drf_mcp.truncation.json_paths import Path, pointer, value_at, written
 
 IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.json_text import JSONPointer, encode_plain
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where a value stands: the names and positions that lead to it."""
@@ -36,10 +37,10 @@ class Sizes:
         if type(value) in (int, float):
             return len(repr(value))
         if not isinstance(value, (dict, list)):
-            return len(encode_data(value))
+            return len(encode_plain(value))
         known = self._known.get(id(value))
         if known is None:
-            known = self._known[id(value)] = (value, len(encode_data(value)))
+            known = self._known[id(value)] = (value, len(encode_plain(value)))
         return known[1]
 
 
@@ -89,7 +90,7 @@ def value_at(tree: Any, path: Path) -> Any:
 
 def pointer(path: Path) -> str:
     """Return a path as a JSON pointer (RFC 6901)."""
-    return "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in path)
+    return JSONPointer.from_path(path)
 
 
 def written(path: Path) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from drf_mcp.archive.stores import Entry, content_hash, new_archive_id
+from drf_mcp.archive.stores import Entry, new_archive_id
 from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.json_text import content_hash
 from drf_mcp.outcomes import Outcome, Warning
 from drf_mcp.truncation.digests import Digest, is_digest, shrunk
 from drf_mcp.truncation.failures import fit_failure

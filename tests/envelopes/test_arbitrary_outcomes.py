@@ -20,7 +20,7 @@ from drf_mcp.envelopes import (
     StatusEnvelope,
     ToolResponse,
 )
-from drf_mcp.envelopes.content_hash import content_hash
+from drf_mcp.json_text import content_hash
 from drf_mcp.outcomes import (
     MISSING,
     Category,

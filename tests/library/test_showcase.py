@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from drf_mcp.archive.stores import content_hash
 from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.envelopes.digest import Locator
+from drf_mcp.json_text import content_hash
 from tests.agents import REVISIONS, Agent
 
 BUDGET = 40_000

@@ -20,7 +20,8 @@ from drf_mcp.archive import (
     DatabaseArchive,
     Entry,
 )
-from drf_mcp.archive.stores import content_hash, new_archive_id
+from drf_mcp.archive.stores import new_archive_id
+from drf_mcp.json_text import content_hash
 from drf_mcp.models import ArchivedContent
 from drf_mcp.settings import mcp_settings
 

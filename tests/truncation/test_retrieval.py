@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from rest_framework.views import APIView
 
 from drf_mcp.archive import CacheArchive
-from drf_mcp.archive.stores import content_hash
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import (
     DigestPayload,
@@ -25,6 +24,7 @@ from drf_mcp.envelopes import (
     verify_payload,
 )
 from drf_mcp.exceptions import SoftFailure
+from drf_mcp.json_text import content_hash
 from drf_mcp.tools import Registry, mcp_tool
 from drf_mcp.truncation import Digester, canonical_text
 from drf_mcp.views import MCPView

@@ -10,8 +10,8 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import URLResolver, get_resolver
 
-from drf_mcp.dispatch.dispatcher import contain
 from drf_mcp.envelopes import Envelope
+from drf_mcp.exceptions import contain
 from drf_mcp.settings import SETTINGS, mcp_settings, project_faults
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.views import MCPView

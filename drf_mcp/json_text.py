@@ -1,0 +1,99 @@
+"""JSON and its text: pointers, canonical hashes, UTF-8, and the depth that readers follow."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+_KINDS = bytes.maketrans(b"{}", b"[]")
+_NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
+
+# REST framework's settings for JSON. Of its encoder, plain JSON needs no more.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def encode_plain(value: Any) -> str:
+    """Return dicts, lists, strings and numbers as the compact JSON that REST framework writes."""
+    return _ENCODER.encode(value)
+
+
+def to_bytes(text: str) -> bytes:
+    """Return text as UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def content_hash(value: Any, prefix: str = "sha256:") -> str:
+    """Return the SHA-256 hash of a value's canonical JSON, in hexadecimal digits.
+
+    Canonical JSON is compact, in UTF-8, with sorted names, so that a client that has the value
+    can compute the same hash. Half a surrogate pair counts as U+FFFD.
+
+    Args:
+        value: plain JSON.
+        prefix: ``sha256:`` of archived content, ``sha256-`` of a version of content.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return prefix + hashlib.sha256(to_bytes(text)).hexdigest()
+
+
+class JSONPointer(str):
+    """A JSON pointer (RFC 6901), such as ``/lines/0/quantity``; "" is the whole document."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_path(cls, path: Iterable[Any]) -> JSONPointer:
+        """Return the pointer that names and indexes make, one after the other."""
+        return cls("".join(f"/{cls.escape(str(token))}" for token in path))
+
+    @staticmethod
+    def escape(name: str) -> str:
+        """Return a name as a token of a pointer."""
+        return name.replace("~", "~0").replace("/", "~1")
+
+    @staticmethod
+    def unescape(token: str) -> str:
+        """Return the name that a token of a pointer stands for."""
+        return token.replace("~1", "/").replace("~0", "~")
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The names that the pointer follows, an index as its digits."""
+        return tuple(map(self.unescape, self.split("/")[1:]))
+
+
+class NestedTooDeep(ValueError):
+    """A value is nested deeper than readers of JSON follow.
+
+    Args:
+        most: the deepest that is taken.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"nested deeper than {most} levels")
+
+
+def is_nested_deeper(text: str, most: int) -> bool:
+    """Return whether valid JSON holds more objects and arrays inside one another than this.
+
+    Few brackets settle it; else the innermost pairs are taken away until none is left.
+    """
+    if text.count("[") + text.count("{") <= most:
+        return False
+    encoded = text.encode(errors="replace")
+    if b"\\" in encoded:
+        encoded = encoded.replace(rb"\\", b"").replace(rb"\"", b"")
+    brackets = encoded.translate(_KINDS, delete=_NEITHER)
+    # Most strings hold no brackets; of the others every second piece between quotes is one.
+    brackets = brackets.replace(b'""', b"")
+    brackets = b"".join(brackets.split(b'"')[::2])
+    for _ in range(most):
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)

@@ -1,0 +1,50 @@
+"""JSON pointers, canonical hashes and compact JSON, each made in one place for all rooms."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.json_text import JSONPointer, content_hash, encode_plain
+
+NAMES = st.lists(st.text() | st.text(alphabet="~/01a"))
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(NAMES)
+@example(["~1", "a/b", "", "~0~"])
+def test_the_path_of_a_pointer_is_the_path_that_made_it(names):
+    assert JSONPointer.from_path(names).path == tuple(names)
+
+
+def test_a_pointer_is_written_as_rfc_6901_says():
+    assert JSONPointer.from_path(["a/b", "m~n", 0]) == "/a~1b/m~0n/0"
+    assert JSONPointer.from_path([]) == ""
+    assert JSONPointer("").path == ()
+
+
+@given(PLAIN)
+def test_plain_json_is_written_as_rest_framework_writes_it(value):
+    assert encode_plain(value) == encode_data(value)
+
+
+@given(PLAIN)
+def test_a_hash_is_that_of_what_a_client_reads(value):
+    read = json.loads(encode_data(value))
+    assert content_hash(read) == content_hash(value)
+    text = json.dumps(read, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert content_hash(value, "sha256-") == (
+        "sha256-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    )
