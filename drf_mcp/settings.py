@@ -90,6 +90,9 @@ SETTINGS: dict[str, Setting] = {
     # Guidance for the model, sent when a client connects. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True)),
     # --- Tools ----------------------------------------------------------------
+    # Names and titles of tools that have none of their own: a drf_mcp.tools.Naming. See
+    # docs/customising.md.
+    "NAMING_CLASS": Setting("drf_mcp.tools.Naming", Class("drf_mcp.tools.Naming")),
     # "flat": path, query and body arguments side by side.
     # "grouped": {"kwargs": {...}, "query": {...}, "body": {...}}.
     "ARGUMENTS": Setting("flat", Choice("flat", "grouped")),

@@ -17,7 +17,6 @@ from drf_mcp.interaction.call_context import CallContext, notes_of
 from drf_mcp.introspection.field_selection import select
 from drf_mcp.outcomes import Category, Failure, Fidelity, Outcome, RateLimit, Warning
 from drf_mcp.tools import Tool
-from drf_mcp.tools.naming import standard_action
 
 NO_NOTES = CallContext()
 
@@ -165,7 +164,7 @@ def pointed(outcome: Outcome, tool: Tool) -> Outcome:
         return outcome
     if tool.list_tool is not None:
         hint = f"Use {tool.list_tool} to find existing ids, then call again with one of them."
-    elif standard_action(tool.endpoint) == "list" and is_paged(tool):
+    elif tool.endpoint.standard_action == "list" and is_paged(tool):
         hint = "Start at the first page, and go on with the arguments of the next."
     else:
         return outcome

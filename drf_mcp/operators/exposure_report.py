@@ -13,6 +13,7 @@ from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.source.stock import vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
+from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.exposure import (
     Choice,
     choice,
@@ -25,7 +26,7 @@ from drf_mcp.tools.exposure import (
     view_level_options,
 )
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.routes import Endpoint, Route, endpoints, routes
+from drf_mcp.tools.routes import Route, find_routes
 
 CHOOSE = "not chosen: decorate it with @mcp_tool, or register its view"
 SLASH = "trailing slash: another route differs in it alone, and that one counts"
@@ -52,10 +53,10 @@ def unexposed(registry: Registry) -> list[Unexposed]:
     exposed = {key_of(tool.endpoint) for tool in registry.tools().values()}
     found = [
         Unexposed(request_line(endpoint), endpoint.place, reason(endpoint, registry))
-        for endpoint in endpoints(urlconf)
+        for endpoint in find_endpoints(urlconf)
         if key_of(endpoint) not in exposed and not is_ours(endpoint)
     ]
-    return found + list(format_suffixed(routes(urlconf)))
+    return found + list(format_suffixed(find_routes(urlconf)))
 
 
 def key_of(endpoint: Endpoint) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from drf_mcp.introspection.describer import Finding
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.operators.client_limits import limits_passed
 from drf_mcp.tools import Tool
-from drf_mcp.tools.descriptions import about_view, own_docstring, written_about
-from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH, standard_action
+from drf_mcp.tools.descriptions import project_docstring
+from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.visibility import is_open
 
 FEWER = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
@@ -61,9 +61,9 @@ def told_of(tool: Tool, rules: Iterable[Rule]) -> Iterator[Finding]:
 
 def undescribed(tool: Tool) -> Told:
     """Tell of a tool of which nobody wrote what it does."""
-    if tool.options.description or getattr(written(tool), "description", ""):
+    if tool.options.description or getattr(tool.texts.annotations, "description", ""):
         return None
-    if own_docstring(tool.endpoint.handler) or about_view(tool.endpoint, tool.view):
+    if project_docstring(tool.endpoint.handler) or tool.texts.get_view_description():
         return None
     return f"Nobody wrote what {tool.name} does; the model reads {tool.title!r} alone.", DESCRIBE
 
@@ -82,18 +82,13 @@ def undescribed_views(tools: Iterable[Tool]) -> Iterator[Finding]:
         yield Finding(place_of(view_class), told, DESCRIBE_VIEW)
 
 
-def written(tool: Tool) -> Any:
-    """Return what was written about a tool for drf-spectacular, None if nothing."""
-    return written_about(tool.endpoint, tool.view)
-
-
 def inherited(tool: Tool) -> Told:
     """Tell of a description that a class above wrote, about whatever inherits it."""
-    if tool.options.description or getattr(written(tool), "description", ""):
+    if tool.options.description or getattr(tool.texts.annotations, "description", ""):
         return None
     handler = tool.endpoint.handler
     own = vars(tool.endpoint.view_class).get(handler.__name__)
-    if own is not None or not own_docstring(handler):
+    if own is not None or not project_docstring(handler):
         return None
     home = handler.__qualname__.rpartition(".")[0]
     if not home or getattr(tool.endpoint.view_class, "__name__", "") == home:
@@ -103,7 +98,7 @@ def inherited(tool: Tool) -> Told:
 
 def unbounded(tool: Tool) -> Told:
     """Tell of a list that comes whole, however long it is."""
-    if standard_action(tool.endpoint) != "list" or tool.schema.paginated:
+    if tool.endpoint.standard_action != "list" or tool.schema.paginated:
         return None
     view = tool.endpoint.view_class.__name__
     return (

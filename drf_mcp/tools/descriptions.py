@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +11,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection import annotations_of, attempt, model_of
 from drf_mcp.introspection.text import model_name, model_names, text
-from drf_mcp.tools.naming import standard_action
-from drf_mcp.tools.routes import UNSERVED_METHODS, Endpoint
+from drf_mcp.tools.endpoints import Endpoint
 
 MAX_LENGTH = 1024
 VERBS = {
@@ -24,88 +24,87 @@ VERBS = {
 }
 
 
-def title_of(endpoint: Endpoint, view: APIView, name: str) -> str:
-    """Return a title: a written summary, the verb and the model's verbose name, or the name."""
-    annotations = written_about(endpoint, view)
-    if annotations is not None and annotations.summary:
-        return text(annotations.summary)
-    action = standard_action(endpoint)
-    model = model_of(view)
-    if model is None or action is None:
-        return name.replace("_", " ").capitalize()
-    single = model_name(model)
-    if action in VERBS:
-        article = "an" if single[:1].lower() in "aeio" else "a"
-        return VERBS[action].format(article=article, single=single, plural=model_names(model))
-    many = getattr(view, "detail", True) is False
-    words = f"{action.replace('_', ' ')} {model_names(model) if many else single}"
-    method = f"{endpoint.method.lower()}: " if serves_others(endpoint) else ""
-    return sentence(f"{method}{words}")
+class ViewTexts:
+    """Title and description of an endpoint, from what people wrote about its view.
 
-
-def description_of(endpoint: Endpoint, view: APIView, title: str) -> str:
-    """Return what people wrote, nearest first: the schema, the action, the view, the model.
-
-    The docstring of a view with several methods stands behind the title, and that of an
-    action with several behind the method, since it is the same for all of them.
+    Args:
+        endpoint: the endpoint.
+        view: an instance of the view, for introspection.
     """
-    annotations = written_about(endpoint, view)
-    written = getattr(annotations, "description", "") or own_docstring(endpoint.handler)
-    about = about_view(endpoint, view)
-    if written and written == own_docstring(endpoint.handler) and serves_others(endpoint):
-        written = f"{endpoint.method.capitalize()}: {written}"
-    if not written:
-        alone = about and standard_action(endpoint) not in VERBS and not has_others(endpoint)
-        written = about if alone else f"{title}. {about}"
-    deprecated = getattr(annotations, "is_deprecated", False)
-    return cut(f"Deprecated. {written}" if deprecated else written)
+
+    def __init__(self, endpoint: Endpoint, view: APIView) -> None:
+        self.endpoint = endpoint
+        self.view = view
+
+    @functools.cached_property
+    def annotations(self) -> Any:
+        """What people wrote about the endpoint for drf-spectacular, None if nothing."""
+        endpoint = self.endpoint
+        return attempt(
+            endpoint.place,
+            lambda: annotations_of(self.view, endpoint.handler_name, endpoint.method),
+            "",
+            [],
+            None,
+        )
+
+    def get_title(self) -> str:
+        """Return a written summary, or the verb and the model's verbose name; "" without both."""
+        endpoint = self.endpoint
+        if self.annotations is not None and self.annotations.summary:
+            return text(self.annotations.summary)
+        action, model = endpoint.standard_action, model_of(self.view)
+        if model is None or action is None:
+            return ""
+        single = model_name(model)
+        if action in VERBS:
+            article = "an" if single[:1].lower() in "aeio" else "a"
+            return VERBS[action].format(article=article, single=single, plural=model_names(model))
+        many = getattr(self.view, "detail", True) is False
+        method = f"{endpoint.method.lower()}: " if endpoint.action_has_other_methods else ""
+        title = f"{method}{action.replace('_', ' ')} {model_names(model) if many else single}"
+        # `str.capitalize` would take the capitals of the other words away.
+        return f"{title[:1].upper()}{title[1:]}"
+
+    def get_description(self, title: str) -> str:
+        """Return what people wrote, nearest first: the schema, the action, the view, the title.
+
+        The docstring of a view with several methods stands behind the title, and that of an
+        action with several behind the method, since it is the same for all of them.
+        """
+        endpoint, docstring = self.endpoint, project_docstring(self.endpoint.handler)
+        description = getattr(self.annotations, "description", "") or docstring
+        if description and description == docstring and endpoint.action_has_other_methods:
+            description = f"{endpoint.method.capitalize()}: {description}"
+        if not description:
+            about = self.get_view_description()
+            is_extra = endpoint.standard_action not in VERBS
+            alone = about and is_extra and not endpoint.view_has_other_methods
+            description = about if alone else f"{title}. {about}"
+        deprecated = getattr(self.annotations, "is_deprecated", False)
+        return cut_text(f"Deprecated. {description}" if deprecated else description)
+
+    def get_view_description(self) -> str:
+        """Return the view's ``description``, as REST framework asks for it, or its docstring."""
+        description = attempt(
+            self.endpoint.place,
+            lambda: str(getattr(self.view, "description", None) or ""),
+            "",
+            [],
+            "",
+        )
+        return inspect.cleandoc(description) or project_docstring(self.endpoint.view_class)
 
 
-def sentence(words: str) -> str:
-    """Return words with a capital at their beginning, the others as they were written."""
-    return f"{words[:1].upper()}{words[1:]}"
-
-
-def serves_others(endpoint: Endpoint) -> bool:
-    """Return whether the action that answers does so for other methods as well."""
-    actions: dict[str, str] = getattr(endpoint.route.callback, "actions", None) or {}
-    served = [m for m in actions if actions[m] == endpoint.action and m not in UNSERVED_METHODS]
-    return len(served) > 1
-
-
-def has_others(endpoint: Endpoint) -> bool:
-    """Return whether the docstring of the view is about other methods or actions as well."""
-    if endpoint.action is not None:
-        return serves_others(endpoint)
-    methods = {*endpoint.view_class.http_method_names} - UNSERVED_METHODS
-    return len([m for m in methods if hasattr(endpoint.view_class, m)]) > 1
-
-
-def written_about(endpoint: Endpoint, view: APIView) -> Any:
-    """Return what people wrote about an endpoint for drf-spectacular, None if nothing."""
-    handler = endpoint.action or endpoint.method.lower()
-    return attempt(
-        endpoint.place, lambda: annotations_of(view, handler, endpoint.method), "", [], None
-    )
-
-
-def own_docstring(target: Callable[..., Any]) -> str:
+def project_docstring(target: Callable[..., Any]) -> str:
     """Return a docstring that the project wrote, not one that REST framework did."""
     if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:
         return ""
     return inspect.cleandoc(target.__doc__)
 
 
-def about_view(endpoint: Endpoint, view: APIView) -> str:
-    """Return a view's ``description``, as REST framework asks for it, or else its docstring."""
-    said = attempt(
-        endpoint.place, lambda: str(getattr(view, "description", None) or ""), "", [], ""
-    )
-    return inspect.cleandoc(said) or own_docstring(endpoint.view_class)
-
-
-def cut(text: str, limit: int = MAX_LENGTH) -> str:
-    """Cut text to the limit at the end of a word."""
+def cut_text(text: str, limit: int = MAX_LENGTH) -> str:
+    # At the end of a word.
     text = text.strip()
     if len(text) <= limit:
         return text

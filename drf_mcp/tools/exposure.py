@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -16,9 +16,8 @@ from drf_mcp.introspection.describer import Finding
 from drf_mcp.introspection.source.stock import classes_of, vars_through
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.naming import default_name, standard_action
+from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ToolOptions, ViewOptions
-from drf_mcp.tools.routes import Endpoint
 
 # Where drf-spectacular has the views that serve OpenAPI documents.
 DOCUMENTS = "drf_spectacular.views"
@@ -31,12 +30,10 @@ class Choice:
     Attributes:
         endpoint: the endpoint.
         options: what was said of the tool.
-        noun: the words its name starts with, None for the path's.
     """
 
     endpoint: Endpoint
     options: ToolOptions
-    noun: str | None = None
 
 
 class Registration:
@@ -88,7 +85,7 @@ def selects(options: ViewOptions, endpoint: Endpoint) -> bool:
 
 def action_or_method(endpoint: Endpoint) -> str:
     """Return the name by which options choose an endpoint of a view."""
-    action = standard_action(endpoint)
+    action = endpoint.standard_action
     return endpoint.method.lower() if action is None else action
 
 
@@ -130,7 +127,7 @@ def choice(endpoint: Endpoint, registrations: Collection[Registration]) -> Choic
         options = tool_options.over(options) if tool_options else options
     if options.condition is not None and not options.condition():
         return None
-    return Choice(endpoint, options, noun)
+    return Choice(replace(endpoint, noun=noun), options)
 
 
 def options_of(target: Any) -> ToolOptions | None:
@@ -193,8 +190,8 @@ def is_excluded(tool: Choice) -> bool:
 def matches(patterns: Iterable[str], tool: Choice) -> bool:
     """Return whether a pattern fits the tool's method and its path, name or one of its tags."""
     endpoint = tool.endpoint
-    name = tool.options.name or default_name(endpoint, tool.noun)
-    method, action = endpoint.method, standard_action(endpoint)
+    name = tool.options.name or mcp_settings.NAMING_CLASS().get_name(endpoint)
+    method, action = endpoint.method, endpoint.standard_action
     return any(
         pattern.matches(method, endpoint.route.path, tool.options.tags)
         or pattern.matches_name(method, name, action)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_mcp.tools.naming import standard_action
+from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.routes import Endpoint
 
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
@@ -19,7 +18,7 @@ def hints_of(endpoint: Endpoint, options: ToolOptions) -> dict[str, Any]:
     world: what its tools reach is its own data.
     """
     read_only = first(options.read_only, endpoint.method in READ_ONLY_METHODS)
-    creates = endpoint.method == "POST" and standard_action(endpoint) == "create"
+    creates = endpoint.method == "POST" and endpoint.standard_action == "create"
     repeatable = read_only or endpoint.method in IDEMPOTENT_METHODS
     return {
         "readOnlyHint": read_only,

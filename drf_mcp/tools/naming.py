@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 
-from rest_framework import mixins
+from rest_framework.views import APIView
 
-from drf_mcp.introspection.source.twins import plain_name
-from drf_mcp.tools.routes import Endpoint
+from drf_mcp.tools.descriptions import ViewTexts
+from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_LENGTH = 64
@@ -25,97 +23,136 @@ VIEW_SUFFIX = re.compile(r"(?:(?:API|Api)?View(?:[Ss]et)?|(?:_api)?_view(?:_?set
 # What the names of generic views end with: the actions, which tools have at the end anyway.
 ACTION_SUFFIX = re.compile(r"(?:List|Create|Retrieve|Update|Destroy|Detail)+\Z")
 
-GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
-    "GET": ((mixins.ListModelMixin, "list"), (mixins.RetrieveModelMixin, "retrieve")),
-    "POST": ((mixins.CreateModelMixin, "create"),),
-    "PUT": ((mixins.UpdateModelMixin, "update"),),
-    "PATCH": ((mixins.UpdateModelMixin, "partial_update"),),
-    "DELETE": ((mixins.DestroyModelMixin, "destroy"),),
-}
 
+class Naming:
+    """Names and titles of the tools to which the project gave none of their own.
 
-def standard_action(endpoint: Endpoint) -> str | None:
-    """Return the action that an endpoint amounts to: its own, or its mixin's."""
-    if endpoint.action is not None:
-        handler = getattr(endpoint.view_class, endpoint.action, None)
-        is_twin = inspect.iscoroutinefunction(handler)
-        return plain_name(endpoint.action) if is_twin else endpoint.action
-    for mixin, action in GENERIC_ACTIONS.get(endpoint.method, ()):
-        if issubclass(endpoint.view_class, mixin):
-            return action
-    return None
+    A subclass overrides the ``get_*`` methods; the setting NAMING_CLASS takes its dotted path.
+    A name consists of lower-case letters, digits and underscores, a letter first, and has at
+    most 64 characters.
+    """
+
+    def get_name(self, endpoint: Endpoint) -> str:
+        """Return the name that a tool has unless another tool has the same name.
+
+        INCLUDE and EXCLUDE match their patterns against this name.
+        """
+        return self.build_name(endpoint)
+
+    def get_versioned_name(self, endpoint: Endpoint) -> str:
+        """Return the name with the version that the path begins with, such as ``v2_orders_list``.
+
+        The name is that of `get_name` where the path begins with no version.
+        """
+        return self.build_name(endpoint, versioned=True)
+
+    def get_candidates(self, endpoint: Endpoint) -> Sequence[str]:
+        """Return the names to choose from, best first.
+
+        Of tools with the same first candidate, all get the second one if that tells all of
+        them apart, else the third one, and so on. Where no candidate does, each tool gets the
+        first one that is free, or a number.
+        """
+        name = self.get_name(endpoint)
+        parameters = "_and_".join(snake_case(kwarg) for kwarg in endpoint.route.kwargs)
+        by_path = shorten_name(f"{name}_by_{parameters}") if parameters else name
+        by_method = shorten_name(f"{name}_{endpoint.method.lower()}")
+        return name, self.get_versioned_name(endpoint), by_path, by_method
+
+    def get_noun(self, endpoint: Endpoint) -> str:
+        """Return the noun of a view whose path has no words: its router's basename, or its class's.
+
+        The noun stands before the action.
+        """
+        if basename := snake_case(endpoint.route.initkwargs.get("basename") or ""):
+            return basename
+        name = endpoint.view_class.__name__
+        short = VIEW_SUFFIX.sub("", name) or name
+        if endpoint.action is None and endpoint.standard_action is not None:
+            short = ACTION_SUFFIX.sub("", short) or short
+        return snake_case(short)
+
+    def get_title(self, endpoint: Endpoint, view: APIView) -> str:
+        """Return the title of a tool, "" for its name with spaces.
+
+        Args:
+            endpoint: the endpoint that the tool calls.
+            view: an instance of the view, for introspection.
+        """
+        return ViewTexts(endpoint, view).get_title()
+
+    def build_name(self, endpoint: Endpoint, *, versioned: bool = False) -> str:
+        """Return noun and action as a name of at most 48 characters."""
+        segments = static_segments(endpoint.route.path)
+        while segments and PREFIX_SEGMENT.match(segments[0]):
+            if versioned and segments[0].lower().startswith("v"):
+                break
+            segments.pop(0)
+        words = self._without_action_path(segments, endpoint) if endpoint.action else segments
+        if endpoint.noun is not None:
+            base = endpoint.noun
+        else:
+            base = "_".join(map(snake_case, words))
+            if all(map(PREFIX_SEGMENT.match, words)):
+                base = "_".join(filter(None, (base, self.get_noun(endpoint))))
+        name = self._complete_name(base, endpoint)
+        return shorten_name(name, ending=name.removeprefix(f"{base}_") if base else "")
+
+    def _without_action_path(self, segments: list[str], endpoint: Endpoint) -> list[str]:
+        own = static_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
+        return segments[: -len(own)] if own and segments[-len(own) :] == own else segments
+
+    def _complete_name(self, base: str, endpoint: Endpoint) -> str:
+        # A plain view with one method needs no action.
+        base, action = base or self.get_noun(endpoint), endpoint.standard_action
+        if action is None:
+            handled = [m for m in GENERIC_ACTIONS if hasattr(endpoint.view_class, m.lower())]
+            action = endpoint.method.lower() if len(handled) > 1 else ""
+        name = f"{base}_{snake_case(action)}" if action else base
+        return name if NAME.match(name) else f"tool_{name}"
+
+    def choose_names(self, endpoints: Sequence[Endpoint], taken: set[str]) -> list[str]:
+        """Return a name for each endpoint, none of them twice and none of those taken."""
+        candidates = [tuple(self.get_candidates(endpoint)) for endpoint in endpoints]
+        groups: dict[str, list[tuple[str, ...]]] = {}
+        for options in candidates:
+            groups.setdefault(options[0], []).append(options)
+        used = taken | {name for name, group in groups.items() if len(group) == 1}
+        names: dict[str, Iterator[str]] = {}
+        for name, group in groups.items():
+            if len(group) == 1 and name not in taken:
+                names[name] = iter([name])
+                continue
+            distinct = self._distinguish(group, used)
+            used |= set(distinct)
+            names[name] = iter(distinct)
+        return [next(names[options[0]]) for options in candidates]
+
+    def _distinguish(self, group: list[tuple[str, ...]], used: set[str]) -> list[str]:
+        for names in zip(*group, strict=False):
+            if len(set(names)) == len(names) and used.isdisjoint(names):
+                return list(names)
+        found: list[str] = []
+        for name, *others in group:
+            unavailable = used.union(found)
+            numbered = (f"{name}_{number}" for number in range(2, len(unavailable) + 3))
+            free = (n for n in (*others, name, *numbered) if n not in unavailable)
+            found.append(next(free))
+        return found
 
 
 def static_segments(path: str) -> list[str]:
-    """Return the segments of a path that hold no parameter."""
+    # The segments that hold no parameter.
     return [segment for segment in path.split("/") if segment and "{" not in segment]
 
 
-def snake(text: str) -> str:
+def snake_case(text: str) -> str:
     """Return text as a lower-case identifier; "" if nothing of it is left."""
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
-def default_name(endpoint: Endpoint, noun: str | None = None, *, versioned: bool = False) -> str:
-    """Return the name of a tool that was not given one.
-
-    Args:
-        endpoint: what the tool stands for.
-        noun: the words before the action, by default the path's static segments.
-        versioned: keep a leading version segment, to tell two tools apart.
-    """
-    segments = static_segments(endpoint.route.path)
-    while segments and PREFIX_SEGMENT.match(segments[0]):
-        if versioned and segments[0].lower().startswith("v"):
-            break
-        segments.pop(0)
-    action = standard_action(endpoint)
-    words = strip_action(segments, endpoint) if endpoint.action else segments
-    base = noun if noun is not None else "_".join(map(snake, words))
-    if noun is None and all(map(PREFIX_SEGMENT.match, words)):
-        base = "_".join(filter(None, (base, own_noun(endpoint))))
-    name = complete(base, action, endpoint)
-    return shorten(name, ending=name.removeprefix(f"{base}_") if base else "")
-
-
-def strip_action(segments: list[str], endpoint: Endpoint) -> list[str]:
-    """Return the segments without those that an extra action's url_path adds."""
-    own = static_segments(re.sub(r"\(.*\)|<.*>", "{}", extra_path(endpoint)))
-    if own and segments[-len(own) :] == own:
-        return segments[: -len(own)]
-    return segments
-
-
-def extra_path(endpoint: Endpoint) -> str:
-    """Return what ``@action(url_path=...)`` adds to a route, whichever method's it is."""
-    actions: dict[str, str] = getattr(endpoint.route.callback, "actions", None) or {}
-    handlers = (getattr(endpoint.view_class, name) for name in actions.values())
-    return next((handler.url_path for handler in handlers if hasattr(handler, "url_path")), "")
-
-
-def own_noun(endpoint: Endpoint) -> str:
-    """Return the words for a view whose path has none: its router's basename, or its class's."""
-    if basename := snake(endpoint.route.initkwargs.get("basename") or ""):
-        return basename
-    name = endpoint.view_class.__name__
-    short = VIEW_SUFFIX.sub("", name) or name
-    if endpoint.action is None and standard_action(endpoint) is not None:
-        short = ACTION_SUFFIX.sub("", short) or short
-    return snake(short)
-
-
-def complete(base: str, action: str | None, endpoint: Endpoint) -> str:
-    """Join noun and action; a plain view with one method needs no action."""
-    base = base or own_noun(endpoint)
-    if action is None:
-        handled = [m for m in GENERIC_ACTIONS if hasattr(endpoint.view_class, m.lower())]
-        action = endpoint.method.lower() if len(handled) > 1 else ""
-    name = f"{base}_{snake(action)}" if action else base
-    return name if NAME.match(name) else f"tool_{name}"
-
-
-def shorten(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -> str:
+def shorten_name(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -> str:
     """Cut a name to the limit, with a hash of the whole in it so that it stays its own.
 
     Args:
@@ -129,64 +166,3 @@ def shorten(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -> str
     if ending != name and 0 < len(ending) <= limit // 2:
         tail = f"{tail}_{ending}"
     return f"{name[: limit - len(tail)].rstrip('_')}{tail}"
-
-
-def default_names(pairs: list[tuple[Endpoint, str | None]], taken: set[str]) -> list[str]:
-    """Name endpoints so that no two share a name and none takes a given one.
-
-    A clash is settled by the first thing that tells all of them apart: the version in the
-    path, then the path's parameters, then the method. Where none does alone, each gets what
-    is free, or a number.
-
-    Args:
-        pairs: endpoints, each with the noun it was given or None.
-        taken: names that were given to other tools.
-    """
-    candidates = [name_candidates(endpoint, noun) for endpoint, noun in pairs]
-    clashes: dict[str, list[tuple[str, ...]]] = {}
-    for options in candidates:
-        clashes.setdefault(options[0], []).append(options)
-    alone = {name for name, alike in clashes.items() if len(alike) == 1} - taken
-    used = taken | alone
-    names = {name: iter([name]) for name in alone}
-    for name, alike in clashes.items():
-        if name not in alone:
-            told = told_apart(alike, used)
-            used |= set(told)
-            names[name] = iter(told)
-    return [next(names[options[0]]) for options in candidates]
-
-
-def told_apart(alike: list[tuple[str, ...]], used: set[str]) -> list[str]:
-    """Return a free name for each of the endpoints whose plainest name is the same."""
-    for names in zip(*alike, strict=True):
-        if len(set(names)) == len(names) and used.isdisjoint(names):
-            return list(names)
-    found: list[str] = []
-    for plain, *others in alike:
-        not_free = used.union(found)
-        free = (name for name in (*others, plain) if name not in not_free)
-        found.append(next(free, None) or numbered(plain, not_free))
-    return found
-
-
-def name_candidates(endpoint: Endpoint, noun: str | None) -> tuple[str, ...]:
-    """Return names for an endpoint: plain, by its version, its parameters and its method."""
-    plain = default_name(endpoint, noun)
-    versioned = default_name(endpoint, noun, versioned=True)
-    parameters = "_and_".join(snake(name) for name in endpoint.route.kwargs)
-    by_path = shorten(f"{plain}_by_{parameters}") if parameters else plain
-    return plain, versioned, by_path, shorten(f"{plain}_{endpoint.method.lower()}")
-
-
-def numbered(name: str, used: set[str]) -> str:
-    """Return the first of NAME_2, NAME_3, … that is free."""
-    number = 2
-    while f"{name}_{number}" in used:
-        number += 1
-    return f"{name}_{number}"
-
-
-def nearest_names(name: str, names: Iterable[str]) -> list[str]:
-    """Return up to three names close to one that does not exist."""
-    return difflib.get_close_matches(name[:MAX_LENGTH], list(names), n=3)

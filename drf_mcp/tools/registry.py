@@ -7,6 +7,7 @@ path, its parents and its callback.
 
 from __future__ import annotations
 
+import difflib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,11 +20,12 @@ from django.urls import ResolverMatch
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.fields import shared
 from drf_mcp.option_types import ListOf, ToolPattern
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.exposure import Choice, Registration, chosen, matches
-from drf_mcp.tools.naming import MAX_LENGTH, NAME, default_names, nearest_names
+from drf_mcp.tools.naming import MAX_LENGTH, NAME
 from drf_mcp.tools.options import ViewOptions
 from drf_mcp.tools.related_tools import Finders
-from drf_mcp.tools.routes import endpoints
 from drf_mcp.tools.tool import Tool
 
 PATTERNS = ListOf(ToolPattern())
@@ -130,17 +132,19 @@ class Registry:
         shared.forget()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
-        found = list(endpoints(urlconf))
+        found = list(find_endpoints(urlconf))
         choices = [
             choice
             for choice in chosen(found, self._registrations)
             if not self._include or matches(self._include, choice)
         ]
-        given = [choice.options.name for choice in choices if choice.options.name]
-        check_names(choices)
-        unnamed = [(c.endpoint, c.noun) for c in choices if not c.options.name]
-        defaults = iter(default_names(unnamed, set(given)))
-        named = {choice.options.name or next(defaults): choice for choice in choices}
+        check_given_names(choices)
+        given = {choice.options.name for choice in choices if choice.options.name}
+        unnamed = [choice.endpoint for choice in choices if not choice.options.name]
+        chosen_names = iter(mcp_settings.NAMING_CLASS().choose_names(unnamed, given))
+        named = {choice.options.name or next(chosen_names): choice for choice in choices}
+        for name, choice in named.items():
+            check_portable(name, choice.endpoint)
         finders = Finders({name: choice.endpoint for name, choice in named.items()})
         return {
             name: Tool(name, choice.endpoint, choice.options, finders)
@@ -152,21 +156,21 @@ class Registry:
             self.reload()
 
 
-def check_names(choices: list[Choice]) -> None:
-    """Raise unless every given name is portable and given once."""
+def check_portable(name: str, endpoint: Endpoint) -> None:
+    if not NAME.match(name) or len(name) > MAX_LENGTH:
+        raise ImproperlyConfigured(
+            f"The tool name {name!r} of {endpoint.place} is not portable: use "
+            f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
+        )
+
+
+def check_given_names(choices: list[Choice]) -> None:
+    # Only names that the project gave can clash: the others are chosen to be free.
     places: dict[str, list[str]] = {}
     for choice in choices:
-        name = choice.options.name
-        if not name:
-            continue
-        if not NAME.match(name) or len(name) > MAX_LENGTH:
-            raise ImproperlyConfigured(
-                f"The tool name {name!r} of {choice.endpoint.place} is not portable: use "
-                f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
-            )
-        places.setdefault(name, []).append(
-            f"{choice.endpoint.place} ({choice.endpoint.route.path})"
-        )
+        if choice.options.name:
+            place = f"{choice.endpoint.place} ({choice.endpoint.route.path})"
+            places.setdefault(choice.options.name, []).append(place)
     for name, at in places.items():
         if len(at) > 1:
             raise ImproperlyConfigured(f"Tools at {' and '.join(at)} share the name {name!r}.")
@@ -174,7 +178,7 @@ def check_names(choices: list[Choice]) -> None:
 
 def unknown_tool(name: str, tools: Mapping[str, Tool]) -> str:
     """Return the message for a name that no tool has."""
-    nearest = nearest_names(name, tools)
+    nearest = difflib.get_close_matches(name[:MAX_LENGTH], list(tools), n=3)
     hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
     return f"Unknown tool: {name[:128]}.{hint}"
 

@@ -12,8 +12,7 @@ from drf_mcp.introspection.describer import EndpointSchema, Parameter
 from drf_mcp.introspection.field_schema import knowing
 from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import ANY, Place
-from drf_mcp.tools.naming import standard_action
-from drf_mcp.tools.routes import Endpoint
+from drf_mcp.tools.endpoints import Endpoint
 
 
 class Finders:
@@ -36,7 +35,7 @@ class Finders:
         lists = [
             (name, endpoint)
             for name, endpoint in self.endpoints.items()
-            if standard_action(endpoint) == "list" and not endpoint.route.kwargs
+            if endpoint.standard_action == "list" and not endpoint.route.kwargs
         ]
         lists.sort(key=lambda named: named[1].route.path.rstrip("/") not in self.collections)
         names: dict[Any, str] = {}
@@ -52,7 +51,7 @@ class Finders:
         return frozenset(
             endpoint.route.path[: endpoint.route.path.rindex("{")].rstrip("/")
             for endpoint in self.endpoints.values()
-            if standard_action(endpoint) == "retrieve" and "{" in endpoint.route.path
+            if endpoint.standard_action == "retrieve" and "{" in endpoint.route.path
         )
 
     @functools.cached_property
@@ -61,7 +60,7 @@ class Finders:
         return {
             endpoint.route.path.rstrip("/"): name
             for name, endpoint in self.endpoints.items()
-            if standard_action(endpoint) == "list"
+            if endpoint.standard_action == "list"
         }
 
     def around(self, path: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The DRF endpoints of a URLconf: every (route, HTTP method), with its parents.
+"""The routes of a URLconf that lead to DRF views, each with its parents.
 
 A `Route` is one URL pattern together with the patterns that include it, so the
 path it builds is the path that a client would request, and Django's own resolver
@@ -16,17 +16,10 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
 from django.utils.regex_helper import normalize
-from django.views.generic import View
-from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.introspection import attempt
-from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.path_parameters import PathKwarg
-from drf_mcp.introspection.placeholders import placeholders
-from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 
-UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
@@ -54,6 +47,11 @@ class Route:
     def initkwargs(self) -> Mapping[str, Any]:
         """What ``as_view`` was given, such as an action's own permission classes."""
         return getattr(self.callback, "initkwargs", {})
+
+    @property
+    def actions(self) -> Mapping[str, str]:
+        """The actions of a viewset's route by their methods in lower case; none of other views."""
+        return getattr(self.callback, "actions", None) or {}
 
     @property
     def match_route(self) -> str:
@@ -157,63 +155,6 @@ class Route:
         return converter.to_python(written)
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """One HTTP method of a route: what a tool stands for.
-
-    Attributes:
-        route: the route.
-        method: the HTTP method in upper case.
-        action: the viewset's action; None for other views.
-    """
-
-    route: Route
-    method: str
-    action: str | None
-
-    @property
-    def view_class(self) -> type[APIView]:
-        """The class behind the route's callback."""
-        return self.route.view_class
-
-    @property
-    def handler(self) -> Callable[..., Any]:
-        """The method of the view class that answers."""
-        handler: Callable[..., Any] = getattr(self.view_class, self.action or self.method.lower())
-        return handler
-
-    @property
-    def place(self) -> str:
-        """Where the code stands: ``shop.views.OrderViewSet.refund``."""
-        return f"{place_of(self.view_class)}.{self.action or self.method.lower()}"
-
-    def view(self, request: Any = None) -> APIView:
-        """Return an instance of the view as DRF would make it for this method.
-
-        Its ``swagger_fake_view`` is not set: set it before describing, as schema
-        generators do, so that views know that nobody is asking. A view whose own
-        ``__init__`` fails is looked at without it.
-        """
-        view = attempt(self.place, lambda: self.view_class(**self.route.initkwargs), "", [], None)
-        if view is None:
-            view = object.__new__(self.view_class)
-            vars(view).update(self.route.initkwargs)
-        view.args, view.kwargs, view.format_kwarg = (), {}, None
-        view.request = request
-        if self.action is not None:
-            view.action_map = dict(self.route.callback.actions)  # type: ignore[attr-defined]
-            view.action = self.action  # type: ignore[attr-defined]
-        return view
-
-    def introspected_view(self) -> APIView:
-        """Return an instance of the view to look at, marked so that it knows nobody is asking."""
-        view = self.view(unsent_request(self.method, self.route.path))
-        view.swagger_fake_view = True  # type: ignore[attr-defined]
-        negotiate(view)
-        view.kwargs = placeholders(view, self.route.kwargs)
-        return view
-
-
 @functools.lru_cache(maxsize=4096)
 def path_templates(regexes: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Turn a chain of regexes into templates, the way Django's ``reverse`` does."""
@@ -243,23 +184,10 @@ def group_pattern(regex: str, name: str) -> str | None:
     return regex[start : position - 1]
 
 
-def endpoints(urlconf: Any) -> Iterator[Endpoint]:
-    """Yield every DRF endpoint of a URLconf in its own order.
-
-    Left out are routes with a format suffix, which repeat the ones without, and
-    methods that no view handles.
-    """
-    for route in routes(urlconf):
-        if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
-            continue
-        for method, action in handled_methods(route):
-            yield Endpoint(route, method.upper(), action)
-
-
-def routes(urlconf: Any) -> Iterator[Route]:
+def find_routes(urlconf: Any) -> Iterator[Route]:
     """Yield the routes to DRF views. Of patterns written alike Django takes the first alone."""
     first: dict[str, tuple[Any, Any]] = {}
-    for chain, callback in patterns(get_resolver(urlconf), ()):
+    for chain, callback in walk_patterns(get_resolver(urlconf), ()):
         first.setdefault(joined(pattern.regex.pattern for pattern in chain), (chain, callback))
     for chain, callback in first.values():
         view_class = getattr(callback, "cls", None)
@@ -267,33 +195,11 @@ def routes(urlconf: Any) -> Iterator[Route]:
             yield Route(urlconf, chain, callback)
 
 
-def patterns(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+def walk_patterns(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
     """Yield the patterns below a resolver, each with those that include it, and their callbacks."""
     chain = (*parents, resolver.pattern)
     for entry in resolver.url_patterns:
         if isinstance(entry, URLResolver):
-            yield from patterns(entry, chain)
+            yield from walk_patterns(entry, chain)
         else:
             yield (*chain, entry.pattern), entry.callback
-
-
-def order(method: str) -> tuple[int, str]:
-    """Return a sort key: Django's order of HTTP methods, then the alphabet."""
-    known = View.http_method_names
-    return (known.index(method) if method in known else len(known), method)
-
-
-def handled_methods(route: Route) -> Iterator[tuple[str, str | None]]:
-    """Yield (lower-case method, action or None) for what the route's view handles."""
-    view_class = route.view_class
-    allowed = route.initkwargs.get("http_method_names", view_class.http_method_names)
-    actions = getattr(route.callback, "actions", None)
-    # The names of an @api_view come out of a set, in another order in every process.
-    names = actions if actions is not None else sorted(view_class.http_method_names, key=order)
-    for method in names:
-        if method in UNSERVED_METHODS or method not in allowed:
-            continue
-        if actions is not None:
-            yield method, actions[method]
-        elif hasattr(view_class, method):
-            yield method, None

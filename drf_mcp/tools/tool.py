@@ -22,12 +22,12 @@ from drf_mcp.tools.arguments.flat import FlatArguments
 from drf_mcp.tools.arguments.grouped import GroupedArguments
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.declared_arguments import with_said
-from drf_mcp.tools.descriptions import description_of, title_of
+from drf_mcp.tools.descriptions import ViewTexts
+from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.hints import READ_ONLY_METHODS, hints_of
 from drf_mcp.tools.mirrored import mirrored_arguments
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.related_tools import Finders
-from drf_mcp.tools.routes import Endpoint
 
 DESCRIBING = threading.RLock()
 ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
@@ -131,6 +131,11 @@ class Tool:
         """The names of the headers that repeat arguments, by the path of each argument."""
         return mirrored_arguments(self.input_schema) if self.options.mirrors else {}
 
+    @property
+    def texts(self) -> ViewTexts:
+        """What people wrote about the view."""
+        return ViewTexts(self.endpoint, self.view)
+
     @functools.cached_property
     def description(self) -> str:
         """What the model reads."""
@@ -138,7 +143,7 @@ class Tool:
             return self.options.description
         return attempt(
             self.endpoint.place,
-            lambda: description_of(self.endpoint, self.view, self.title),
+            lambda: self.texts.get_description(self.title),
             "Give the tool a description with @mcp_tool(description=...).",
             [],
             self.title,
@@ -147,13 +152,14 @@ class Tool:
     @functools.cached_property
     def title(self) -> str:
         """The name for people."""
-        return self.options.title or attempt(
+        title = self.options.title or attempt(
             self.endpoint.place,
-            lambda: title_of(self.endpoint, self.view, self.name),
+            lambda: str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view)),
             "Give the tool a title with @mcp_tool(title=...).",
             [],
-            self.name.replace("_", " ").capitalize(),
+            "",
         )
+        return title or self.name.replace("_", " ").capitalize()
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.tools import registry
-from drf_mcp.tools.routes import endpoints
+from drf_mcp.tools.endpoints import find_endpoints
 from tests.parity.answers import called
 from tests.parity.probes import Probe
 
@@ -155,7 +155,7 @@ URLCONFS = {name: urlconf_of(name) for name in PATTERNS}
 @given(st.sampled_from(list(PATTERNS)), st.text() | st.integers() | st.floats() | st.booleans())
 def test_any_value_matches_its_own_route_or_none(name, value):
     urlconf, view = URLCONFS[name]
-    route = next(e.route for e in endpoints(urlconf) if e.route.callback is view)
+    route = next(e.route for e in find_endpoints(urlconf) if e.route.callback is view)
     (parameter,) = route.kwargs
     url = route.build({parameter: value})
     match = None if url is None else route.match(url, {parameter: value}, HttpRequest())

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.tools import mcp_tool, mcp_viewset
-from drf_mcp.tools.naming import shorten, snake
+from drf_mcp.tools import Naming, mcp_tool, mcp_viewset
+from drf_mcp.tools.naming import shorten_name, snake_case
 
 PORTABLE = re.compile(r"[a-z][a-z0-9_]{0,47}\Z")
 
@@ -343,17 +343,17 @@ def test_a_noun_of_a_viewset_replaces_the_path(tools_of):
 
 @given(st.text())
 def test_snake_gives_an_identifier_or_nothing(text):
-    assert re.fullmatch(r"[a-z0-9_]*", snake(text))
+    assert re.fullmatch(r"[a-z0-9_]*", snake_case(text))
 
 
 @given(st.from_regex(r"[a-z][a-z0-9_]{0,120}", fullmatch=True))
 def test_a_shortened_name_is_portable(name):
-    assert PORTABLE.match(shorten(name))
+    assert PORTABLE.match(shorten_name(name))
 
 
 @given(st.from_regex(r"[a-z][a-z0-9_]{0,120}", fullmatch=True), st.sampled_from(["list", "x" * 90]))
 def test_a_shortened_name_is_portable_whatever_its_action(base, action):
-    assert PORTABLE.match(shorten(f"{base}_{action}", ending=action))
+    assert PORTABLE.match(shorten_name(f"{base}_{action}", ending=action))
 
 
 def test_a_shortened_name_keeps_its_action(tools_of):
@@ -370,3 +370,62 @@ def test_a_shortened_name_keeps_its_action(tools_of):
         "organizers_events_checkinlists_pos_HASH_create",
         "organizers_events_che_HASH_bulk_partial_update",
     ]
+
+
+# --- A project's own naming ---------------------------------------------------------------
+
+
+class VersionedNaming(Naming):
+    """Tools are named after the version of the API, and titled after its department."""
+
+    def get_name(self, endpoint):
+        return self.get_versioned_name(endpoint)
+
+    def get_title(self, endpoint, view):
+        return f"Warehouse: {super().get_title(endpoint, view) or endpoint.standard_action}"
+
+
+class VerbFirstNaming(Naming):
+    def get_candidates(self, endpoint):
+        noun, _, verb = self.get_name(endpoint).rpartition("_")
+        return f"{verb}_{noun}", f"{verb}_{noun}_by_{'_'.join(endpoint.route.kwargs) or 'all'}"
+
+
+class SpokenNaming(Naming):
+    def get_name(self, endpoint):
+        return "Every box"
+
+
+def test_a_project_names_tools_after_the_version(tools_of):
+    patterns = (path("api/v2/boxes/", BoxList.as_view()), path("ping/", ping))
+    tools = tools_of(*patterns, NAMING_CLASS=VersionedNaming)
+    assert list(tools) == ["v2_boxes_list", "v2_boxes_create", "ping"]
+
+
+def test_a_project_gives_titles(tools_of):
+    tools = tools_of(path("boxes/", BoxList.as_view()), NAMING_CLASS=VersionedNaming)
+    assert [tool.title for tool in tools.values()] == ["Warehouse: list", "Warehouse: create"]
+
+
+def test_patterns_match_the_names_that_a_project_gives(tools_of):
+    patterns = (path("v1/boxes/", BoxList.as_view()), path("v2/boxes/", BoxList.as_view()))
+    tools = tools_of(*patterns, NAMING_CLASS=VersionedNaming, EXCLUDE=["v1_*"])
+    assert list(tools) == ["v2_boxes_list", "v2_boxes_create"]
+
+
+def test_candidates_of_a_project_tell_tools_apart(tools_of):
+    boxes = BoxList.as_view()
+    tools = tools_of(
+        path("boxes/<int:pk>/", boxes), path("boxes/", boxes), NAMING_CLASS=VerbFirstNaming
+    )
+    assert list(tools) == [
+        "list_boxes_by_pk",
+        "create_boxes_by_pk",
+        "list_boxes_by_all",
+        "create_boxes_by_all",
+    ]
+
+
+def test_a_name_of_a_project_that_is_not_portable_is_refused(tools_of):
+    with pytest.raises(ImproperlyConfigured, match=r"'Every box' of .*Weigh.* is not portable"):
+        tools_of(path("boxes/", Weigh.as_view()), NAMING_CLASS=SpokenNaming)

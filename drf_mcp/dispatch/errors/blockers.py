@@ -11,8 +11,8 @@ from drf_mcp.dispatch.errors.violations import Blockers
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import listing, model_names
+from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.related_tools import Finders
-from drf_mcp.tools.routes import Endpoint
 
 # More keys than this are not asked for: some databases take no longer lists.
 MOST_KEYS = 500

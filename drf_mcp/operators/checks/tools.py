@@ -16,10 +16,10 @@ from drf_mcp.operators.checks.endpoints import mounted_endpoints
 from drf_mcp.operators.checks.settings import can_read_tools, readable_tools
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools import registry
+from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.exposure import Choice, Registration, action_or_method, choice, matches
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
-from drf_mcp.tools.routes import Endpoint, endpoints
 
 BUDGETS = ("max_result_chars", "max_error_chars")
 # As many as the strictest of the widely used clients send to a model.
@@ -64,7 +64,7 @@ def check_routes(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """Look for views that were decorated or registered and are no tool, for want of a route."""
     if not can_read_tools():
         return []
-    found = list(endpoints(settings.ROOT_URLCONF))
+    found = list(find_endpoints(settings.ROOT_URLCONF))
     unrouted = (*unrouted_registrations(registry.registrations, found), *unrouted_views(found))
     return [
         Warning(
@@ -81,7 +81,7 @@ def check_what_is_named(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessag
     """Look for patterns and actions that fit no endpoint: a typing error leaves a tool exposed."""
     if not can_read_tools():
         return []
-    found = list(endpoints(settings.ROOT_URLCONF))
+    found = list(find_endpoints(settings.ROOT_URLCONF))
     hint = "Correct the name, or take it away. See docs/exposing.md."
     idle = (*idle_patterns(found), *idle_actions(found))
     return [Warning(what, hint=hint, id="drf_mcp.W014") for what in dict.fromkeys(idle)]

@@ -1,0 +1,163 @@
+"""The DRF endpoints of a URLconf: what tools stand for."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.views.generic import View
+from rest_framework import mixins
+from rest_framework.settings import api_settings
+from rest_framework.views import APIView
+
+from drf_mcp.introspection import attempt
+from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.placeholders import placeholders
+from drf_mcp.introspection.source.twins import plain_name
+from drf_mcp.introspection.unsent_request import negotiate, unsent_request
+from drf_mcp.tools.routes import Route, find_routes
+
+UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
+GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
+    "GET": ((mixins.ListModelMixin, "list"), (mixins.RetrieveModelMixin, "retrieve")),
+    "POST": ((mixins.CreateModelMixin, "create"),),
+    "PUT": ((mixins.UpdateModelMixin, "update"),),
+    "PATCH": ((mixins.UpdateModelMixin, "partial_update"),),
+    "DELETE": ((mixins.DestroyModelMixin, "destroy"),),
+}
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One HTTP method of a route: what a tool stands for.
+
+    Attributes:
+        route: the route.
+        method: the HTTP method in upper case.
+        action: the viewset's action; None for other views.
+        noun: the words that the project gave names of tools to start with; None for the path's.
+    """
+
+    route: Route
+    method: str
+    action: str | None
+    noun: str | None = None
+
+    @property
+    def view_class(self) -> type[APIView]:
+        """The class behind the route's callback."""
+        return self.route.view_class
+
+    @property
+    def handler(self) -> Callable[..., Any]:
+        """The method of the view class that answers."""
+        handler: Callable[..., Any] = getattr(self.view_class, self.handler_name)
+        return handler
+
+    @property
+    def handler_name(self) -> str:
+        """The name of the method of the view class that answers."""
+        return self.action or self.method.lower()
+
+    @functools.cached_property
+    def standard_action(self) -> str | None:
+        """The action that the endpoint amounts to: its own, or its mixin's."""
+        if self.action is not None:
+            is_twin = inspect.iscoroutinefunction(getattr(self.view_class, self.action, None))
+            return plain_name(self.action) if is_twin else self.action
+        for mixin, action in GENERIC_ACTIONS.get(self.method, ()):
+            if issubclass(self.view_class, mixin):
+                return action
+        return None
+
+    @property
+    def action_or_method(self) -> str:
+        """The name by which a project chooses the endpoint among those of a view."""
+        return self.standard_action or self.method.lower()
+
+    @property
+    def extra_path(self) -> str:
+        """The ``@action(url_path=...)`` of the route, whichever method's it is."""
+        handlers = (getattr(self.view_class, name) for name in self.route.actions.values())
+        return next((handler.url_path for handler in handlers if hasattr(handler, "url_path")), "")
+
+    @property
+    def action_has_other_methods(self) -> bool:
+        """Whether the action that answers does so for other methods as well."""
+        actions = self.route.actions
+        served = [m for m in actions if actions[m] == self.action and m not in UNSERVED_METHODS]
+        return len(served) > 1
+
+    @property
+    def view_has_other_methods(self) -> bool:
+        """Whether the docstring of the view is about other methods or actions as well."""
+        if self.action is not None:
+            return self.action_has_other_methods
+        methods = {*self.view_class.http_method_names} - UNSERVED_METHODS
+        return len([method for method in methods if hasattr(self.view_class, method)]) > 1
+
+    @property
+    def place(self) -> str:
+        """Where the code stands: ``shop.views.OrderViewSet.refund``."""
+        return f"{place_of(self.view_class)}.{self.handler_name}"
+
+    def view(self, request: Any = None) -> APIView:
+        """Return an instance of the view as DRF would make it for this method.
+
+        Its ``swagger_fake_view`` is not set: set it before describing, as schema
+        generators do, so that views know that nobody is asking. A view whose own
+        ``__init__`` fails is looked at without it.
+        """
+        view = attempt(self.place, lambda: self.view_class(**self.route.initkwargs), "", [], None)
+        if view is None:
+            view = object.__new__(self.view_class)
+            vars(view).update(self.route.initkwargs)
+        view.args, view.kwargs, view.format_kwarg = (), {}, None
+        view.request = request
+        if self.action is not None:
+            view.action_map = dict(self.route.actions)  # type: ignore[attr-defined]
+            view.action = self.action  # type: ignore[attr-defined]
+        return view
+
+    def introspected_view(self) -> APIView:
+        """Return an instance of the view to look at, marked so that it knows nobody is asking."""
+        view = self.view(unsent_request(self.method, self.route.path))
+        view.swagger_fake_view = True  # type: ignore[attr-defined]
+        negotiate(view)
+        view.kwargs = placeholders(view, self.route.kwargs)
+        return view
+
+
+def method_order(method: str) -> tuple[int, str]:
+    # Django's order of HTTP methods, then the alphabet.
+    known = View.http_method_names
+    return (known.index(method) if method in known else len(known), method)
+
+
+def handled_methods(route: Route) -> Iterator[tuple[str, str | None]]:
+    # The names of an @api_view come out of a set, in another order in every process.
+    names = route.actions or sorted(route.view_class.http_method_names, key=method_order)
+    allowed = route.initkwargs.get("http_method_names", route.view_class.http_method_names)
+    for method in names:
+        if method in UNSERVED_METHODS or method not in allowed:
+            continue
+        if route.actions:
+            yield method, route.actions[method]
+        elif hasattr(route.view_class, method):
+            yield method, None
+
+
+def find_endpoints(urlconf: Any) -> Iterator[Endpoint]:
+    """Yield every DRF endpoint of a URLconf in its own order.
+
+    Left out are routes with a format suffix, which repeat the ones without, and
+    methods that no view handles.
+    """
+    for route in find_routes(urlconf):
+        if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
+            continue
+        for method, action in handled_methods(route):
+            yield Endpoint(route, method.upper(), action)
