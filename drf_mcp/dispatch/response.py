@@ -11,7 +11,7 @@ from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, response_failure, soft_failure
 from drf_mcp.dispatch.pagination import pagination_of
 from drf_mcp.dispatch.throttling import approaching, rate_limit_of
-from drf_mcp.envelopes.parsing import recognised
+from drf_mcp.envelopes import parse_own_envelope
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, notes_of
 from drf_mcp.introspection.field_selection import select
@@ -104,7 +104,7 @@ def own_envelope(answer: ViewResponse) -> Outcome | None:
 
     One that tells of a success counts for nothing where the HTTP status says otherwise.
     """
-    outcome = recognised(answer.data, answer.status)
+    outcome = parse_own_envelope(answer.data, answer.status)
     told_wrong = outcome is not None and outcome.failure is None and answer.status >= 400
     return None if told_wrong else outcome
 

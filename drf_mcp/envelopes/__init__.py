@@ -10,6 +10,7 @@ where somebody wants it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from drf_mcp.envelopes.ok import OkEnvelope
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.envelopes.response_v2 import ResponseV2Envelope
 from drf_mcp.envelopes.status import StatusEnvelope
+from drf_mcp.outcomes import Outcome
 
 if TYPE_CHECKING:
     from drf_mcp.envelopes.digest import (
@@ -48,6 +50,14 @@ if TYPE_CHECKING:
         ResponseStatus,
         StandardMCPResponse,
     )
+
+# Asked in this order; the last takes any body.
+BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
+    ResponseV2Envelope(),
+    OkEnvelope(),
+    StatusEnvelope(),
+    PlainEnvelope(),
+)
 
 __all__ = [
     "DigestPayload",
@@ -82,6 +92,30 @@ __all__ = [
     "verify_evidence",
     "verify_payload",
 ]
+
+CONTRACTS = {envelope.contract: envelope for envelope in BUILT_IN_ENVELOPES}
+SELF_DESCRIBING = [envelope for envelope in BUILT_IN_ENVELOPES if envelope.self_describing]
+
+
+def parse_own_envelope(body: Any, status: int) -> Outcome | None:
+    """Return the outcome of an envelope that a view built itself, None for plain data.
+
+    A view may return a model of one of the contracts, or a dict of a contract whose JSON
+    names the contract. The active envelope renders the outcome, so that nothing is wrapped
+    twice.
+
+    Args:
+        body: the data of the view's response.
+        status: the HTTP status of the response.
+    """
+    contract = getattr(type(body), "mcp_contract", None)
+    if contract is not None:
+        return CONTRACTS[contract].parse(body, status)
+    if not isinstance(body, Mapping):
+        return None
+    outcomes = (envelope.parse(body, status) for envelope in SELF_DESCRIBING)
+    return next((outcome for outcome in outcomes if outcome is not None), None)
+
 
 # Public names that need pydantic, by the module that defines them.
 LAZY_MODULES = {

@@ -1,8 +1,8 @@
-"""What an envelope is: `render` and `schema`, side by side."""
+"""What an envelope is: `render`, `schema` and `parse`, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from drf_mcp.outcomes import Outcome
@@ -17,9 +17,17 @@ class Envelope:
     Attributes:
         structured_content: True if results carry ``structuredContent`` beside the
             text block, both of the same value.
+        contract: the name of the contract, which ``mcp_contract`` of its models repeats.
+        self_describing: True if each JSON object of the contract names the contract, so
+            that a dict which a view returns can be told from the view's data.
+        meta_member: the member of the envelope that holds facts about the answer, "" if
+            the contract has none.
     """
 
     structured_content: ClassVar[bool] = True
+    contract: ClassVar[str] = ""
+    self_describing: ClassVar[bool] = False
+    meta_member: ClassVar[str] = ""
 
     def render(self, outcome: Outcome) -> Any:
         """Return the JSON value for an outcome.
@@ -46,6 +54,29 @@ class Envelope:
             The tool's ``outputSchema``, or None to have none.
         """
         return None
+
+    def parse(self, body: Any, status: int = 200) -> Outcome | None:
+        """Return the outcome that a body of this contract describes, None for another body.
+
+        A view may return the body itself, as a model of the contract or as the JSON value;
+        a test reads the results of tools with it.
+
+        Args:
+            body: the model or the JSON value, ``data`` in it as the view made it.
+            status: the HTTP status of the response; 200 for the result of a tool.
+        """
+        return None
+
+    def get_members(self, body: Any) -> Mapping[str, Any]:
+        """Return the members of a body, of a model of the contract or of a JSON object."""
+        if getattr(type(body), "mcp_contract", None) == self.contract:
+            members: Mapping[str, Any] = body.as_envelope()
+            return members
+        return body if isinstance(body, Mapping) else {}
+
+    def format_code(self, code: str) -> str:
+        """Return an error code, SCREAMING_SNAKE_CASE in an `Outcome`, as the contract has it."""
+        return code
 
     def remarks(self, outcome: Outcome) -> Any:
         """Return what the shape has no place for, as the JSON value of a second text block.

@@ -17,6 +17,10 @@ class Body:
         """Return the JSON value."""
         raise NotImplementedError
 
+    def as_envelope(self) -> dict[str, Any]:
+        """Return the members of the envelope, ``data`` as the view made it."""
+        raise NotImplementedError
+
     def keys(self) -> KeysView[str]:
         """Return the names of the members."""
         return self.as_json().keys()

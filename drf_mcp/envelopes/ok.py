@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
 
+from drf_mcp.codes import category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.content_hash import json_value
 from drf_mcp.envelopes.data import is_page, payload, payload_schema
+from drf_mcp.envelopes.metadata_parsing import (
+    MetaParser,
+    text_or_empty,
+    to_list,
+    to_mapping,
+    to_pointer,
+)
 from drf_mcp.json_text import content_hash
-from drf_mcp.outcomes import Failure, Outcome
+from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem
 
 META: dict[str, Any] = {
     "type": "object",
@@ -56,6 +65,9 @@ class OkEnvelope(Envelope):
     another read of that version.
     """
 
+    contract: ClassVar[str] = "ok"
+    meta_member: ClassVar[str] = "meta"
+
     def render(self, outcome: Outcome) -> dict[str, Any]:
         """Return the envelope, its short members first."""
         failure = outcome.failure
@@ -86,7 +98,7 @@ class OkEnvelope(Envelope):
         ] or [(failure.code, metadata.sentence(failure), "", metadata.remediation(failure))]
         return [
             {
-                "code": code.lower(),
+                "code": self.format_code(code),
                 "message": message,
                 **metadata.present({"path": path, "fix_hint": fix_hint}),
             }
@@ -138,3 +150,53 @@ class OkEnvelope(Envelope):
         value = payload_schema(data_schema)
         rows = value.get("properties", {}).get("results")
         return {"anyOf": [value, *([rows] if rows else []), {"type": "null"}]}
+
+    def format_code(self, code: str) -> str:
+        """Return the code in lower case."""
+        return code.lower()
+
+    def parse(self, body: Any, status: int = 200) -> Outcome | None:
+        """Return the outcome of an `OkResponse` or of its JSON value.
+
+        A "no" with a good HTTP status is a soft failure.
+        """
+        envelope = self.get_members(body)
+        ok, meta = envelope.get("ok"), envelope.get("meta")
+        if not isinstance(ok, bool) or not isinstance(meta, Mapping):
+            return None
+        members = MetaParser(meta, ("version", "next_cursor")).get_members()
+        members["version"] = text_or_empty(meta.get("version")) or members["version"]
+        if "next_cursor" in meta:
+            page = members["pagination"] or Pagination(own=True)
+            cursor = meta["next_cursor"]
+            members["pagination"] = replace(page, has_more=cursor is not None, cursor=cursor)
+        return Outcome(
+            tool="",
+            status=status,
+            data=envelope.get("data"),
+            failure=None if ok else self.parse_failure(envelope, status),
+            **members,
+        )
+
+    def parse_failure(self, envelope: Mapping[str, Any], status: int) -> Failure:
+        """Return the failure of an envelope, a problem for each of its errors."""
+        errors = list(map(to_mapping, to_list(envelope.get("errors"))))
+        problems = tuple(
+            Problem(
+                code=str(error.get("code") or ""),
+                message=str(error.get("message") or ""),
+                pointer=to_pointer(error.get("path")),
+                remediation=str(error.get("fix_hint") or ""),
+            )
+            for error in errors
+        )
+        main = problems[0] if problems else Problem("", "")
+        code = screaming_code(main.code)
+        return Failure(
+            code=code,
+            category=category_of_code(code, status),
+            message=main.message,
+            remediation=main.remediation,
+            problems=problems,
+            soft=status < 400,
+        )

@@ -55,3 +55,8 @@ class OkResponse(Body, BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Return the JSON value, without the members that nobody set."""
         return self.model_dump(exclude_unset=True)
+
+    def as_envelope(self) -> dict[str, Any]:
+        """Return the members that are set, ``data`` as the view made it."""
+        members = self.model_dump(exclude_unset=True, exclude={"data"})
+        return {**members, "data": self.data}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.content_hash import json_text, json_value
-from drf_mcp.outcomes import Failure, Outcome
+from drf_mcp.outcomes import Category, Failure, Outcome
 
 PREFIX = "Error executing tool: "
 
@@ -49,6 +49,13 @@ class PlainEnvelope(Envelope):
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
         """Return the id under which the log knows the call, and what was read if that is said."""
         return metadata.present({"request_id": outcome.request_id, **metadata.source(outcome)})
+
+    def parse(self, body: Any, status: int = 200) -> Outcome:
+        """Return the outcome of any body; of a failed result the text is the message."""
+        if status < 400:
+            return Outcome(tool="", status=status, data=body)
+        message = body if isinstance(body, str) else ""
+        return Outcome("", status, failure=Failure("", Category.INTERNAL, message, ""))
 
     def answer(self, outcome: Outcome) -> Any:
         """Return the body: of a soft failure all of it, not the data in it alone."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.data import as_object, as_object_schema, payload, payload_schema
-from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.envelopes.metadata_parsing import MetaParser, to_list, to_mapping, to_pointer
+from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
 
 VERSION = "response-v2"
 
@@ -46,12 +49,25 @@ ERROR_DATA: dict[str, Any] = {
 }
 
 
+STANDARD_DATA = frozenset(ERROR_DATA["properties"])
+# ``soft`` marks the failure of a call that worked: `Failure.soft` from there on.
+STANDARD_META = frozenset({"version", "soft"})
+# Members by which ``details`` describe a problem with an argument.
+PROBLEM_MEMBERS = frozenset({"field", "pointer", "constraint", "code", "message"})
+# What `error_response` fills in where no code is passed.
+DEFAULT_CODE = "INTERNAL_ERROR"
+
+
 class ResponseV2Envelope(Envelope):
     """``success``, ``error``, ``meta`` and ``data``, always all four.
 
     The short members come first, since some clients cut the middle out of a long
     result.
     """
+
+    contract: ClassVar[str] = VERSION
+    self_describing: ClassVar[bool] = True
+    meta_member: ClassVar[str] = "meta"
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
         """Return the four members."""
@@ -151,3 +167,81 @@ class ResponseV2Envelope(Envelope):
             "required": ["success", "error", "meta", "data"],
             "anyOf": [{"properties": success}, {"properties": failure}],
         }
+
+    def parse(self, body: Any, status: int = 200) -> Outcome | None:
+        """Return the outcome of a `ToolResponse` or of its JSON value.
+
+        ``meta.soft`` marks a soft failure.
+        """
+        envelope = self.get_members(body)
+        data, meta = envelope.get("data"), envelope.get("meta")
+        if not isinstance(meta, Mapping) or meta.get("version") != VERSION:
+            return None
+        if "success" not in envelope:
+            return None
+        failure = None
+        if not envelope["success"]:
+            failure = self.parse_failure(envelope, status, soft=meta.get("soft") is True)
+            # A soft failure has an answer where a hard one has but its context.
+            data = dict(failure.context) if failure.soft and failure.context else None
+        return Outcome(
+            tool="",
+            status=status,
+            data={} if data is None and failure is None else data,
+            failure=failure,
+            **MetaParser(meta, STANDARD_META).get_members(),
+        )
+
+    def parse_failure(self, envelope: Mapping[str, Any], status: int, *, soft: bool) -> Failure:
+        """Return the failure of an envelope that says ``success: false``.
+
+        What `error_response` filled in gives way to what the HTTP status says.
+        """
+        data = to_mapping(envelope.get("data"))
+        code = str(data.get("error_code") or DEFAULT_CODE)
+        category, remediation = data.get("error_type"), str(data.get("remediation") or "")
+        if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
+            code, category = standard_code(status) if code == DEFAULT_CODE else code, None
+            if remediation == HANDLING[CODES[DEFAULT_CODE]].remediation:
+                remediation = ""
+        details = to_mapping(data.get("details"))
+        return Failure(
+            code=code,
+            category=self.parse_category(category, code, status),
+            message=str(envelope.get("error") or code),
+            remediation=remediation,
+            problems=tuple(self.parse_problems(details)),
+            context={name: value for name, value in data.items() if name not in STANDARD_DATA},
+            soft=soft,
+            details={n: value for n, value in details.items() if self.is_valid_detail(n, value)},
+        )
+
+    def parse_category(self, name: Any, code: str, status: int) -> Category:
+        """Return the category of that name, else that of the code and the HTTP status."""
+        try:
+            return Category(name)
+        except ValueError:
+            return category_of_code(code, status if status >= 400 else 500)
+
+    def parse_problems(self, details: Mapping[str, Any]) -> list[Problem]:
+        """Return the problems of ``details``, or the one problem that ``details`` describe."""
+        entries = [to_mapping(entry) for entry in to_list(details.get("problems")) or [details]]
+        return [
+            Problem(
+                code=str(entry.get("code") or entry.get("constraint") or "invalid"),
+                message=str(entry.get("message") or ""),
+                pointer=str(entry.get("pointer") or to_pointer(entry.get("field"))),
+                received=entry.get("received", MISSING),
+                accepted=str(entry["accepted"]) if entry.get("accepted") else None,
+                remediation=str(entry.get("remediation") or ""),
+                context=to_mapping(entry.get("context")),
+            )
+            for entry in entries
+            if not PROBLEM_MEMBERS.isdisjoint(entry)
+        ]
+
+    def is_valid_detail(self, name: str, value: Any) -> bool:
+        """Return whether a member of ``details`` has the type that the contract gives it."""
+        if name == "problems":
+            return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
+        return name not in ("field", "constraint") or isinstance(value, str)

@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code
-from drf_mcp.envelopes.metadata_parsing import moment, period
+from drf_mcp.envelopes.metadata_parsing import to_iso_time, to_period
 from drf_mcp.envelopes.model import Body
 from drf_mcp.envelopes.response_v2 import VERSION
 from drf_mcp.outcomes import Category, Fidelity
@@ -126,6 +126,10 @@ class ToolResponse(Body):
         """Return the JSON value."""
         return asdict(self)
 
+    def as_envelope(self) -> dict[str, Any]:
+        """Return the members, ``data`` as the view made it."""
+        return vars(self)
+
 
 def success_response(
     data: Mapping[str, Any] | None = None, **meta: Unpack[MetaArguments]
@@ -230,7 +234,7 @@ def response_meta(arguments: MetaArguments) -> ResponseMeta:
 
 def in_words(rate_limit: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rate limit whose time of reset and period are texts."""
-    texts = {"reset_at": moment, "period": period}
+    texts = {"reset_at": to_iso_time, "period": to_period}
     return {
         name: texts[name](value) or value if name in texts else value
         for name, value in rate_limit.items()

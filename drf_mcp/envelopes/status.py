@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, ClassVar
 
-from drf_mcp.codes import HANDLING
+from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.data import as_object, as_object_schema, payload, payload_schema
+from drf_mcp.envelopes.metadata_parsing import (
+    MetaParser,
+    text_or_empty,
+    to_list,
+    to_mapping,
+    to_severity,
+)
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -48,6 +55,8 @@ METADATA: dict[str, Any] = {
     "required": ["timestamp", "tool_name", "tool_version"],
 }
 
+SERIOUS = (Severity.ERROR, Severity.CRITICAL)
+
 
 class StatusEnvelope(Envelope):
     """A status in one word, then errors, warnings, suggestions, metadata and data.
@@ -57,17 +66,20 @@ class StatusEnvelope(Envelope):
     are the errors that a view's own response told of a success.
     """
 
+    contract: ClassVar[str] = "status"
+    meta_member: ClassVar[str] = "metadata"
+
     def render(self, outcome: Outcome) -> dict[str, Any]:
         """Return the envelope, its short members first."""
         errors = self.errors(outcome)
-        warnings = [item.message for item in outcome.warnings if not has_entry(item)]
+        warnings = [item.message for item in outcome.warnings if not self.is_error_entry(item)]
         told = [error.get("suggestion") for error in errors]
         rendered = {
             "status": self.status(outcome, troubled=bool(errors or warnings)),
             "success": outcome.failure is None,
             "errors": errors,
             "warnings": warnings,
-            "suggestions": unique([*told, *outcome.suggestions]),
+            "suggestions": unique_sentences([*told, *outcome.suggestions]),
             "metadata": self.metadata(outcome),
         }
         data = self.data(outcome)
@@ -88,28 +100,30 @@ class StatusEnvelope(Envelope):
 
     def errors(self, outcome: Outcome) -> list[dict[str, Any]]:
         """Return what failed, then the warnings that say what to do."""
-        lesser = [warning_error(item) for item in outcome.warnings if has_entry(item)]
+        entries = filter(self.is_error_entry, outcome.warnings)
+        lesser = list(map(self.warning_entry, entries))
         failure = outcome.failure
         if failure is None:
             return lesser
         if not failure.problems:
-            return [failure_error(failure), *lesser]
-        return [*(problem_error(item, failure) for item in failure.problems), *lesser]
+            return [self.failure_entry(failure), *lesser]
+        return [*(self.problem_entry(item, failure) for item in failure.problems), *lesser]
 
     def metadata(self, outcome: Outcome) -> dict[str, Any]:
         """Return who answered, when, and how long it took, unless the view's response says."""
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        own = outcome.meta
         duration = outcome.telemetry.get("duration_ms")
         return metadata.present(
             {
                 **metadata.further(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
-                "timestamp": own_text(outcome, "timestamp") or now.replace("+00:00", "Z"),
-                "tool_name": own_text(outcome, "tool_name") or outcome.tool,
-                "tool_version": own_text(outcome, "tool_version")
+                "timestamp": text_or_empty(own.get("timestamp")) or now,
+                "tool_name": text_or_empty(own.get("tool_name")) or outcome.tool,
+                "tool_version": text_or_empty(own.get("tool_version"))
                 or mcp_settings.SERVER_VERSION
                 or TOOL_VERSION,
-                "execution_time": seconds(duration),
+                "execution_time": milliseconds_to_seconds(duration),
                 **metadata.source(outcome),
                 **metadata.fidelity(outcome),
                 "pagination": metadata.pagination(outcome),
@@ -143,72 +157,139 @@ class StatusEnvelope(Envelope):
             ],
         }
 
+    def failure_entry(self, failure: Failure) -> dict[str, Any]:
+        """Return the entry of a failure without problems."""
+        handling = HANDLING[failure.category]
+        known = failure.recoverable
+        return {
+            "message": metadata.sentence(failure),
+            "suggestion": metadata.remediation(failure),
+            "severity": handling.severity.value,
+            "code": self.format_code(failure.code),
+            "recoverable": handling.recoverable if known is None else known,
+            **metadata.present({"context": failure.context if failure.data is None else {}}),
+        }
 
-def own_text(outcome: Outcome, name: str) -> str:
-    """Return a member of ``metadata`` as a view's own response told it, "" if it did not."""
-    value = outcome.meta.get(name)
-    return value if isinstance(value, str) else ""
+    def problem_entry(self, problem: Problem, failure: Failure) -> dict[str, Any]:
+        """Return the entry of one problem with the arguments."""
+        handling = HANDLING[failure.category]
+        context = {
+            **(failure.context if failure.data is None else {}),
+            **problem.context,
+            **metadata.present({"pointer": problem.pointer, "field": problem.path}),
+            **metadata.present({"accepted": problem.accepted}),
+            **metadata.received(problem),
+        }
+        recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable
+        return {
+            "message": problem.message,
+            **metadata.present({"suggestion": problem.remediation}),
+            "severity": (problem.severity or handling.severity).value,
+            "code": self.format_code(problem.code),
+            "recoverable": recoverable,
+            **metadata.present({"context": context}),
+        }
+
+    def warning_entry(self, warning: Warning) -> dict[str, Any]:
+        """Return the entry of a warning that says what to do, or of an error of a success."""
+        # "error" and "critical" are for failures: beside them there is no success.
+        severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
+        return {
+            "message": warning.message,
+            **metadata.present({"suggestion": warning.remediation}),
+            "severity": severity.value,
+            "code": self.format_code(warning.code),
+            "recoverable": warning.recoverable is not False,
+            **metadata.present({"context": warning.context}),
+        }
+
+    def is_error_entry(self, warning: Warning) -> bool:
+        """Return whether a warning is told as one of the ``errors``."""
+        return bool(warning.remediation) or warning.recoverable is not None
+
+    def format_code(self, code: str) -> str:
+        """Return the code in lower case."""
+        return code.lower()
+
+    def parse(self, body: Any, status: int = 200) -> Outcome | None:
+        """Return the outcome of a `StandardMCPResponse` or of its JSON value.
+
+        The errors of a success are warnings that say what to do.
+        """
+        envelope = self.get_members(body)
+        if "success" not in envelope or "status" not in envelope:
+            return None
+        metadata, data = to_mapping(envelope.get("metadata")), envelope.get("data")
+        # A warning of ``warning_details`` is one of the ``warnings`` too.
+        sentences = [*to_list(metadata.get("warnings")), *to_list(envelope.get("warnings"))]
+        meta = {**metadata, "warnings": sentences}
+        members = MetaParser(meta, ("execution_time",)).get_members()
+        seconds = metadata.get("execution_time")
+        if isinstance(seconds, (int, float)):
+            duration = {"duration_ms": round(seconds * 1000, 3)}
+            members["telemetry"] = {**members["telemetry"], **duration}
+        errors = list(map(to_mapping, to_list(envelope.get("errors"))))
+        success = bool(envelope["success"])
+        if success:
+            members["warnings"] = (*map(self.parse_warning, errors), *members["warnings"])
+        suggestions = map(str, to_list(envelope.get("suggestions")))
+        members["suggestions"] = (*suggestions, *members["suggestions"])
+        return Outcome(
+            tool="",
+            status=status,
+            data=data if success else None,
+            failure=None if success else self.parse_failure(errors, data, status),
+            **members,
+        )
+
+    def parse_warning(self, error: Mapping[str, Any]) -> Warning:
+        """Return the warning of one of the ``errors`` of a success."""
+        return Warning(
+            code=screaming_code(str(error.get("code") or "")),
+            message=str(error.get("message") or ""),
+            severity=to_severity(error.get("severity"), Severity.WARNING),
+            context=to_mapping(error.get("context")),
+            remediation=str(error.get("suggestion") or ""),
+            recoverable=error.get("recoverable", True),
+        )
+
+    def parse_failure(self, errors: list[Mapping[str, Any]], data: Any, status: int) -> Failure:
+        """Return the failure of an envelope, named after the first serious error."""
+        context = to_mapping(data)
+        if not errors:
+            code, message = "INTERNAL_ERROR", "The operation failed."
+            return Failure(code, CODES[code], message, "", context=context, data=data)
+        problems = tuple(map(self.parse_problem, errors))
+        serious = (problem for problem in problems if problem.severity in SERIOUS)
+        main = next(serious, problems[0])
+        code = screaming_code(main.code)
+        return Failure(
+            code=code,
+            category=category_of_code(code, status if status >= 400 else 500),
+            message=main.message,
+            remediation=main.remediation,
+            problems=problems,
+            context=context,
+            data=data,
+        )
+
+    def parse_problem(self, error: Mapping[str, Any]) -> Problem:
+        """Return one of the ``errors`` of a failure as a problem without a pointer."""
+        return Problem(
+            code=str(error.get("code") or ""),
+            message=str(error.get("message") or ""),
+            remediation=str(error.get("suggestion") or ""),
+            severity=to_severity(error.get("severity"), Severity.ERROR),
+            recoverable=error.get("recoverable", True),
+            context=to_mapping(error.get("context")),
+        )
 
 
-def has_entry(warning: Warning) -> bool:
-    """Return whether a warning is told as one of the ``errors``."""
-    return bool(warning.remediation) or warning.recoverable is not None
-
-
-def seconds(milliseconds: Any) -> float | None:
+def milliseconds_to_seconds(milliseconds: Any) -> float | None:
     """Return milliseconds as seconds, None if that is no number of them."""
     return round(milliseconds / 1000, 6) if isinstance(milliseconds, (int, float)) else None
 
 
-def failure_error(failure: Failure) -> dict[str, Any]:
-    """Return the entry of a failure without problems."""
-    handling = HANDLING[failure.category]
-    known = failure.recoverable
-    return {
-        "message": metadata.sentence(failure),
-        "suggestion": metadata.remediation(failure),
-        "severity": handling.severity.value,
-        "code": failure.code.lower(),
-        "recoverable": handling.recoverable if known is None else known,
-        **metadata.present({"context": failure.context if failure.data is None else {}}),
-    }
-
-
-def problem_error(problem: Problem, failure: Failure) -> dict[str, Any]:
-    """Return the entry of one problem with the arguments."""
-    handling = HANDLING[failure.category]
-    context = {
-        **(failure.context if failure.data is None else {}),
-        **problem.context,
-        **metadata.present({"pointer": problem.pointer, "field": problem.path}),
-        **metadata.present({"accepted": problem.accepted}),
-        **metadata.received(problem),
-    }
-    recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable
-    return {
-        "message": problem.message,
-        **metadata.present({"suggestion": problem.remediation}),
-        "severity": (problem.severity or handling.severity).value,
-        "code": problem.code.lower(),
-        "recoverable": recoverable,
-        **metadata.present({"context": context}),
-    }
-
-
-def warning_error(warning: Warning) -> dict[str, Any]:
-    """Return the entry of a warning that says what to do, or of an error of a success."""
-    # "error" and "critical" are for failures: beside them there is no success.
-    severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
-    return {
-        "message": warning.message,
-        **metadata.present({"suggestion": warning.remediation}),
-        "severity": severity.value,
-        "code": warning.code.lower(),
-        "recoverable": warning.recoverable is not False,
-        **metadata.present({"context": warning.context}),
-    }
-
-
-def unique(sentences: Iterable[str | None]) -> list[str]:
+def unique_sentences(sentences: Iterable[str | None]) -> list[str]:
     """Return the sentences that say something, each once, in order."""
     return list(dict.fromkeys(sentence for sentence in sentences if sentence))

@@ -112,3 +112,11 @@ class StandardMCPResponse(Body, BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Return the JSON value."""
         return self.finalize()
+
+    def as_envelope(self) -> dict[str, Any]:
+        """Return the members, ``data`` as the view made it, ``metadata`` as far as it is set."""
+        return {
+            **vars(self),
+            "errors": [error.model_dump(exclude_none=True) for error in self.errors],
+            "metadata": self.metadata.model_dump(exclude_unset=True, exclude_none=True),
+        }

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drf_mcp.outcomes import MISSING, Problem
+from typing_extensions import Self
+
+from drf_mcp.envelopes import BUILT_IN_ENVELOPES, Envelope, ResponseV2Envelope
+from drf_mcp.outcomes import MISSING, Outcome, Problem
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,20 @@ class ToolProblem:
         """The pointer as people write it, ``lines[0].quantity``."""
         return Problem(self.code, self.message, self.pointer).path
 
+    @classmethod
+    def from_problem(cls, problem: Problem) -> Self:
+        """Return a problem of an envelope; the "status" contract keeps members in its context."""
+        context = problem.context
+        received = context.get("received") if problem.received is MISSING else problem.received
+        return cls(
+            code=problem.code,
+            message=problem.message,
+            pointer=problem.pointer or context.get("pointer", ""),
+            received=received,
+            accepted=problem.accepted or context.get("accepted"),
+            remediation=problem.remediation,
+        )
+
 
 @dataclass(frozen=True)
 class ToolError:
@@ -50,16 +67,6 @@ class ToolError:
     code: str
     message: str
     remediation: str = ""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What an envelope says."""
-
-    data: Any = None
-    error: ToolError | None = None
-    problems: tuple[ToolProblem, ...] = ()
-    meta: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,105 +113,42 @@ class ToolResult:
             return self.text
 
     @functools.cached_property
-    def _reading(self) -> Reading:
-        return read(self.envelope, self.is_error)
+    def _parsed(self) -> tuple[Envelope, Outcome]:
+        status = 500 if self.is_error else 200
+        parsed = (
+            (built_in, built_in.parse(self.envelope, status)) for built_in in BUILT_IN_ENVELOPES
+        )
+        return next((built_in, outcome) for built_in, outcome in parsed if outcome is not None)
 
     @property
     def data(self) -> Any:
         """What the view answered; None of a failure, unless it is soft and has an answer."""
-        return self._reading.data
+        outcome = self._parsed[1]
+        failure = outcome.failure
+        return outcome.data if failure is None or failure.data is None else failure.data
 
     @property
     def error(self) -> ToolError | None:
         """Why it failed, None if it did not."""
-        return self._reading.error
+        envelope, outcome = self._parsed
+        failure = outcome.failure
+        if failure is None:
+            return None
+        code = envelope.format_code(failure.code)
+        return ToolError(code, failure.message, failure.remediation)
 
     @property
     def problems(self) -> tuple[ToolProblem, ...]:
         """What is wrong with the arguments, first things first."""
-        return self._reading.problems
+        envelope, outcome = self._parsed
+        if outcome.failure is None:
+            return ()
+        problems = map(ToolProblem.from_problem, outcome.failure.problems)
+        # Where errors are a list, the failure itself is one of them, without a pointer.
+        return tuple(p for p in problems if p.pointer or isinstance(envelope, ResponseV2Envelope))
 
     @property
     def meta(self) -> Mapping[str, Any]:
         """What the envelope tells about the answer, such as pagination and warnings."""
-        return self._reading.meta or {}
-
-
-def read(envelope: Any, failed: bool) -> Reading:
-    """Return what an envelope says; one that is none of the built-in ones is the data."""
-    if isinstance(envelope, Mapping):
-        if "success" in envelope and "status" in envelope:
-            return read_status(envelope)
-        if "success" in envelope and isinstance(envelope.get("meta"), Mapping):
-            return read_response_v2(envelope)
-        if isinstance(envelope.get("ok"), bool):
-            return read_ok(envelope)
-    if failed:
-        return Reading(error=ToolError("", envelope if isinstance(envelope, str) else ""))
-    return Reading(envelope)
-
-
-def read_response_v2(envelope: Mapping[str, Any]) -> Reading:
-    """Read a `ResponseV2Envelope`."""
-    meta = envelope["meta"]
-    if envelope["success"]:
-        return Reading(envelope.get("data"), meta=meta)
-    told = envelope.get("data") or {}
-    problems = (told.get("details") or {}).get("problems") or []
-    error = ToolError(
-        told.get("error_code", ""), envelope.get("error") or "", told.get("remediation", "")
-    )
-    return Reading(None, error, tuple(map(problem_of, problems)), meta)
-
-
-def read_ok(envelope: Mapping[str, Any]) -> Reading:
-    """Read an `OkEnvelope`."""
-    meta = envelope.get("meta")
-    if envelope["ok"]:
-        return Reading(envelope.get("data"), meta=meta)
-    problems = [
-        {**error, "pointer": pointer_of(error.get("path")), "remediation": error.get("fix_hint")}
-        for error in envelope["errors"]
-    ]
-    return failed_with(problems, envelope.get("data"), meta)
-
-
-def read_status(envelope: Mapping[str, Any]) -> Reading:
-    """Read a `StatusEnvelope`."""
-    meta, data = envelope.get("metadata"), envelope.get("data")
-    if envelope["success"]:
-        return Reading(data, meta=meta)
-    problems = [
-        {**(error.get("context") or {}), **error, "remediation": error.get("suggestion")}
-        for error in envelope["errors"]
-    ]
-    return failed_with(problems, data, meta)
-
-
-def failed_with(problems: list[dict[str, Any]], data: Any, meta: Any) -> Reading:
-    """Return the reading of an envelope whose error is the first of its errors."""
-    first = problems[0] if problems else {}
-    error = ToolError(
-        first.get("code") or "", first.get("message") or "", first.get("remediation") or ""
-    )
-    return Reading(data, error, tuple(problem_of(p) for p in problems if p.get("pointer")), meta)
-
-
-def problem_of(told: Mapping[str, Any]) -> ToolProblem:
-    """Return a problem from an envelope's members."""
-    received = told.get("received", MISSING)
-    return ToolProblem(
-        code=told.get("code") or "",
-        message=told.get("message") or "",
-        pointer=told.get("pointer") or "",
-        received=None if received is MISSING else received,
-        accepted=told.get("accepted"),
-        remediation=told.get("remediation") or "",
-    )
-
-
-def pointer_of(path: str | None) -> str:
-    """Return a path as people write it as a JSON pointer."""
-    if not path:
-        return ""
-    return "/" + path.replace("[", ".").replace("]", "").lstrip(".").replace(".", "/")
+        name = self._parsed[0].meta_member
+        return self.envelope[name] if name else {}

@@ -24,9 +24,9 @@ from drf_mcp.envelopes import (
     StandardMCPResponse,
     ToolResponse,
     error_response,
+    parse_own_envelope,
     success_response,
 )
-from drf_mcp.envelopes.parsing import recognised
 from drf_mcp.outcomes import Category
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
@@ -202,7 +202,7 @@ def test_a_period_is_a_text_however_it_is_said(serve, said, told):
 
 @pytest.mark.parametrize("said", ["soon", 1e300, [1], float("nan")])
 def test_a_time_of_reset_that_is_no_time_is_not_told(serve, said):
-    outcome = recognised(v2(meta={"rate_limit": {"limit": 1, "reset_at": said}}), 200)
+    outcome = parse_own_envelope(v2(meta={"rate_limit": {"limit": 1, "reset_at": said}}), 200)
     assert outcome.rate_limit.reset_at is None
 
 
@@ -449,7 +449,7 @@ def test_whatever_a_dict_of_that_version_holds_the_result_validates(meta, succes
         "error": error,
         "meta": {**meta, "version": "response-v2"},
     }
-    outcome = recognised(body, 200)
+    outcome = parse_own_envelope(body, 200)
     assert outcome is not None
     assert (outcome.failure is None) is bool(success)
     for envelope, validator in SCHEMAS:
