@@ -55,6 +55,8 @@ SETTINGS: dict[str, Setting] = {
     "INCLUDE": Setting([], ListOf(ToolPattern())),
     # Patterns of the same kind. What they match is never a tool, however it was chosen.
     "EXCLUDE": Setting([], ListOf(ToolPattern())),
+    # What decides which endpoints are tools: a drf_mcp.tools.Exposure. See docs/customising.md.
+    "EXPOSURE_CLASS": Setting("drf_mcp.tools.Exposure", Class("drf_mcp.tools.Exposure")),
     # --- Access -------------------------------------------------------------
     # How the endpoint finds out who is calling. None: REST framework's own
     # DEFAULT_AUTHENTICATION_CLASSES. See docs/authentication.md.

@@ -14,17 +14,7 @@ from drf_mcp.introspection.source.stock import vars_through
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
-from drf_mcp.tools.exposure import (
-    Choice,
-    choice,
-    in_urlconf_mode,
-    is_described,
-    left_out,
-    matches,
-    options_of,
-    renders_only_html,
-    view_level_options,
-)
+from drf_mcp.tools.exposure import Choice, Exposure
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
 
@@ -54,7 +44,7 @@ def unexposed(registry: Registry) -> list[Unexposed]:
     found = [
         Unexposed(request_line(endpoint), endpoint.place, reason(endpoint, registry))
         for endpoint in find_endpoints(urlconf)
-        if key_of(endpoint) not in exposed and not is_ours(endpoint)
+        if key_of(endpoint) not in exposed and not endpoint.is_built_in
     ]
     return found + list(format_suffixed(find_routes(urlconf)))
 
@@ -62,11 +52,6 @@ def unexposed(registry: Registry) -> list[Unexposed]:
 def key_of(endpoint: Endpoint) -> tuple[str, str]:
     """Return what tells an endpoint from every other."""
     return endpoint.method, "/".join(str(pattern) for pattern in endpoint.route.chain)
-
-
-def is_ours(endpoint: Endpoint) -> bool:
-    """Return whether an endpoint is this package's own, which settings switch on and off."""
-    return endpoint.view_class.__module__.startswith("drf_mcp.")
 
 
 def request_line(endpoint: Endpoint) -> str:
@@ -87,20 +72,24 @@ def format_suffixed(found: Iterable[Route]) -> Iterator[Unexposed]:
 
 def reason(endpoint: Endpoint, registry: Registry) -> str:
     """Return why an endpoint is no tool."""
-    if renders_only_html(endpoint):
+    if endpoint.renders_only_html:
         return "HTML only: it has pages for people and no data"
     if not endpoint.route.templates[0][0]:
         return "no path can be written for its pattern"
-    chosen = choice(endpoint, registry.registrations)
-    if chosen is not None:
-        pattern = next((p for p in mcp_settings.EXCLUDE if matches([p], chosen)), None)
+    exposure = registry.exposure
+    choice = exposure.get_choice(endpoint)
+    if choice is not None:
+        pattern = next((p for p in mcp_settings.EXCLUDE if choice.matches([p])), None)
         return SLASH if pattern is None else f"excluded: EXCLUDE has {pattern!r}"
     if is_switched_off(endpoint):
         return "switched off: the condition= of its decorator does not hold"
+    is_exposed = Exposure(registry.registrations).is_exposed(endpoint)
+    if is_exposed and not exposure.is_exposed(endpoint):
+        return f"not exposed: {type(exposure).__name__} of EXPOSURE_CLASS leaves it out"
     if said_otherwise(endpoint, registry):
         return "left out: actions= or exclude= of its view's registration or decorator"
-    if mcp_settings.EXPOSE == "urlconf" and not in_urlconf_mode(endpoint):
-        return not_taken(endpoint)
+    if mcp_settings.EXPOSE == "urlconf" and not exposure.is_taken_from_urlconf(endpoint):
+        return not_taken(endpoint, exposure)
     if issubclass(endpoint.view_class, APIRootView):
         return "a router's root, which only lists its other routes"
     return CHOOSE
@@ -108,8 +97,7 @@ def reason(endpoint: Endpoint, registry: Registry) -> str:
 
 def is_switched_off(endpoint: Endpoint) -> bool:
     """Return whether what was said of it holds only under a condition that does not."""
-    said = (options_of(endpoint.handler), view_level_options(endpoint))
-    conditions = [options.condition for options in said if options and options.condition]
+    conditions = [options.condition for options in endpoint.decorations if options.condition]
     return not all(condition() for condition in conditions)
 
 
@@ -128,13 +116,13 @@ def said_otherwise(endpoint: Endpoint, registry: Registry) -> bool:
     )
 
 
-def not_taken(endpoint: Endpoint) -> str:
+def not_taken(endpoint: Endpoint, exposure: Exposure) -> str:
     """Return why "urlconf" does not take an endpoint."""
     if vars_through(endpoint.view_class, "schema") is None:
         return "schema = None on its view, which leaves it out of every description"
-    if not is_described(endpoint.view_class):
+    if not endpoint.is_described:
         return "a description of the API, which tools/list is for agents"
     include = mcp_settings.INCLUDE
-    if include and not matches(include, Choice(endpoint, ToolOptions())):
+    if include and not Choice(endpoint, ToolOptions()).matches(include):
         return "not included: no pattern of INCLUDE fits it"
-    return left_out(endpoint) or CHOOSE
+    return exposure.get_annotated_exclusion(endpoint) or CHOOSE

@@ -10,16 +10,21 @@ from typing import Any
 
 from django.views.generic import View
 from rest_framework import mixins
+from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.introspection import attempt
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.placeholders import placeholders
+from drf_mcp.introspection.source.stock import classes_of, vars_through
 from drf_mcp.introspection.source.twins import plain_name
 from drf_mcp.introspection.unsent_request import negotiate, unsent_request
+from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
 
+# Where drf-spectacular has the views that serve OpenAPI documents.
+DOCUMENTS = "drf_spectacular.views"
 UNSERVED_METHODS = frozenset({"head", "options", "trace", "connect"})
 GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
     "GET": ((mixins.ListModelMixin, "list"), (mixins.RetrieveModelMixin, "retrieve")),
@@ -77,6 +82,35 @@ class Endpoint:
     def action_or_method(self) -> str:
         """The name by which a project chooses the endpoint among those of a view."""
         return self.standard_action or self.method.lower()
+
+    @property
+    def decorations(self) -> tuple[ToolOptions, ...]:
+        """What ``@mcp_tool`` said: on the handler, then on the view class or function itself."""
+        own = vars(self.view_class).get("mcp_tool")
+        view_options = own or getattr(self.route.callback, "mcp_tool", None)
+        return tuple(filter(None, (getattr(self.handler, "mcp_tool", None), view_options)))
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the view is one of this package."""
+        return self.view_class.__module__.startswith("drf_mcp.")
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the view belongs into descriptions of the API, and is none itself."""
+        if any(base.__module__ == DOCUMENTS for base in self.view_class.__mro__):
+            return False
+        return vars_through(self.view_class, "schema") is not None
+
+    @property
+    def renders_only_html(self) -> bool:
+        """Whether the view has nothing but pages for people."""
+        renderers = classes_of(self.route.callback, "renderer_classes") or ()
+        pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
+        return bool(renderers) and all(
+            issubclass(renderer, pages) or renderer.media_type == "text/html"
+            for renderer in renderers
+        )
 
     @property
     def extra_path(self) -> str:

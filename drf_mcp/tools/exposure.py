@@ -1,26 +1,21 @@
-"""What makes an endpoint a tool, and what was said of it on the way."""
+"""What makes an endpoint a tool: decorators, registrations and settings."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
 from drf_mcp.introspection import annotations_of, attempt
 from drf_mcp.introspection.describer import Finding
-from drf_mcp.introspection.source.stock import classes_of, vars_through
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.options import ToolOptions, ViewOptions
-
-# Where drf-spectacular has the views that serve OpenAPI documents.
-DOCUMENTS = "drf_spectacular.views"
 
 
 @dataclass(frozen=True)
@@ -35,6 +30,17 @@ class Choice:
     endpoint: Endpoint
     options: ToolOptions
 
+    def matches(self, patterns: Iterable[str]) -> bool:
+        """Return whether a pattern fits the tool's method and its path, name or one of its tags."""
+        endpoint, tags = self.endpoint, self.options.tags
+        name = self.options.name or mcp_settings.NAMING_CLASS().get_name(endpoint)
+        method, action = endpoint.method, endpoint.standard_action
+        return any(
+            pattern.matches(method, endpoint.route.path, tags)
+            or pattern.matches_name(method, name, action)
+            for pattern in map(read_pattern, patterns)
+        )
+
 
 class Registration:
     """One target of ``registry.register``.
@@ -44,21 +50,21 @@ class Registration:
     """
 
     def __init__(self, target: Any, options: ViewOptions) -> None:
-        if isinstance(target, BaseRouter):
-            self.router: BaseRouter | None = target
-        elif view_class_of(target) is None:
+        self.router: BaseRouter | None = target if isinstance(target, BaseRouter) else None
+        # A function view has its class as `cls`.
+        view_class = target if isinstance(target, type) else getattr(target, "cls", None)
+        is_view = isinstance(view_class, type) and issubclass(view_class, APIView)
+        if self.router is None and not is_view:
             raise ImproperlyConfigured(
                 f"registry.register takes routers, viewsets, API views and @api_view "
                 f"functions, not {target!r}."
             )
-        else:
-            self.router = None
-        self.view_class = view_class_of(target)
+        self.view_class: type[APIView] | None = view_class if is_view else None
         self.options = options
 
     def selects(self, endpoint: Endpoint) -> bool:
         """Return whether the registration exposes an endpoint."""
-        return self.is_for(endpoint) and selects(self.options, endpoint)
+        return self.is_for(endpoint) and self.options.selects(endpoint.action_or_method)
 
     def is_for(self, endpoint: Endpoint) -> bool:
         """Return whether an endpoint is one of the target's, chosen or not."""
@@ -67,142 +73,110 @@ class Registration:
         # Its root view only lists its other routes.
         if issubclass(endpoint.view_class, APIRootView):
             return False
-        return endpoint.route.callback in {p.callback for p in self.router.urls}
+        return any(pattern.callback is endpoint.route.callback for pattern in self.router.urls)
 
 
-def view_class_of(target: Any) -> type[APIView] | None:
-    """Return the API view class that a target is or wraps, None if it is neither."""
-    view_class = target if isinstance(target, type) else getattr(target, "cls", None)
-    if isinstance(view_class, type) and issubclass(view_class, APIView):
-        return view_class
-    return None
+class Exposure:
+    """Decides which endpoints of a URLconf are tools.
 
+    A subclass overrides the methods `get_endpoints`, `is_exposed` and `get_variant`; the setting
+    EXPOSURE_CLASS takes its dotted path.
 
-def selects(options: ViewOptions, endpoint: Endpoint) -> bool:
-    """Return whether a view's options expose the endpoint's action or method."""
-    return options.selects(action_or_method(endpoint))
-
-
-def action_or_method(endpoint: Endpoint) -> str:
-    """Return the name by which options choose an endpoint of a view."""
-    action = endpoint.standard_action
-    return endpoint.method.lower() if action is None else action
-
-
-def chosen(found: Iterable[Endpoint], registrations: Collection[Registration]) -> list[Choice]:
-    """Return the endpoints that are tools, in the order found, this package's own last.
-
-    Of routes that differ in the trailing slash alone, the first counts.
+    Args:
+        registrations: what was given to ``registry.register``.
     """
-    choices = (choice(endpoint, registrations) for endpoint in found)
-    tools: dict[Any, Choice] = {}
-    for tool in choices:
-        if tool is not None and not is_excluded(tool):
-            tools.setdefault(twins_of(tool.endpoint), tool)
-    return sorted(
-        tools.values(), key=lambda c: c.endpoint.view_class.__module__.startswith("drf_mcp.")
-    )
 
+    def __init__(self, registrations: Collection[Registration] = ()) -> None:
+        self.registrations = registrations
 
-def twins_of(endpoint: Endpoint) -> tuple[Any, ...]:
-    """Return what an endpoint shares with one whose path differs in the trailing slash alone."""
-    return endpoint.method, endpoint.route.path.rstrip("/"), endpoint.route.callback
+    def get_endpoints(self, urlconf: Any) -> Iterable[Endpoint]:
+        """Return the endpoints of a URLconf, whether or not they are exposed, in its order."""
+        return find_endpoints(urlconf)
 
+    def is_exposed(self, endpoint: Endpoint) -> bool:
+        """Return whether a decorator, a registration or EXPOSE makes an endpoint a tool.
 
-def choice(endpoint: Endpoint, registrations: Collection[Registration]) -> Choice | None:
-    """Return an endpoint as a tool, None if nobody chose it or it cannot be one."""
-    if renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
+        EXCLUDE and ``condition=`` may still take the tool away.
+        """
+        return (
+            any(endpoint.decorations)
+            or any(self.get_view_options(endpoint))
+            or self.is_taken_from_urlconf(endpoint)
+        )
+
+    def get_variant(self) -> Hashable:
+        """Return what `is_exposed` depends on beside the endpoint, such as the current tenant.
+
+        The tools of each variant are read off the URLconf once, and kept. The method is called
+        in every request that lists or calls tools.
+        """
         return None
-    said = [options_of(endpoint.handler), view_level_options(endpoint)]
-    views = [vars(endpoint.view_class).get("mcp_viewset")]
-    views += [r.options for r in registrations if r.selects(endpoint)]
-    views = [options for options in views if options and selects(options, endpoint)]
-    exposed = any(said) or bool(views) or in_urlconf_mode(endpoint)
-    if not exposed:
-        return None
-    options, noun = ToolOptions(), None
-    for view_options in reversed(views):
-        options, noun = view_options.tool.over(options), view_options.name or noun
-    for tool_options in reversed(said):
-        options = tool_options.over(options) if tool_options else options
-    if options.condition is not None and not options.condition():
-        return None
-    return Choice(replace(endpoint, noun=noun), options)
 
+    def get_choices(self, urlconf: Any) -> list[Choice]:
+        """Return the endpoints that are tools, in the URLconf's order, this package's own last.
 
-def options_of(target: Any) -> ToolOptions | None:
-    """Return what ``@mcp_tool`` said on a target, None if it was not used."""
-    return getattr(target, "mcp_tool", None)
+        Of routes that differ in the trailing slash alone, the first counts.
+        """
+        tools: dict[Any, Choice] = {}
+        for endpoint in self.get_endpoints(urlconf):
+            choice = self.get_choice(endpoint)
+            if choice is not None and not choice.matches(mcp_settings.EXCLUDE):
+                route = endpoint.route
+                key = (endpoint.method, route.path.rstrip("/"), route.callback)
+                tools.setdefault(key, choice)
+        return sorted(tools.values(), key=lambda choice: choice.endpoint.is_built_in)
 
+    def get_choice(self, endpoint: Endpoint) -> Choice | None:
+        """Return an endpoint with its options; None if it is not exposed or can be no tool."""
+        if endpoint.renders_only_html or not endpoint.route.templates[0][0]:
+            return None
+        if not self.is_exposed(endpoint):
+            return None
+        options, noun = ToolOptions(), None
+        for view_options in reversed(list(self.get_view_options(endpoint))):
+            options, noun = view_options.tool.over(options), view_options.name or noun
+        for tool_options in reversed(endpoint.decorations):
+            options = tool_options.over(options)
+        if options.condition is not None and not options.condition():
+            return None
+        return Choice(replace(endpoint, noun=noun), options)
 
-def view_level_options(endpoint: Endpoint) -> ToolOptions | None:
-    """Return what ``@mcp_tool`` said on the view class itself or on the function view."""
-    own: ToolOptions | None = vars(endpoint.view_class).get("mcp_tool")
-    return own or options_of(endpoint.route.callback)
+    def get_view_options(self, endpoint: Endpoint) -> Iterator[ViewOptions]:
+        """Yield the options that select an endpoint: ``@mcp_viewset``'s, then registrations'."""
+        options: ViewOptions | None = vars(endpoint.view_class).get("mcp_viewset")
+        if options is not None and options.selects(endpoint.action_or_method):
+            yield options
+        yield from (r.options for r in self.registrations if r.selects(endpoint))
 
+    def is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
+        """Return whether ``EXPOSE = "urlconf"`` takes an endpoint.
 
-def in_urlconf_mode(endpoint: Endpoint) -> bool:
-    """Return whether ``EXPOSE = "urlconf"`` takes an endpoint.
+        A view that REST framework's own schemas leave out (``schema = None``), such as a
+        router's root, is left out here too, and so is what ``@extend_schema(exclude=True)``
+        leaves out, and the views that serve an OpenAPI document.
+        """
+        if mcp_settings.EXPOSE == "explicit" or not endpoint.is_described:
+            return False
+        include = mcp_settings.INCLUDE
+        included = not include or Choice(endpoint, ToolOptions()).matches(include)
+        return included and not self.get_annotated_exclusion(endpoint)
 
-    A view that REST framework's own schemas leave out (``schema = None``), such as a
-    router's root, is left out here too, and so is what ``@extend_schema(exclude=True)``
-    leaves out, and the views that serve an OpenAPI document.
-    """
-    if mcp_settings.EXPOSE == "explicit" or not is_described(endpoint.view_class):
-        return False
-    include = mcp_settings.INCLUDE
-    included = not include or matches(include, Choice(endpoint, ToolOptions()))
-    return included and not left_out(endpoint)
-
-
-def is_described(view_class: type) -> bool:
-    """Return whether a view belongs into descriptions of the API, and is none itself."""
-    if any(base.__module__ == DOCUMENTS for base in view_class.__mro__):
-        return False
-    return vars_through(view_class, "schema") is not None
-
-
-def left_out(endpoint: Endpoint) -> str:
-    """Return why drf-spectacular's annotations leave an endpoint out, "" if they do not."""
-    handler = endpoint.action or endpoint.method.lower()
-    place, findings, unknown = endpoint.place, list[Finding](), None
-    annotations = attempt(
-        place,
-        lambda: annotations_of(endpoint.introspected_view(), handler, endpoint.method),
-        "",
-        [],
-        unknown,
-    )
-    if annotations is None:
+    def get_annotated_exclusion(self, endpoint: Endpoint) -> str:
+        """Return why drf-spectacular's annotations leave an endpoint out, "" if they do not."""
+        place, findings, unknown = endpoint.place, list[Finding](), None
+        annotations = attempt(
+            place,
+            lambda: annotations_of(
+                endpoint.introspected_view(), endpoint.handler_name, endpoint.method
+            ),
+            "",
+            [],
+            unknown,
+        )
+        if annotations is None:
+            return ""
+        # Whoever left it out, perhaps, is not overruled because that cannot be asked.
+        if attempt(place, annotations.schema.is_excluded, "", findings, True):
+            told = "".join(f", as far as can be told: {finding.message}" for finding in findings)
+            return f"@extend_schema(exclude=True) leaves it out{told}"
         return ""
-    # Whoever left it out, perhaps, is not overruled because that cannot be asked.
-    if attempt(place, annotations.schema.is_excluded, "", findings, True):
-        told = "".join(f", as far as can be told: {finding.message}" for finding in findings)
-        return f"@extend_schema(exclude=True) leaves it out{told}"
-    return ""
-
-
-def is_excluded(tool: Choice) -> bool:
-    """Return whether EXCLUDE takes a tool away, however it was chosen."""
-    return matches(mcp_settings.EXCLUDE, tool)
-
-
-def matches(patterns: Iterable[str], tool: Choice) -> bool:
-    """Return whether a pattern fits the tool's method and its path, name or one of its tags."""
-    endpoint = tool.endpoint
-    name = tool.options.name or mcp_settings.NAMING_CLASS().get_name(endpoint)
-    method, action = endpoint.method, endpoint.standard_action
-    return any(
-        pattern.matches(method, endpoint.route.path, tool.options.tags)
-        or pattern.matches_name(method, name, action)
-        for pattern in map(read_pattern, patterns)
-    )
-
-
-def renders_only_html(endpoint: Endpoint) -> bool:
-    """Return whether a view has nothing but pages for people."""
-    renderers = classes_of(endpoint.route.callback, "renderer_classes") or ()
-    pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
-    return bool(renderers) and all(
-        issubclass(renderer, pages) or renderer.media_type == "text/html" for renderer in renderers
-    )

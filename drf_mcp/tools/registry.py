@@ -21,8 +21,8 @@ from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.fields import shared
 from drf_mcp.option_types import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.endpoints import Endpoint, find_endpoints
-from drf_mcp.tools.exposure import Choice, Registration, chosen, matches
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.exposure import Choice, Exposure, Registration
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
 from drf_mcp.tools.options import ViewOptions
 from drf_mcp.tools.related_tools import Finders
@@ -56,6 +56,12 @@ class Registry:
     def registrations(self) -> tuple[Registration, ...]:
         """What was registered so far."""
         return tuple(self._registrations)
+
+    @property
+    def exposure(self) -> Exposure:
+        """What decides which endpoints are tools."""
+        exposure: Exposure = mcp_settings.EXPOSURE_CLASS(self._registrations)
+        return exposure
 
     def register(
         self,
@@ -94,13 +100,14 @@ class Registry:
             ImproperlyConfigured: if two tools were given one name, or a name is not
                 portable.
         """
-        key = urlconf or settings.ROOT_URLCONF
+        urlconf = urlconf or settings.ROOT_URLCONF
+        key = (urlconf, self.exposure.get_variant())
         index = self._indexes.get(key)
         if index is None:
             with self._lock:
                 index = self._indexes.get(key)
                 if index is None:
-                    index = self._indexes[key] = self._build(key)
+                    index = self._indexes[key] = self._build(urlconf)
         return index
 
     def tool(self, name: str, urlconf: Any = None) -> Tool:
@@ -132,11 +139,10 @@ class Registry:
         shared.forget()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
-        found = list(find_endpoints(urlconf))
         choices = [
             choice
-            for choice in chosen(found, self._registrations)
-            if not self._include or matches(self._include, choice)
+            for choice in self.exposure.get_choices(urlconf)
+            if not self._include or choice.matches(self._include)
         ]
         check_given_names(choices)
         given = {choice.options.name for choice in choices if choice.options.name}

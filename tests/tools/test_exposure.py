@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
@@ -13,7 +15,8 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
+from drf_mcp.operators.exposure_report import unexposed
+from drf_mcp.tools import Exposure, Registry, mcp_tool, mcp_viewset
 
 
 class Boxes(viewsets.ViewSet):
@@ -210,6 +213,62 @@ def test_a_tool_registered_after_the_first_list_appears(exposed):
     assert exposed(*patterns, registry=registry) == []
     registry.register(Boxes, actions=["list"])
     assert exposed(*patterns, registry=registry) == ["boxes_list"]
+
+
+# --- A project's own exposure -------------------------------------------------------------
+
+
+class TenantExposure(Exposure):
+    """Each tenant has the modules that it pays for."""
+
+    tenant = "north"
+    modules: ClassVar = {"north": ("/boxes/",), "south": ("/boxes/", "/crates/")}
+
+    def get_variant(self):
+        return self.tenant
+
+    def is_exposed(self, endpoint):
+        paid = endpoint.route.path.startswith(self.modules[self.tenant])
+        return paid and super().is_exposed(endpoint)
+
+
+@pytest.fixture
+def tenants(settings, monkeypatch):
+    """Return the names of the tools of a tenant, of one registry for all."""
+    settings.DRF_MCP = {"EXPOSURE_CLASS": TenantExposure}
+    registry = Registry()
+    registry.register(Boxes, actions=["list"])
+    urlconf = type("URLConf", (), {"urlpatterns": [*routed(Boxes), *routed(Boxes, "crates")]})
+
+    def names(tenant):
+        monkeypatch.setattr(TenantExposure, "tenant", tenant)
+        return list(registry.tools(urlconf))
+
+    return names
+
+
+def test_a_project_exposes_tools_by_tenant(tenants):
+    assert tenants("north") == ["boxes_list"]
+    assert tenants("south") == ["boxes_list", "crates_list"]
+    assert tenants("north") == ["boxes_list"]
+
+
+def test_the_report_says_which_class_does_not_expose_an_endpoint(settings):
+    settings.DRF_MCP = {"EXPOSURE_CLASS": TenantExposure}
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": routed(Decorated, "crates")})
+    reasons = {found.reason for found in unexposed(Registry())}
+    assert reasons == {"not exposed: TenantExposure of EXPOSURE_CLASS leaves it out"}
+
+
+class Unversioned(Exposure):
+    def get_endpoints(self, urlconf):
+        return (e for e in super().get_endpoints(urlconf) if "/v1/" not in e.route.path)
+
+
+def test_a_project_chooses_the_endpoints_to_look_at(exposed, settings):
+    settings.DRF_MCP = {"EXPOSE": "urlconf", "EXPOSURE_CLASS": Unversioned}
+    tools = exposed(path("v1/", include(routed(Boxes))), *routed(Boxes, "crates"))
+    assert set(tools) == {"crates_list", "crates_create", "crates_shake"}
 
 
 # --- Options ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from drf_mcp.operators.checks.settings import can_read_tools, readable_tools
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools import registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
-from drf_mcp.tools.exposure import Choice, Registration, action_or_method, choice, matches
+from drf_mcp.tools.exposure import Choice, Registration
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 
@@ -90,12 +90,12 @@ def check_what_is_named(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessag
 def idle_patterns(found: Sequence[Endpoint]) -> Iterator[str]:
     """Yield what to say of patterns that match no endpoint."""
     choices = [
-        choice(endpoint, registry.registrations) or Choice(endpoint, ToolOptions())
+        registry.exposure.get_choice(endpoint) or Choice(endpoint, ToolOptions())
         for endpoint in found
     ]
     for name in ("INCLUDE", "EXCLUDE"):
         for pattern in getattr(mcp_settings, name):
-            if not any(matches([pattern], chosen) for chosen in choices):
+            if not any(choice.matches([pattern]) for choice in choices):
                 yield f"DRF_MCP[{name!r}] has the pattern {pattern!r}, which matches no endpoint."
 
 
@@ -109,7 +109,9 @@ def idle_actions(found: Sequence[Endpoint]) -> Iterator[str]:
     # Several targets of one registration share what was said.
     known: dict[int, tuple[ViewOptions, set[str]]] = {}
     for options, ours in said:
-        known.setdefault(id(options), (options, set()))[1].update(map(action_or_method, ours))
+        known.setdefault(id(options), (options, set()))[1].update(
+            endpoint.action_or_method for endpoint in ours
+        )
     for options, names in known.values():
         for name in sorted(options.exclude.union(options.actions or ()) - names) if names else ():
             there = ", ".join(sorted(names))
