@@ -9,9 +9,10 @@ from typing import Any
 from rest_framework.renderers import JSONRenderer
 
 from drf_mcp.dispatch.content import BODILESS
+from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator
-from drf_mcp.dispatch.response import ViewResponse, build_outcome, new_request_id, pointed
-from drf_mcp.envelopes import Envelope
+from drf_mcp.dispatch.response import OutcomeBuilder, ViewResponse, new_request_id
+from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
@@ -80,10 +81,12 @@ def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
     # Only an error speaks of the body, which a view may have left unread.
     body = sent_body(view.request) if response.exception or answer.status >= 400 else {}
     if tool is None:
-        told = build_outcome(view.get_view_name(), answer, RequestPointers(view.request, body))
+        pointers = RequestPointers(view.request, body)
+        told = OutcomeBuilder(view.get_view_name(), pointers, parse_own_envelope).build(answer)
     else:
         arguments = tool.pointers(sent_call(tool.arguments, view, body))
-        told = pointed(build_outcome(tool.name, answer, arguments), tool)
+        told = OutcomeBuilder(tool.name, arguments, parse_own_envelope).build(answer)
+        told = Dispatcher().add_list_hint(told, tool)
     return replace(told, request_id=told.request_id or new_request_id())
 
 

@@ -13,9 +13,9 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import close_broken_connections, dispatch, failed, unexpected
+from drf_mcp.dispatch.dispatcher import Dispatcher, close_broken_connections, unexpected
 from drf_mcp.dispatch.encoding import AnswerEncoder
-from drf_mcp.envelopes import Envelope
+from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError, contain
 from drf_mcp.observability.logging import log_refusal, observe, traced
 from drf_mcp.observability.records import RequestContext
@@ -75,7 +75,7 @@ class Server:
         3. `select` finds the era, which checks headers and ``_meta``
         4. `METHODS` names the method's handler
         5. the registry finds the tool, which binds the arguments to a `Call`
-        6. `dispatch` runs the URL's own callback: an `Outcome`
+        6. the `Dispatcher` runs the URL's own callback: an `Outcome`
         7. the envelope gives the outcome its shape, encoded once; if that is longer than
            the `Budget` allows, the outcome is shortened first
         8. the era finishes the result, and the response is written
@@ -246,14 +246,15 @@ class Server:
         tool = self.registry.tool(name, exchange.urlconf)
         exchange.check_headers(tool)
         started = time.perf_counter()
-        arguments = params.get("arguments")
-        outcome = dispatch(tool, arguments, exchange.caller)
+        arguments, dispatcher = params.get("arguments"), Dispatcher(parse_own_envelope)
+        outcome = dispatcher.dispatch(tool, arguments, exchange.caller)
         budget = Budget(tool, arguments, exchange.caller, self.registry)
         envelope, encoder = make_envelope(self.envelope_of(tool)), AnswerEncoder()
 
         def unwritable(exc: Exception) -> dict[str, Any]:
             nonlocal outcome
-            failure = failed(tool, exchange.caller.request, exc, outcome.request_id)
+            request_id = outcome.request_id
+            failure = dispatcher.get_crash_outcome(tool, exchange.caller.request, exc, request_id)
             outcome = explained(failure, outcome, encoder, exc)
             return tool_result(outcome, envelope, exchange.era, AnswerEncoder())
 

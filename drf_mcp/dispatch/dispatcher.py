@@ -1,4 +1,4 @@
-"""From a bound call to an outcome, through the view's own callback.
+"""From the arguments of a tool to an outcome, through the view's own callback.
 
 Nothing of REST framework's lifecycle is copied: the router's callback gets the
 request that a client would have sent, and its response is read.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from asgiref.sync import async_to_sync, iscoroutinefunction
@@ -18,11 +19,9 @@ from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
-from rest_framework.renderers import JSONRenderer
-from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.content import BODILESS, Content, read_response
+from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.errors.blockers import Listings
 from drf_mcp.dispatch.errors.crashes import exception_failure
 from drf_mcp.dispatch.errors.mapper import not_found, refused_arguments
@@ -34,16 +33,15 @@ from drf_mcp.dispatch.middleware import (
 )
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import (
+    OutcomeBuilder,
+    Recognizer,
     ViewResponse,
-    build_outcome,
-    narrowed,
     new_request_id,
-    pointed,
-    unanswered,
+    select_fields,
 )
+from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import InternalError, contain
-from drf_mcp.observability.telemetry import Stopwatch
-from drf_mcp.outcomes import Outcome
+from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.arguments.bound_call import Call
 
@@ -52,82 +50,170 @@ logger = logging.getLogger("drf_mcp")
 handler = BaseHandler()
 
 
-def dispatch(tool: Tool, arguments: Any, caller: Caller) -> Outcome:
-    """Call a tool and return what it came to; from here on failure is a value.
+class Dispatcher:
+    """Calls tools: every failure of a view becomes a value here.
 
     Args:
-        tool: the tool.
-        arguments: what the caller sent as arguments, any JSON value.
-        caller: who is calling.
-
-    Raises:
-        APIException: if the caller is not let into the endpoint at all.
+        recognize: reads the outcome out of an envelope that a view built itself.
     """
-    request_id = new_request_id()
-    stopwatch = Stopwatch()
-    try:
-        call = tool.bind(arguments)
-    except ArgumentsRefused as exc:
-        outcome = unanswered(tool, 400, refused_arguments(exc.problems))
-    else:
-        with stopwatch.watching():
-            outcome = pointed(run(tool, call, caller, request_id), tool)
-    if caller.refusal is not None:
-        raise caller.refusal
-    caller.authenticate()
-    telemetry = {**stopwatch.telemetry(), **outcome.telemetry}
-    return outcome.changed(request_id=outcome.request_id or request_id, telemetry=telemetry)
 
+    def __init__(self, recognize: Recognizer | None = None) -> None:
+        self.recognize = recognize
 
-def run(tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
-    """Send a bound call through the URL's own callback and read the response."""
-    route = tool.endpoint.route
-    if not caller.is_known_to(route.callback):
+    def dispatch(self, tool: Tool, arguments: Any, caller: Caller) -> Outcome:
+        """Call a tool and return the outcome.
+
+        Args:
+            tool: the tool.
+            arguments: the arguments of the call, any JSON value.
+            caller: who is calling.
+
+        Raises:
+            APIException: if the caller is not let into the endpoint at all.
+        """
+        request_id = new_request_id()
+        stopwatch = Stopwatch()
+        try:
+            call = tool.bind(arguments)
+        except ArgumentsRefused as exc:
+            outcome = self.get_failed_outcome(tool, 400, refused_arguments(exc.problems))
+        else:
+            with stopwatch.watching():
+                outcome = self.perform_call(tool, call, caller, request_id)
+            outcome = self.add_list_hint(outcome, tool)
+        if caller.refusal is not None:
+            raise caller.refusal
         caller.authenticate()
-    path = route.build(call.kwargs)
-    match = None if path is None else route.match(path, call.kwargs, caller.request)
-    if path is None or match is None:
-        return unanswered(tool, 404, not_found())
-    request = ToolRequest(
-        caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
-    )
-    if call.disposition:
-        request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
-    request.resolver_match = match
+        telemetry = {**stopwatch.telemetry(), **outcome.telemetry}
+        return outcome.changed(request_id=outcome.request_id or request_id, telemetry=telemetry)
 
-    def respond() -> Outcome:
-        if middleware := call_handler():
-            return through_middleware(middleware, match, tool, call, request, request_id)
-        response = as_http_would(match.func)(request, *match.args, **match.kwargs)
-        return read(tool, call, request, response)
+    def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
+        """Send a bound call through the callback of the tool's route and return the outcome."""
+        route = tool.endpoint.route
+        if not caller.is_known_to(route.callback):
+            caller.authenticate()
+        path = route.build(call.kwargs)
+        match = None if path is None else route.match(path, call.kwargs, caller.request)
+        if path is None or match is None:
+            return self.get_failed_outcome(tool, 404, not_found())
+        request = self.get_request(tool, call, caller, path)
+        request.resolver_match = match
 
-    def broken(exc: Exception) -> Outcome:
-        if caller.is_broken_by(exc):
-            raise exc
-        return failed(tool, request, exc, request_id)
+        def respond() -> Outcome:
+            if middleware := call_handler():
+                return self.pass_middleware(middleware, match, tool, call, request, request_id)
+            callback = as_http_would(self.get_callback(match))
+            response = callback(request, *match.args, **match.kwargs)
+            return self.get_outcome(tool, call, request, response)
 
-    return contain(respond, broken)
+        def broken(exc: Exception) -> Outcome:
+            if caller.is_broken_by(exc):
+                raise exc
+            return self.get_crash_outcome(tool, request, exc, request_id)
+
+        return contain(respond, broken)
+
+    def pass_middleware(
+        self,
+        middleware: CallHandler,
+        match: ResolverMatch,
+        tool: Tool,
+        call: Call,
+        request: ToolRequest,
+        request_id: str,
+    ) -> Outcome:
+        """Send a request through CALL_MIDDLEWARE and the callback and return the outcome."""
+        with thread_state_kept():
+            passage = Passage(request, match, self.get_callback(match))
+            response = middleware.answer(passage)
+            if passage.raised is not None:
+                if response is passage.substitute or request.caller.is_broken_by(passage.raised):
+                    raise passage.raised
+                # Middleware answers in its place; who looks after crashes has to hear of it.
+                if passage.substitute and passage.substitute.status_code >= 500:
+                    report_crash(tool, request, passage.raised, request_id)
+            return self.get_outcome(tool, call, request, response)
+
+    def get_request(self, tool: Tool, call: Call, caller: Caller, path: str) -> ToolRequest:
+        """Return the request that the view gets.
+
+        Args:
+            tool: the tool that is called.
+            call: the arguments of the call, bound to query and body.
+            caller: who is calling, with the request to the endpoint.
+            path: the decoded path, without the script prefix.
+        """
+        request = ToolRequest(
+            caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
+        )
+        if call.disposition:
+            request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
+        return request
+
+    def get_callback(self, match: ResolverMatch) -> Callable[..., Any]:
+        """Return the callback that answers the request: that of the route."""
+        return match.func
+
+    def get_outcome(
+        self, tool: Tool, call: Call, request: ToolRequest, response: HttpResponseBase
+    ) -> Outcome:
+        """Return the outcome of a response.
+
+        Args:
+            tool: the tool that was called.
+            call: the arguments of the call.
+            request: the request that the view got.
+            response: the response, rendered or not.
+        """
+        builder = OutcomeBuilder(tool.name, tool.pointers(call), self.recognize)
+        outcome = builder.build(ViewResponse.read(response, request, call.query_string))
+        return select_fields(outcome, call.fields) if call.fields else outcome
+
+    def get_crash_outcome(
+        self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
+    ) -> Outcome:
+        """Return the outcome of an exception that left the view; log an unexpected one."""
+        listings = Listings(tool.finders, getattr(request, "caller", None))
+        status, failure = exception_failure(exc, request_id, listings.named)
+        if status >= 500:
+            report_crash(tool, request, exc, request_id)
+        return self.get_failed_outcome(tool, status, failure, request_id)
+
+    def get_failed_outcome(
+        self, tool: Tool, status: int, failure: Failure, request_id: str = ""
+    ) -> Outcome:
+        """Return the outcome of a call whose view gave no response."""
+        # Without a response the view's class alone can say which version would have been read.
+        route = tool.endpoint.route
+        view_class = route.view_class
+        version = route.initkwargs.get("mcp_version") or getattr(view_class, "mcp_version", "")
+        return Outcome(
+            tool.name,
+            status,
+            failure=failure,
+            request_id=request_id,
+            version=version if isinstance(version, str) else "",
+        )
+
+    def add_list_hint(self, outcome: Outcome, tool: Tool) -> Outcome:
+        """Return the outcome; where an object was not found, with the tool that lists objects."""
+        failure = outcome.failure
+        if failure is None or failure.category is not Category.NOT_FOUND:
+            return outcome
+        if failure.remediation not in ("", HANDLING[Category.NOT_FOUND].remediation):
+            return outcome
+        if tool.list_tool is not None:
+            hint = f"Use {tool.list_tool} to find existing ids, then call again with one of them."
+        elif tool.endpoint.standard_action == "list" and has_pages(tool):
+            hint = "Start at the first page, and go on with the arguments of the next."
+        else:
+            return outcome
+        return outcome.changed(failure=replace(failure, remediation=hint))
 
 
-def through_middleware(
-    middleware: CallHandler,
-    match: ResolverMatch,
-    tool: Tool,
-    call: Call,
-    request: ToolRequest,
-    request_id: str,
-) -> Outcome:
-    """Send a call through CALL_MIDDLEWARE and the URL's own callback and read the response."""
-    with thread_state_kept():
-        passage = Passage(request, match)
-        response = middleware.answer(passage)
-        if passage.raised is not None:
-            if response is passage.substitute or request.caller.is_broken_by(passage.raised):
-                raise passage.raised
-            # Middleware answers in its place; who looks after crashes has to hear of it.
-            if passage.substitute and passage.substitute.status_code >= 500:
-                report_crash(tool, request, passage.raised, request_id)
-        return read(tool, call, request, response)
+def has_pages(tool: Tool) -> bool:
+    """Return whether a tool's view paginates, so that a page may not exist."""
+    return getattr(tool.endpoint.view_class, "pagination_class", None) is not None
 
 
 def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
@@ -140,62 +226,6 @@ def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBas
 def is_asynchronous(callback: Callable[..., Any]) -> bool:
     """Return whether a callback is a coroutine function."""
     return iscoroutinefunction(callback)
-
-
-def read(tool: Tool, call: Call, request: ToolRequest, response: HttpResponseBase) -> Outcome:
-    """Return the outcome of a response."""
-    altered = request.passage is not None and request.passage.is_altered(response)
-    if not altered and has_plain_data(response):
-        content = Content(response.data)  # type: ignore[attr-defined]
-    else:
-        render = getattr(response, "render", None)
-        response = render() if render else response
-        if not altered and getattr(response, "is_enveloped", False):
-            content = Content(response.data)  # type: ignore[union-attr]
-        else:
-            content = read_response(response, request.build_absolute_uri())
-    answer = ViewResponse(
-        status=response.status_code,
-        data=content.data,
-        headers=response.headers,
-        view=getattr(response, "renderer_context", {}).get("view"),
-        request=request,
-        excepted=getattr(response, "exception", False),
-        blocks=content.blocks,
-        fidelity=content.fidelity,
-        warnings=content.warnings,
-        query_string=call.query_string,
-    )
-    outcome = build_outcome(tool.name, answer, tool.pointers(call))
-    return narrowed(outcome, call.fields) if call.fields else outcome
-
-
-def has_plain_data(response: HttpResponseBase) -> bool:
-    """Return whether ``response.data`` is to be read as it is, unrendered.
-
-    Another renderer may change the data, and a callback waiting for the rendering,
-    such as a cache's, has to be served. An error is read before its codes are lost.
-    """
-    if not isinstance(response, Response) or response.status_code in BODILESS:
-        return False
-    if (response.status_code >= 400 or response.exception) and response.data is not None:
-        return True
-    # A response out of a cache has forgotten its renderer.
-    renderer = getattr(response, "accepted_renderer", None)
-    return (
-        not response.is_rendered
-        and (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
-        and not response._post_render_callbacks  # type: ignore[attr-defined]
-    )
-
-
-def failed(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) -> Outcome:
-    """Return the outcome of an exception that left the view; log an unexpected one."""
-    listings = Listings(tool.finders, getattr(request, "caller", None))
-    status, failure = exception_failure(exc, request_id, listings.named)
-    if status >= 500:
-        report_crash(tool, request, exc, request_id)
-    return unanswered(tool, status, failure, request_id)
 
 
 def report_crash(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) -> None:

@@ -1,29 +1,35 @@
-"""What a view answered, as an outcome: the same for tools and for plain REST consumers."""
+"""A view's response as an outcome: the same for tools and for plain REST consumers."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from drf_mcp.codes import HANDLING
+from django.http.response import HttpResponseBase
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+
+from drf_mcp.dispatch.content import BODILESS, Content, read_response
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, response_failure, soft_failure
 from drf_mcp.dispatch.pagination import pagination_of
+from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import approaching, rate_limit_of
-from drf_mcp.envelopes import parse_own_envelope
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, notes_of
 from drf_mcp.introspection.field_selection import select
-from drf_mcp.outcomes import Category, Failure, Fidelity, Outcome, RateLimit, Warning
-from drf_mcp.tools import Tool
+from drf_mcp.outcomes import Fidelity, Outcome, RateLimit, Warning
 
 NO_NOTES = CallContext()
+
+Recognizer = Callable[[Any, int], "Outcome | None"]
+"""Reads the outcome out of a body and its HTTP status; None if the body is no envelope."""
 
 
 @dataclass(frozen=True)
 class ViewResponse:
-    """What a view answered.
+    """A view's response, its body read.
 
     Attributes:
         status: the HTTP status.
@@ -49,49 +55,147 @@ class ViewResponse:
     warnings: tuple[Warning, ...] = ()
     query_string: str = ""
 
+    @classmethod
+    def read(
+        cls, response: HttpResponseBase, request: ToolRequest, query_string: str
+    ) -> ViewResponse:
+        """Return a response of a tool's view, rendered where its data cannot be taken as it is."""
+        altered = request.passage is not None and request.passage.is_altered(response)
+        if not altered and has_plain_data(response):
+            content = Content(response.data)  # type: ignore[attr-defined]
+        else:
+            render = getattr(response, "render", None)
+            response = render() if render else response
+            if not altered and getattr(response, "is_enveloped", False):
+                content = Content(response.data)  # type: ignore[union-attr]
+            else:
+                content = read_response(response, request.build_absolute_uri())
+        return cls(
+            status=response.status_code,
+            data=content.data,
+            headers=response.headers,
+            view=getattr(response, "renderer_context", {}).get("view"),
+            request=request,
+            excepted=getattr(response, "exception", False),
+            blocks=content.blocks,
+            fidelity=content.fidelity,
+            warnings=content.warnings,
+            query_string=query_string,
+        )
 
-def build_outcome(tool: str, answer: ViewResponse, arguments: ArgumentLocator) -> Outcome:
-    """Return the outcome of an answer.
+    def soft_detail(self) -> SoftDetail:
+        """Return the detail of a `SoftFailure` in what an exception handler made of it."""
+        if isinstance(self.data, SoftDetail):
+            return self.data
+        members = self.data if isinstance(self.data, Mapping) else {"detail": self.data}
+        nested = (value for value in members.values() if isinstance(value, SoftDetail))
+        return next(nested, None) or SoftDetail(dict(members), None, "")
+
+
+class OutcomeBuilder:
+    """Makes outcomes of the responses to one call.
 
     Args:
         tool: the tool's name.
-        answer: what the view answered.
         arguments: finds the arguments that an error or a link speaks of.
+        recognize: reads the outcome out of an envelope that a view built itself.
     """
-    outcome = own_envelope(answer) or plain_outcome(answer, arguments)
-    quota = outcome.rate_limit or quota_of(answer)
-    notes = notes_of(answer.request) or NO_NOTES
-    version, content_hash = source_of(outcome, notes, answer.view)
-    return outcome.changed(
-        tool=tool,
-        content=answer.blocks,
-        fidelity=answer.fidelity or outcome.fidelity,
-        rate_limit=quota,
-        warnings=(
-            *outcome.warnings,
-            *answer.warnings,
-            *notes.warnings,
-            *quota_warnings(quota, outcome),
-        ),
-        suggestions=(*outcome.suggestions, *notes.suggestions),
-        telemetry={**outcome.telemetry, **notes.telemetry},
-        version=version,
-        content_hash=content_hash,
+
+    def __init__(
+        self, tool: str, arguments: ArgumentLocator, recognize: Recognizer | None = None
+    ) -> None:
+        self.tool = tool
+        self.arguments = arguments
+        self.recognize = recognize
+
+    def build(self, response: ViewResponse) -> Outcome:
+        """Return the outcome of a response."""
+        outcome = self.from_envelope(response) or self.from_data(response)
+        quota = outcome.rate_limit or self.get_rate_limit(response)
+        notes = notes_of(response.request) or NO_NOTES
+        version, content_hash = self.get_version(outcome, notes, response.view)
+        return outcome.changed(
+            tool=self.tool,
+            content=response.blocks,
+            fidelity=response.fidelity or outcome.fidelity,
+            rate_limit=quota,
+            warnings=(
+                *outcome.warnings,
+                *response.warnings,
+                *notes.warnings,
+                *self.get_quota_warnings(quota, outcome),
+            ),
+            suggestions=(*outcome.suggestions, *notes.suggestions),
+            telemetry={**outcome.telemetry, **notes.telemetry},
+            version=version,
+            content_hash=content_hash,
+        )
+
+    def from_envelope(self, response: ViewResponse) -> Outcome | None:
+        """Return the outcome of an envelope that the view built itself, None if there is none."""
+        if self.recognize is None:
+            return None
+        outcome = self.recognize(response.data, response.status)
+        # A success counts for nothing where the HTTP status says otherwise.
+        is_wrong = outcome is not None and outcome.failure is None and response.status >= 400
+        return None if is_wrong else outcome
+
+    def from_data(self, response: ViewResponse) -> Outcome:
+        """Return the outcome of a body that is data, an error body or a soft failure."""
+        data, status = response.data, response.status
+        if status >= 400:
+            failure = response_failure(status, data, response.headers, self.arguments)
+            return Outcome("", status, data=data, failure=failure)
+        if response.excepted and status < 300 and data is not None:
+            detail = response.soft_detail()
+            failure = soft_failure(detail, self.arguments)
+            return Outcome("", status, data=detail.answer, failure=failure, body=data)
+        page = pagination_of(response.view, data, response.query_string, self.arguments.moved)
+        return Outcome("", status, data=data, pagination=page)
+
+    def get_version(self, outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
+        """Return the version of the content that was read, and the content's hash.
+
+        The view's own envelope says them, else the call context, else attributes of the view.
+        """
+        if outcome.version:
+            return outcome.version, outcome.content_hash
+        version, content_hash = notes.content_version, notes.content_hash
+        if not version and (own := getattr(view, "mcp_version", None)):
+            version, content_hash = str(own), str(getattr(view, "mcp_content_hash", None) or "")
+        # A hash of one version is not taken for that of another.
+        return version, outcome.content_hash or content_hash
+
+    def get_rate_limit(self, response: ViewResponse) -> RateLimit | None:
+        """Return the rest of the caller's quota, None where no throttle counts."""
+        if response.view is None:
+            return None
+        return rate_limit_of(response.view, response.status, response.headers)
+
+    def get_quota_warnings(self, quota: RateLimit | None, outcome: Outcome) -> Iterator[Warning]:
+        """Yield the warning that a success leaves little of the quota."""
+        warning = approaching(quota) if quota is not None and outcome.failure is None else None
+        if warning is not None:
+            yield warning
+
+
+def has_plain_data(response: HttpResponseBase) -> bool:
+    """Return whether ``response.data`` is to be read as it is, unrendered.
+
+    Another renderer may change the data, and a callback waiting for the rendering,
+    such as a cache's, has to be served. An error is read before its codes are lost.
+    """
+    if not isinstance(response, Response) or response.status_code in BODILESS:
+        return False
+    if (response.status_code >= 400 or response.exception) and response.data is not None:
+        return True
+    # A response out of a cache has forgotten its renderer.
+    renderer = getattr(response, "accepted_renderer", None)
+    return (
+        not response.is_rendered
+        and (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
+        and not response._post_render_callbacks  # type: ignore[attr-defined]
     )
-
-
-def source_of(outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
-    """Return the version of what was read and its hash, as said nearest to the answer.
-
-    That is the view's own envelope, else the notes of the call, else attributes of the view.
-    A hash said for one version is not taken for another.
-    """
-    if outcome.version:
-        return outcome.version, outcome.content_hash
-    version, content_hash = notes.content_version, notes.content_hash
-    if not version and (own := getattr(view, "mcp_version", None)):
-        version, content_hash = str(own), str(getattr(view, "mcp_content_hash", None) or "")
-    return version, outcome.content_hash or content_hash
 
 
 def new_request_id() -> str:
@@ -99,92 +203,8 @@ def new_request_id() -> str:
     return f"req_{secrets.token_hex(8)}"
 
 
-def own_envelope(answer: ViewResponse) -> Outcome | None:
-    """Return the outcome that the view's own envelope tells of, None if there is none.
-
-    One that tells of a success counts for nothing where the HTTP status says otherwise.
-    """
-    outcome = parse_own_envelope(answer.data, answer.status)
-    told_wrong = outcome is not None and outcome.failure is None and answer.status >= 400
-    return None if told_wrong else outcome
-
-
-def plain_outcome(answer: ViewResponse, arguments: ArgumentLocator) -> Outcome:
-    """Return the outcome of an answer that is data, an error body or a soft failure."""
-    data, status = answer.data, answer.status
-    if status >= 400:
-        failure = response_failure(status, data, answer.headers, arguments)
-        return Outcome("", status, data=data, failure=failure)
-    if answer.excepted and status < 300 and data is not None:
-        detail = soft_detail(data)
-        failure = soft_failure(detail, arguments)
-        return Outcome("", status, data=detail.answer, failure=failure, body=data)
-    page = pagination_of(answer.view, data, answer.query_string, arguments.moved)
-    return Outcome("", status, data=data, pagination=page)
-
-
-def unanswered(tool: Tool, status: int, failure: Failure, request_id: str = "") -> Outcome:
-    """Return the outcome of a call whose view gave no answer.
-
-    Of what would have been read nothing but the view's class can say the version.
-    """
-    route = tool.endpoint.route
-    version = route.initkwargs.get("mcp_version") or getattr(route.view_class, "mcp_version", "")
-    return Outcome(
-        tool.name,
-        status,
-        failure=failure,
-        request_id=request_id,
-        version=version if isinstance(version, str) else "",
-    )
-
-
-def soft_detail(body: Any) -> SoftDetail:
-    """Return the detail of a `SoftFailure` in what an exception handler made of it."""
-    if isinstance(body, SoftDetail):
-        return body
-    members = body if isinstance(body, Mapping) else {"detail": body}
-    nested = (value for value in members.values() if isinstance(value, SoftDetail))
-    return next(nested, None) or SoftDetail(dict(members), None, "")
-
-
-def narrowed(outcome: Outcome, fields: Iterable[str]) -> Outcome:
-    """Return the outcome, of a success only the fields of these paths."""
+def select_fields(outcome: Outcome, fields: Iterable[str]) -> Outcome:
+    """Return the outcome; a success with these fields of its data alone."""
     if outcome.failure is not None:
         return outcome
     return outcome.changed(data=select(outcome.data, fields))
-
-
-def pointed(outcome: Outcome, tool: Tool) -> Outcome:
-    """Return the outcome, one of nothing found with the way to find what there is."""
-    failure = outcome.failure
-    if failure is None or failure.category is not Category.NOT_FOUND:
-        return outcome
-    if failure.remediation not in ("", HANDLING[Category.NOT_FOUND].remediation):
-        return outcome
-    if tool.list_tool is not None:
-        hint = f"Use {tool.list_tool} to find existing ids, then call again with one of them."
-    elif tool.endpoint.standard_action == "list" and is_paged(tool):
-        hint = "Start at the first page, and go on with the arguments of the next."
-    else:
-        return outcome
-    return outcome.changed(failure=replace(failure, remediation=hint))
-
-
-def is_paged(tool: Tool) -> bool:
-    """Return whether a tool's view has pages, of which one may not be there."""
-    return getattr(tool.endpoint.view_class, "pagination_class", None) is not None
-
-
-def quota_of(answer: ViewResponse) -> RateLimit | None:
-    """Return what is left of the caller's quota, None where nothing counts."""
-    if answer.view is None:
-        return None
-    return rate_limit_of(answer.view, answer.status, answer.headers)
-
-
-def quota_warnings(quota: RateLimit | None, outcome: Outcome) -> Iterator[Warning]:
-    """Yield the warning that a success leaves little of the quota."""
-    warning = approaching(quota) if quota is not None and outcome.failure is None else None
-    if warning is not None:
-        yield warning

@@ -11,7 +11,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
 
 from drf_mcp import call_context
-from drf_mcp.observability.telemetry import Stopwatch
+from drf_mcp.dispatch.telemetry import Stopwatch
 from tests.dispatch.views import answering, raising
 
 
@@ -84,7 +84,7 @@ def test_queries_of_every_database_are_counted(monkeypatch, settings):
 
     databases = [Connection(), Connection()]
     connections = type("Connections", (), {"all": lambda self: databases})()
-    monkeypatch.setattr("drf_mcp.observability.telemetry.connections", connections)
+    monkeypatch.setattr("drf_mcp.dispatch.telemetry.connections", connections)
     stopwatch = Stopwatch()
     with stopwatch.watching():
         for database in databases:

@@ -7,7 +7,7 @@ import time
 import pytest
 from django.db import connection
 
-from drf_mcp.observability.telemetry import MANY, Stopwatch, shape
+from drf_mcp.dispatch.telemetry import MANY, Stopwatch, shape
 from tests.observability import views
 
 
