@@ -207,7 +207,7 @@ def facts_of(response: HttpResponseBase, body: Body, uri: str) -> dict[str, Any]
 
 def not_decoded(body: Body) -> Warning:
     """Return the warning that content is linked because of its encoding."""
-    message = f"A link stands for the content: its encoding {body.encoding!r} cannot be undone."
+    message = f"A link stands for the content: its encoding {body.encoding!r} is not undone."
     context = {"content_encoding": body.encoding}
     return Warning(NOT_DECODED, message, Severity.WARNING, context)
 
@@ -227,6 +227,8 @@ def truncated(what: str, body: Body, remedy: str) -> Warning:
     if body.cut == streaming.TIME_LIMIT:
         seconds = context["seconds"] = streaming.MAX_STREAM_SECONDS
         why = f"it went on after {seconds:g} seconds, when {read} bytes had been read. {ANEW}"
+    elif body.cut == streaming.ASYNCHRONOUS:
+        why = "it is an asynchronous stream, which no call reads."
     else:
         why = f"{too_long(body)}. {remedy}".rstrip()
     return Warning(TRUNCATED, f"{what}: {why}", Severity.INFO, context)

@@ -7,12 +7,10 @@ database is asked what plain HTTP does not ask.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.db import connections
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
 from rest_framework.views import APIView
 
@@ -21,8 +19,6 @@ from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 
 APPROACHING = "RATE_LIMIT_APPROACHING"
 LOW_SHARE = 0.1
-CURSORS = ("cursor", "chunked_cursor")
-"""The methods of a connection by which everything asks a database."""
 
 
 def rate_limit_of(view: Any, status: int, headers: Mapping[str, str]) -> RateLimit | None:
@@ -34,59 +30,32 @@ def rate_limit_of(view: Any, status: int, headers: Mapping[str, str]) -> RateLim
         headers: the answer's headers; Retry-After of a 429 says when to come back.
 
     Returns:
-        None where no throttle of the SimpleRateThrottle family counts this caller, or one
-        that does would ask a database for its history.
+        None where none of REST framework's own throttles, or a subclass with the same cache
+        key and rate, counts this caller in a cache outside the database.
     """
-    tightest = without_database(lambda: tightest_of(view)) if has_throttles(view) else None
+    tightest = tightest_of(view) if view.throttle_classes else None
     seconds = headers.get("Retry-After", "") if status == 429 else ""
     if not seconds.isdigit():
         return tightest
     return replace(tightest or RateLimit(), retry_after=int(seconds))
 
 
-class DatabaseAsked(Exception):
-    """A step that must not ask a database tried to."""
-
-
-def without_database(step: Callable[[], RateLimit | None]) -> RateLimit | None:
-    """Return what a step gives, None if it would ask a database."""
-    try:
-        with ExitStack() as stack:
-            for connection in connections.all():
-                stack.enter_context(closed(vars(connection)))
-            return step()
-    except DatabaseAsked:
-        return None
-
-
-@contextmanager
-def closed(connection: dict[str, Any]) -> Iterator[None]:
-    """Open no cursor on a connection, whose attributes are given."""
-    own = {name: connection[name] for name in CURSORS if name in connection}
-    connection.update(dict.fromkeys(CURSORS, refuse))
-    try:
-        yield
-    finally:
-        for name in CURSORS:
-            del connection[name]
-        connection.update(own)
-
-
-def refuse(*args: Any, **kwargs: Any) -> Any:
-    """Stand in for what opens a cursor."""
-    raise DatabaseAsked
-
-
-def has_throttles(view: Any) -> bool:
-    """Return whether a view may have throttles; most have none, and need not be asked."""
-    return bool(view.throttle_classes) or type(view).get_throttles is not APIView.get_throttles
-
-
 def tightest_of(view: Any) -> RateLimit | None:
     """Return the tightest of the quotas that a view's throttles keep, None if they keep none."""
-    throttles = view.get_throttles()
+    # A view that chooses its throttles itself may ask a database which.
+    if type(view).get_throttles is not APIView.get_throttles:
+        return None
+    throttles = [throttle() for throttle in view.throttle_classes if asks_no_database(throttle)]
     quotas = [quota for throttle in throttles for quota in quotas_of(throttle, view)]
     return min(quotas, key=tightness) if quotas else None
+
+
+def asks_no_database(throttle: type) -> bool:
+    """Return whether REST framework itself finds rate and key, in a cache outside the database."""
+    steps = (getattr(throttle, name, None) for name in ("__init__", "get_rate", "get_cache_key"))
+    return all(
+        getattr(step, "__module__", "") == SimpleRateThrottle.__module__ for step in steps
+    ) and not hasattr(throttle.cache, "cache_model_class")  # type: ignore[attr-defined]
 
 
 def tightness(quota: RateLimit) -> tuple[int, ...]:

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group
 from django.core.cache import cache
+from django.core.cache.backends.db import DatabaseCache
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.response import Response
 from rest_framework.throttling import (
     AnonRateThrottle,
@@ -18,18 +22,12 @@ from rest_framework.throttling import (
 from rest_framework.views import APIView
 
 
-class Few(SimpleRateThrottle):
+class Few(UserRateThrottle):
     scope, rate = "few", "3/hour"
 
-    def get_cache_key(self, request, view) -> str:
-        return "few"
 
-
-class Many(Few):
+class Many(UserRateThrottle):
     scope, rate = "many", "20/min"
-
-    def get_cache_key(self, request, view) -> str:
-        return "many"
 
 
 class Anonymous(AnonRateThrottle):
@@ -64,9 +62,6 @@ class Other(BaseThrottle):
 class Bucket(Few):
     """Keeps something of its own under its key."""
 
-    def get_cache_key(self, request, view) -> str:
-        return "bucket"
-
     def allow_request(self, request, view) -> bool:
         self.cache.set(self.get_cache_key(request, view), {"tokens": 2})
         return True
@@ -80,13 +75,6 @@ class Thing(APIView):
 
     def get(self, request) -> Response:
         return Response({})
-
-
-class Chosen(Thing):
-    """Chooses its throttles itself."""
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [Few()] if self.request.method == "GET" else []
 
 
 @pytest.fixture
@@ -117,10 +105,6 @@ def test_a_success_says_what_is_left(counted, throttle):
     seen = [limit_of(call()) for _ in range(3)]
     assert seen[:2] == [{"limit": 3, "remaining": left, "period": "hour"} for left in (2, 1)]
     assert (seen[2]["remaining"], seen[2]["retry_after"]) == (0, 3600)
-
-
-def test_a_throttle_that_the_view_chooses_itself_counts(counted):
-    assert limit_of(counted(view=Chosen)()) == {"limit": 3, "remaining": 2, "period": "hour"}
 
 
 def test_the_tightest_of_several_throttles_wins(counted):
@@ -180,6 +164,17 @@ class Asking(Few):
         return f"asking-{Group.objects.count()}"
 
 
+class Pricing(Few):
+    """Asks a database for its rate."""
+
+    def get_rate(self) -> str:
+        return f"{Group.objects.count() + 3}/hour"
+
+    def __init__(self) -> None:
+        self.rate = self.get_rate()
+        super().__init__()
+
+
 class Choosing(Thing):
     """Asks a database for its throttles."""
 
@@ -188,7 +183,9 @@ class Choosing(Thing):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("throttles", "view"), [([Asking], Thing), ([], Choosing)])
+@pytest.mark.parametrize(
+    ("throttles", "view"), [([Asking], Thing), ([Pricing], Thing), ([], Choosing)]
+)
 def test_a_throttle_that_asks_a_database_is_asked_as_often_as_over_http(
     counted, django_assert_num_queries, throttles, view
 ):
@@ -196,6 +193,22 @@ def test_a_throttle_that_asks_a_database_is_asked_as_often_as_over_http(
     with django_assert_num_queries(1):
         envelope = call()
     assert envelope["success"]
+    assert limit_of(envelope) is None
+
+
+@pytest.mark.django_db
+def test_a_cache_in_the_database_is_asked_as_often_as_over_http(
+    counted, django_assert_num_queries, monkeypatch
+):
+    table = DatabaseCache("throttled", {})
+    call_command("createcachetable", "throttled", verbosity=0)
+    monkeypatch.setattr(Few, "cache", table)
+    call = counted(Few)
+    with CaptureQueriesContext(connection) as over_http:
+        call.served.http.get("/thing/")
+    with CaptureQueriesContext(connection) as by_tool:
+        envelope = call()
+    assert len(by_tool) == len(over_http)
     assert limit_of(envelope) is None
 
 

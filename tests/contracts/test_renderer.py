@@ -15,7 +15,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Empty
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
-from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
@@ -194,11 +194,8 @@ def test_a_success_leaves_an_unread_body_unread(serve):
     assert seen[0]._full_data is Empty
 
 
-class Once(SimpleRateThrottle):
+class Once(UserRateThrottle):
     rate = "1/hour"
-
-    def get_cache_key(self, request, view) -> str:
-        return "once"
 
 
 def test_a_throttled_request_says_so_in_the_envelope(serve):

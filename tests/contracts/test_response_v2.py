@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
-from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp import call_context
@@ -235,11 +235,8 @@ def test_a_switched_off_feature_is_raised_by_a_view(serve):
     }
 
 
-class FourAMinute(SimpleRateThrottle):
+class FourAMinute(UserRateThrottle):
     rate = "1/min"
-
-    def get_cache_key(self, request, view) -> str:
-        return "four"
 
 
 class Throttled(APIView):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import io
 import itertools
@@ -279,30 +278,20 @@ def test_a_stream_that_breaks_is_a_contained_failure_and_closed(serve):
     assert "secret disk" not in str(result.raw)
 
 
-async def chunks(*parts: bytes):
-    for part in parts:
-        yield part
+def test_an_asynchronous_stream_is_a_link(serve):
+    events: list[str] = []
 
+    async def ticks():
+        events.append("read")
+        yield b"tick"
 
-def test_an_asynchronous_stream_is_read_too(serve):
-    view = answering(lambda r: StreamingHttpResponse(chunks(b"a", b"b"), content_type="text/plain"))
-    assert serve(view).call().data == {"result": "ab"}
-
-
-def test_an_asynchronous_stream_is_bounded(serve):
-    many = [b"x" * 10] * 100
-    view = answering(lambda r: StreamingHttpResponse(chunks(*many), content_type="text/plain"))
-    assert serve(view, MAX_CONTENT_BYTES=50).call().data == {"result": "x" * 50}
-
-
-def test_an_asynchronous_stream_that_says_nothing_is_cut(serve, monkeypatch):
-    async def silence():
-        await asyncio.sleep(30)
-        yield b"late"
-
-    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", 0.02)
-    view = answering(lambda r: StreamingHttpResponse(silence(), content_type="text/plain"))
-    assert serve(view).call().data["uri"] == KEPT
+    view = answering(lambda r: StreamingHttpResponse(ticks(), content_type="text/plain"))
+    result = serve(view).call()
+    assert result.data == {"media_type": "text/plain", "name": "thing", "uri": KEPT}
+    (detail,) = result.envelope["meta"]["warning_details"]
+    assert detail["context"] == {"reason": "asynchronous", "bytes_read": 0}
+    assert "it is an asynchronous stream, which no call reads." in detail["message"]
+    assert events == []
 
 
 def test_a_file_is_read_and_closed(serve, tmp_path):
