@@ -225,6 +225,8 @@ class Outcome:
         meta: further facts about the answer, which a view's own envelope told.
         version: the canonical version of what was read, "" where nobody said one.
         content_hash: the hash of that version, "" where nobody said one.
+        call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
+            them; empty where the arguments were refused.
     """
 
     tool: str
@@ -243,6 +245,7 @@ class Outcome:
     body: Any = None
     version: str = ""
     content_hash: str = ""
+    call: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_error(self) -> bool:

@@ -31,10 +31,10 @@ from drf_mcp.protocol import (
 )
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, Tool
+from drf_mcp.tools.budget import ToolBudget
 from drf_mcp.tools.listing import definition, is_public, page_of
 from drf_mcp.tools.results import explained, make_envelope, tool_result
 from drf_mcp.tools.visibility import Visibility
-from drf_mcp.truncation.budget import Budget
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Server:
         started = time.perf_counter()
         arguments, dispatcher = params.get("arguments"), Dispatcher(parse_own_envelope)
         outcome = dispatcher.dispatch(tool, arguments, exchange.caller)
-        budget = Budget(tool, arguments, exchange.caller, self.registry)
+        budget = ToolBudget(tool, arguments, exchange.caller, self.registry)
         envelope, encoder = make_envelope(self.envelope_of(tool)), AnswerEncoder()
 
         def unwritable(exc: Exception) -> dict[str, Any]:

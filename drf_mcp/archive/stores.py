@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import logging
 import re
 import secrets
 from collections.abc import Mapping
@@ -21,8 +22,12 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from django.utils import timezone
 
+from drf_mcp.exceptions import contain
 from drf_mcp.json_text import content_hash
+from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
+
+logger = logging.getLogger("drf_mcp")
 
 ARCHIVE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -246,3 +251,32 @@ class DatabaseArchive(Archive):
         """Delete what has expired."""
         deleted, _ = self.table.filter(expires__lte=timezone.now()).delete()
         return int(deleted)
+
+
+class CallArchive:
+    """The archive for one call's result.
+
+    Args:
+        owner: who may fetch it, see `owner_of`.
+    """
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+
+    def new_archive_id(self) -> str:
+        """Return an id that nobody can guess, always of the same length."""
+        return new_archive_id()
+
+    def keep(self, archive_id: str, outcome: Outcome, items: list[dict[str, Any]]) -> str:
+        """Store what an outcome leaves out and return its hash, "" if it was not stored."""
+        entry = Entry.of(archive_id, self.owner, outcome.tool, items, **outcome.call)
+
+        def store() -> str:
+            mcp_settings.ARCHIVE_CLASS().store(entry)
+            return entry.content_hash
+
+        def failed(exc: Exception) -> str:
+            logger.warning("The archive did not keep what a result left out", exc_info=exc)
+            return ""
+
+        return contain(store, failed)

@@ -73,6 +73,7 @@ class Dispatcher:
         """
         request_id = new_request_id()
         stopwatch = Stopwatch()
+        sent: dict[str, Any] = {}
         try:
             call = tool.bind(arguments)
         except ArgumentsRefused as exc:
@@ -81,11 +82,14 @@ class Dispatcher:
             with stopwatch.watching():
                 outcome = self.perform_call(tool, call, caller, request_id)
             outcome = self.add_list_hint(outcome, tool)
+            sent = {"kwargs": call.kwargs, "query_string": call.query_string}
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
         telemetry = {**stopwatch.telemetry(), **outcome.telemetry}
-        return outcome.changed(request_id=outcome.request_id or request_id, telemetry=telemetry)
+        return outcome.changed(
+            request_id=outcome.request_id or request_id, telemetry=telemetry, call=sent
+        )
 
     def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         """Send a bound call through the callback of the tool's route and return the outcome."""

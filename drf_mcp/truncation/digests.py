@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.json_text import to_bytes
+from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.truncation.canonical_text import canonical_text
 
 VERSION = "1.0"
@@ -130,7 +129,7 @@ def shrunk(payload: Mapping[str, Any], limit: int) -> str:
     small["summary"] = clip(small["summary"], max(limit // 3, SHORT_SUMMARY))
     while True:
         text = json.dumps(counted(small), ensure_ascii=False, separators=(",", ":"))
-        over = len(encode_data(text)) - limit
+        over = len(encode_plain(text)) - limit
         points, evidence = small["key_points"], small["evidence_snippets"]
         if over <= 0:
             return text

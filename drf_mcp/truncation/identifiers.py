@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.json_text import to_bytes
-from drf_mcp.truncation.json_paths import Path, pointer, value_at, written
+from drf_mcp.json_text import JSONPointer, to_bytes
+from drf_mcp.truncation.json_paths import Path, value_at, written
 
 IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
 LABELS = ("name", "title", "label", "subject", "display_name", "username", "code", "number")
@@ -80,7 +80,7 @@ class Names:
         """
         if not path or isinstance(path[-1], str):
             name = place(path)
-            return pointer(path) if name in self.taken else name
+            return JSONPointer.from_path(path) if name in self.taken else name
         keys = self.keys(path[:-1])
         if keys is None:
             return place(path)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.json_text import JSONPointer, encode_plain
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -17,11 +15,6 @@ AMBIGUOUS = re.compile(r"^$|[./:\[\]]")
 """Names of members that could be mistaken for a path."""
 DEEPEST = 64
 """What stands deeper is taken as one piece."""
-
-
-def plain(data: Any) -> Any:
-    """Return an answer as a JSON reader gets it: dicts, lists, strings and numbers."""
-    return json.loads(encode_data(data))
 
 
 class Sizes:
@@ -88,18 +81,13 @@ def value_at(tree: Any, path: Path) -> Any:
     return tree
 
 
-def pointer(path: Path) -> str:
-    """Return a path as a JSON pointer (RFC 6901)."""
-    return JSONPointer.from_path(path)
-
-
 def written(path: Path) -> str:
     """Return a path as people write it, ``results[17].body``.
 
     Where a name could be mistaken for a path, it is written as a JSON pointer.
     """
     if any(isinstance(key, str) and AMBIGUOUS.search(key) for key in path):
-        return pointer(path)
+        return JSONPointer.from_path(path)
     text = "" if path and isinstance(path[0], str) else "data"
     for key in path:
         text += f"[{key}]" if isinstance(key, int) else f".{key}"

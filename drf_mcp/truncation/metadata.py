@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.outcomes import Outcome, Severity, Warning
+
+Encode: TypeAlias = Callable[[Any], str]
+"""Writes a value as REST framework's JSON encoder does."""
 
 NAMES = ("telemetry", "meta", "suggestions", "warnings")
 """The members of an outcome that can lose entries."""
@@ -42,46 +44,71 @@ class Aside:
         return f"{self.count} of {self.total} {self.name} {noun}".rstrip() + " left out"
 
 
-def short_asides(
-    outcome: Outcome, write: Callable[[Outcome], str], room: int
-) -> tuple[Outcome, tuple[Aside, ...]]:
-    """Return an outcome of which everything but data and problems fits, and what it lost.
+class Metadata:
+    """Everything of an outcome but its data and problems.
 
     Args:
-        outcome: any outcome.
         write: renders and encodes the envelope exactly as it is sent.
-        room: how long the envelope without data and problems may be.
+        encode: writes a value as REST framework's JSON encoder does.
     """
 
-    def fits(candidate: Outcome) -> bool:
-        return len(write(bare(candidate))) <= room
+    def __init__(self, write: Callable[[Outcome], str], encode: Encode) -> None:
+        self.write = write
+        self.encode = encode
 
-    asides: list[Aside] = []
-    for name in sorted(NAMES, key=lambda name: size_of(outcome, name), reverse=True):
-        if fits(outcome):
-            return outcome, tuple(asides)
-        entries = entries_of(outcome, name)
-        if entries:
-            outcome, count = with_most(outcome, name, fits)
-            total = len(entries)
-            asides.append(Aside(name, as_json(entries[count:]), total - count, total))
-    page = outcome.pagination
-    if page is not None and len(encode_data(page.next)) > LONG_NEXT and not fits(outcome):
-        asides.append(Aside(NEXT, page.next, 1, 1))
-        outcome = outcome.changed(pagination=replace(page, next=None))
-    return outcome, tuple(asides)
+    def shorten(self, outcome: Outcome, room: int) -> tuple[Outcome, tuple[Aside, ...]]:
+        """Return an outcome of which everything but data and problems fits, and what it lost.
 
+        Args:
+            outcome: any outcome.
+            room: how long the envelope without data and problems may be.
+        """
 
-def with_most(outcome: Outcome, name: str, fits: Callable[[Outcome], bool]) -> tuple[Outcome, int]:
-    """Return an outcome with fewer entries of a member, as many as fit, and their number."""
-    total = len(entries_of(outcome, name))
-    count = most(total, lambda first: fits(with_first(outcome, name, first)))
-    return with_first(outcome, name, count), count
+        def fits(candidate: Outcome) -> bool:
+            return len(self.write(bare(candidate))) <= room
 
+        asides: list[Aside] = []
+        longest_first = sorted(NAMES, key=lambda name: self.length(outcome, name), reverse=True)
+        for name in longest_first:
+            if fits(outcome):
+                return outcome, tuple(asides)
+            entries = self.entries(outcome, name)
+            if entries:
+                outcome, count = self.with_most(outcome, name, fits)
+                total = len(entries)
+                asides.append(Aside(name, as_json(entries[count:]), total - count, total))
+        page = outcome.pagination
+        if page is not None and len(self.encode(page.next)) > LONG_NEXT and not fits(outcome):
+            asides.append(Aside(NEXT, page.next, 1, 1))
+            outcome = outcome.changed(pagination=replace(page, next=None))
+        return outcome, tuple(asides)
 
-def size_of(outcome: Outcome, name: str) -> int:
-    """Return how long a member of an outcome is, as JSON."""
-    return len(encode_data(as_json(entries_of(outcome, name))))
+    def with_most(
+        self, outcome: Outcome, name: str, fits: Callable[[Outcome], bool]
+    ) -> tuple[Outcome, int]:
+        """Return an outcome with as many entries of a member as fit, and their number."""
+        total = len(self.entries(outcome, name))
+        count = most(total, lambda number: fits(self.with_entries(outcome, name, number)))
+        return self.with_entries(outcome, name, count), count
+
+    def with_entries(self, outcome: Outcome, name: str, count: int) -> Outcome:
+        """Return an outcome with so many entries of one of its members."""
+        kept = self.entries(outcome, name)[:count]
+        is_object = isinstance(getattr(outcome, name), Mapping)
+        return outcome.changed(**{name: dict(kept) if is_object else tuple(kept)})
+
+    def length(self, outcome: Outcome, name: str) -> int:
+        """Return how long a member of an outcome is, as JSON."""
+        return len(self.encode(as_json(self.entries(outcome, name))))
+
+    def entries(self, outcome: Outcome, name: str) -> Sequence[Any]:
+        """Return the entries of a member of an outcome, those to be kept longest first."""
+        value = getattr(outcome, name)
+        if isinstance(value, Mapping):
+            return sorted(value.items(), key=lambda entry: len(self.encode(entry[1])))
+        if name == "warnings":
+            return sorted(value, key=lambda warning: SEVERITIES.index(warning.severity))
+        return tuple(value)
 
 
 def bare(outcome: Outcome) -> Outcome:
@@ -102,23 +129,6 @@ def most(total: int, fits: Callable[[int], bool]) -> int:
         else:
             high = count
     return low
-
-
-def entries_of(outcome: Outcome, name: str) -> Sequence[Any]:
-    """Return the entries of a member of an outcome, those to be kept longest first."""
-    value = getattr(outcome, name)
-    if isinstance(value, Mapping):
-        return sorted(value.items(), key=lambda entry: len(encode_data(entry[1])))
-    if name == "warnings":
-        return sorted(value, key=lambda warning: SEVERITIES.index(warning.severity))
-    return tuple(value)
-
-
-def with_first(outcome: Outcome, name: str, count: int) -> Outcome:
-    """Return an outcome with the first entries of one of its members."""
-    first = entries_of(outcome, name)[:count]
-    kept = dict(first) if isinstance(getattr(outcome, name), Mapping) else tuple(first)
-    return outcome.changed(**{name: kept})
 
 
 def as_json(entries: Sequence[Any]) -> Any:

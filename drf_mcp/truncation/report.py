@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation.identifiers import Names
-from drf_mcp.truncation.json_paths import Path, pointer, value_at
+from drf_mcp.truncation.json_paths import Path, value_at
 from drf_mcp.truncation.metadata import Aside
 from drf_mcp.truncation.rows import Lost
 
@@ -160,7 +161,7 @@ class Reporter:
         """
         names = self.named(reduction)
         inside = [
-            {"id": name, "pointer": pointer(path), "value": value_at(self.tree, path)}
+            {"id": name, "pointer": JSONPointer.from_path(path), "value": value_at(self.tree, path)}
             for path, name in zip(reduction.paths, names, strict=False)
         ]
         beside = [

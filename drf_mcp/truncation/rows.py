@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.json_text import encode_plain
 from drf_mcp.truncation.identifiers import reference
 from drf_mcp.truncation.json_paths import DEEPEST, Path, Sizes
 
@@ -191,7 +191,7 @@ class Trimming:
         used = 2
         for key, node in entries:
             mark = (len(self.dropped), len(self.reduced))
-            named = len(encode_data(key)) + 1 if isinstance(key, str) else 0
+            named = len(encode_plain(key)) + 1 if isinstance(key, str) else 0
             small = self.shortened(node, (*path, key), level, room - named - 3, row=rows)
             used += self.sizes.of(small) + 1 + named
             if used > min(level, room):

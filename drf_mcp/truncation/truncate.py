@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from drf_mcp.archive.stores import Entry, new_archive_id
-from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.json_text import content_hash
+from drf_mcp.json_text import content_hash, encode_plain
 from drf_mcp.outcomes import Outcome, Warning
 from drf_mcp.truncation.digests import Digest, is_digest, shrunk
-from drf_mcp.truncation.failures import fit_failure
-from drf_mcp.truncation.json_paths import Path, long_texts, plain, replaced, value_at
-from drf_mcp.truncation.metadata import most, short_asides
+from drf_mcp.truncation.failures import FailureFitter
+from drf_mcp.truncation.json_paths import Path, long_texts, replaced, value_at
+from drf_mcp.truncation.metadata import Encode, Metadata, most
 from drf_mcp.truncation.report import UNAVAILABLE, Reduction, Reporter
 from drf_mcp.truncation.rows import Trimmed, trim
 
 Write: TypeAlias = Callable[[Outcome], str]
 """Gives the envelope of an outcome, rendered and encoded as it is sent."""
 
-Keep: TypeAlias = Callable[[Entry], bool]
-"""Stores an entry and tells whether that worked; raises nothing."""
+
+class Storage(Protocol):
+    """Keeps what one call's result has no room for."""
+
+    def new_archive_id(self) -> str:
+        """Return an id that nobody can guess, always of the same length."""
+
+    def keep(self, archive_id: str, outcome: Outcome, items: list[dict[str, Any]]) -> str:
+        """Store what an outcome leaves out and return its hash, "" if it was not stored."""
+
 
 LONG_TEXT = 1500
 """Texts of up to this many characters are not digested."""
@@ -40,19 +47,17 @@ class Fitter:
 
     Attributes:
         limit: the longest envelope, in characters of its text.
+        encode: writes a value as REST framework's JSON encoder does.
         digest: makes the payload of a long text; None leaves texts as they are.
-        keep: stores what is left out; None if nothing can be retrieved later.
-        owner: who may retrieve it, "" for anybody who knows the archive id.
-        call: ``kwargs`` and ``query_string`` of the call, see `Entry`.
+        archive: keeps what is left out; None if nothing can be retrieved later.
         query: what the caller was looking for, "" if not known.
         less: how to ask for less, "" where there is no way.
     """
 
     limit: int
+    encode: Encode
     digest: Digest | None = None
-    keep: Keep | None = None
-    owner: str = ""
-    call: Mapping[str, Any] = field(default_factory=dict)
+    archive: Storage | None = None
     query: str = ""
     less: str = ""
 
@@ -72,7 +77,7 @@ class Fitter:
         if len(text) <= self.limit:
             return outcome, text
         if outcome.is_error:
-            outcome = fit_failure(outcome, write, self.limit)
+            outcome = FailureFitter(write, self.encode, self.limit).fit(outcome, self.limit)
             return outcome, write(outcome)
         if outcome.failure is not None:
             outcome = self.softly_failed(outcome, write)
@@ -89,19 +94,18 @@ class Fitter:
         bare = outcome.changed(data=None)
         if len(write(bare)) <= room:
             return outcome
-        return fit_failure(bare, write, self.limit, room).changed(data=answer)
+        return FailureFitter(write, self.encode, self.limit).fit(bare, room).changed(data=answer)
 
     def stored(self, outcome: Outcome, write: Write) -> Outcome:
         """Return a success that fits, what it has lost being archived first."""
-        tree = plain(outcome.data)
-        if self.keep is None:
+        tree = json.loads(self.encode(outcome.data))
+        if self.archive is None:
             return self.attempt(tree, outcome, write, None).outcome("")
-        archive_id = new_archive_id()
+        archive_id = self.archive.new_archive_id()
         attempt = self.attempt(tree, outcome, write, archive_id)
         items = attempt.reporter.items(attempt.reduction)
-        entry = Entry.of(archive_id, self.owner, outcome.tool, items, **self.call)
-        if self.keep(entry):
-            return attempt.outcome(entry.content_hash)
+        if kept_hash := self.archive.keep(archive_id, outcome, items):
+            return attempt.outcome(kept_hash)
         return self.attempt(tree, outcome, write, None, UNAVAILABLE).outcome("")
 
     def attempt(
@@ -118,7 +122,7 @@ class Fitter:
         half of the room.
         """
         for room in (self.limit // 2, 0):
-            base, asides = short_asides(outcome, write, room)
+            base, asides = Metadata(write, self.encode).shorten(outcome, room)
             reporter = Reporter(tree, self.limit, archive_id, warnings, self.less, asides)
             reducer = Reducer(self, reporter, base, write)
             attempt = reducer.attempt()
@@ -208,7 +212,7 @@ class Reducer:
     @cached_property
     def lengths(self) -> Mapping[Path, int]:
         """The lengths of these texts as JSON."""
-        return {path: len(encode_data(text)) for path, text in self.texts.items()}
+        return {path: len(encode_plain(text)) for path, text in self.texts.items()}
 
     def cap(self) -> int:
         """Return the longest that digests may be so that all fits, or the shortest there is.
@@ -217,7 +221,7 @@ class Reducer:
         """
         low, high = SHORTEST_DIGEST, LONGEST_DIGEST
         lengths = self.lengths.values()
-        rest = len(encode_data(self.tree)) - sum(lengths) if lengths else 0
+        rest = len(encode_plain(self.tree)) - sum(lengths) if lengths else 0
         while lengths and low < high - 1:
             cap = (low + high) // 2
             size = rest + sum(min(length, cap) for length in lengths)

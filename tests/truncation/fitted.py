@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drf_mcp.archive import Entry
+from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import Outcome
@@ -53,6 +54,26 @@ class Fitted:
         return restored(self.outcome.data, self.items)
 
 
+@dataclass
+class Shelf:
+    """An archive in memory, which may fail."""
+
+    entries: list[Entry]
+    works: bool
+
+    def new_archive_id(self) -> str:
+        """Return an id as archives make them."""
+        return new_archive_id()
+
+    def keep(self, archive_id: str, outcome: Outcome, items: list[dict[str, Any]]) -> str:
+        """Keep the items where the archive works."""
+        entry = Entry.of(archive_id, "", outcome.tool, items)
+        if not self.works:
+            return ""
+        self.entries.append(entry)
+        return entry.content_hash
+
+
 def fit(
     outcome: Outcome,
     limit: int,
@@ -67,13 +88,9 @@ def fit(
         written[0] += 1
         return "".join(envelope.texts(outcome, encode_data))
 
-    def store(entry: Entry) -> bool:
-        if keep:
-            entries.append(entry)
-        return keep
-
+    archive = None if keep is None else Shelf(entries, works=keep)
     options.setdefault("digest", ExtractiveDigester().digest)
-    fitter = Fitter(limit, keep=None if keep is None else store, **options)
+    fitter = Fitter(limit, encode_data, archive=archive, **options)
     fitted, text = fitter.fit(outcome, write)
     return Fitted(fitted, text, envelope.texts(fitted, encode_data), entries, written[0])
 
