@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 
 import pytest
-from django.contrib.auth.models import Group
 from rest_framework import generics
 from rest_framework import serializers as s
 
@@ -22,28 +21,18 @@ class Strict(s.CharField):
     """Refuses more afterwards."""
 
     def to_internal_value(self, data):
+        """Return a text that is not refused."""
         value = super().to_internal_value(data)
         if value == "no":
             self.fail("invalid")
         return value
 
 
-class Logged(Strict):
-    """A second override, which looks at what it was given."""
+class Stripped(Strict):
+    """A second override, which gives its argument to the first within an expression."""
 
     def to_internal_value(self, data):
-        if isinstance(data, list) or data == "x":
-            raise s.ValidationError({"data": data})
-        logger.info("read by %s", self.context.get("request"))
-        self.seen = True
-        return super().to_internal_value(data).strip()
-
-
-class Counted(s.ListField):
-    """Makes something else of each item."""
-
-    def to_internal_value(self, data):
-        return {item: str(item) for item in super().to_internal_value(data)}
+        return str(super().to_internal_value(data).strip())
 
 
 class Named(s.Serializer):
@@ -64,45 +53,15 @@ class Checked(Named):
         pass
 
 
-class Nesting(Named):
-    """Looks an object up, but only where its flag says so."""
-
-    def __init__(self, *args, nested=False, **kwargs):
-        self.nested = nested
-        super().__init__(*args, **kwargs)
-
-    def to_internal_value(self, data):
-        if self.nested:
-            return Group.objects.get(pk=data)
-        return super().to_internal_value(data)
-
-
-class Rephrasing(Named):
-    """Refuses what is refused, in other words."""
-
-    def run_validation(self, data=s.empty):
-        try:
-            return super().run_validation(data)
-        except s.ValidationError as exc:
-            logger.info("refused")
-            raise s.ValidationError(s.as_serializer_error(exc)) from exc
-        finally:
-            self.read = True
-
-
-@pytest.mark.parametrize(
-    "field", [Strict(), Logged(), Counted(), Checked(), Nesting(), Rephrasing()], ids=repr
-)
-def test_override_that_hands_over_what_it_was_given_reads_as_stock(field):
+@pytest.mark.parametrize("field", [Strict(), Stripped(), Checked()], ids=repr)
+def test_override_that_begins_with_super_reads_as_stock(field):
     assert reads_as_stock(field)
 
 
-def fill(given):
-    given["name"] = "a"
-
-
-def relax(field):
-    field.required = False
+class Logged(s.CharField):
+    def to_internal_value(self, data):
+        logger.info("read by %s", self.context.get("request"))
+        return super().to_internal_value(data)
 
 
 class Defaulting(s.CharField):
@@ -117,49 +76,6 @@ class Relaxed(s.CharField):
             return super().to_internal_value(data)
         except s.ValidationError:
             return str(data)
-
-
-class RelaxedAtTimes(s.CharField):
-    def to_internal_value(self, data):
-        try:
-            return super().to_internal_value(data)
-        except s.ValidationError:
-            if data is None:
-                return ""
-            raise
-
-
-class Keeping(s.ChoiceField):
-    def to_internal_value(self, data):
-        if data == "keep":
-            raise s.SkipField()
-        return super().to_internal_value(data)
-
-
-class KeepingWhatIsRefused(s.CharField):
-    def to_internal_value(self, data):
-        try:
-            return super().to_internal_value(data)
-        except s.ValidationError:
-            raise s.SkipField from None
-
-
-class RelaxedForOneError(s.CharField):
-    def to_internal_value(self, data):
-        try:
-            return super().to_internal_value(data)
-        except TypeError:
-            raise s.ValidationError("No text.") from None
-        except s.ValidationError:
-            logger.info("refused")
-
-
-class RelaxedInTheEnd(s.CharField):
-    def to_internal_value(self, data):
-        try:
-            return super().to_internal_value(data)
-        finally:
-            return str(data)  # noqa: B012, SIM107
 
 
 class Early(s.CharField):
@@ -190,64 +106,9 @@ class Lenient(Named):
         return super().to_internal_value(data)
 
 
-class LenientByMethod(Named):
-    def to_internal_value(self, data):
-        self.relax()
-        return super().to_internal_value(data)
-
-    def relax(self):
-        self.fields["name"].required = False
-
-
-class LenientByAlias(Named):
-    def to_internal_value(self, data):
-        fields = self.fields
-        fields.pop("name")
-        return super().to_internal_value(data)
-
-
 class Filling(Named):
     def to_internal_value(self, data):
         data["name"] = "a"
-        return super().to_internal_value(data)
-
-
-class FillingByMethod(Named):
-    def to_internal_value(self, data):
-        data.setdefault("name", "a")
-        return super().to_internal_value(data)
-
-
-class FillingElsewhere(Named):
-    def to_internal_value(self, data):
-        logger.info(data)
-        return super().to_internal_value(data)
-
-
-class FillingByNote(Named):
-    def to_internal_value(self, data):
-        self.sent = data
-        fill(self.sent)
-        return super().to_internal_value(data)
-
-
-class FillingItems(s.ListField):
-    def to_internal_value(self, data):
-        for item in data:
-            fill(item)
-        return super().to_internal_value(data)
-
-
-class LenientToAll(Named):
-    def to_internal_value(self, data):
-        for field in self.fields.values():
-            relax(field)
-        return super().to_internal_value(data)
-
-
-class LenientByCopy(Named):
-    def to_internal_value(self, data):
-        relax(dict(self.fields)["name"])
         return super().to_internal_value(data)
 
 
@@ -257,8 +118,8 @@ class Suppressing(Named):
             return super().run_validation(data)
 
 
-class Above(Nesting):
-    """Hands over, to a class that may not."""
+class Above(Early):
+    """Begins with super, and so with a class that does not."""
 
     def to_internal_value(self, data):
         return super().to_internal_value(data)
@@ -269,36 +130,23 @@ class Above(Nesting):
     [
         Defaulting(),
         Relaxed(),
-        RelaxedAtTimes(),
-        RelaxedForOneError(),
-        Keeping(["a"]),
-        KeepingWhatIsRefused(),
-        RelaxedInTheEnd(),
         Early(),
         Either(),
         Rewritten(),
         Never(),
         Lenient(),
-        LenientByMethod(),
-        LenientByAlias(),
         Filling(),
-        FillingByMethod(),
-        FillingElsewhere(),
-        FillingByNote(),
-        FillingItems(),
-        LenientToAll(),
-        LenientByCopy(),
         Suppressing(),
-        Nesting(nested=True),
-        Above(nested=True),
+        Logged(),
+        Above(),
     ],
     ids=repr,
 )
-def test_override_that_may_take_more_does_not(field):
+def test_any_other_override_may_take_more(field):
     assert not reads_as_stock(field)
 
 
-def test_override_without_source_does_not():
+def test_override_without_source_may_take_more():
     namespace = {"s": s}
     exec(
         "class Own(s.CharField):\n"
@@ -312,19 +160,19 @@ def test_override_without_source_does_not():
 
 
 class Mixed(s.Serializer):
-    """Members that hand over, and members that do not."""
+    """Members that begin with super, and members that do not."""
 
     strict = Strict(max_length=5)
     early = Early(max_length=5, help_text="Free.")
     checked = Checked()
-    nested = Nesting(nested=True, allow_null=True)
+    nested = Lenient(allow_null=True)
 
 
 class Create(generics.CreateAPIView):
     serializer_class = Mixed
 
 
-def test_member_that_hands_over_is_described_by_its_base():
+def test_member_that_begins_with_super_is_described_by_its_base():
     told = schemas(described(Create, "POST").body.fields)
     assert told["strict"] == {**TEXT, "maxLength": 5}
     assert told["checked"]["required"] == ["name"]
@@ -377,7 +225,7 @@ def test_field_whose_base_needs_a_caller_is_open():
     assert input_schema(Body().fields["group"]) == {"description": "Whose."}
 
 
-def test_serializer_that_hands_over_is_described_whole():
+def test_serializer_that_begins_with_super_is_described_whole():
     view = type("View", (Create,), {"serializer_class": Checked})
     (name,) = described(view, "POST").body.fields
     assert (name.schema, name.required) == ({**TEXT, "maxLength": 9}, True)
@@ -389,7 +237,9 @@ def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
     (name,) = schema.body.fields
     words = "Meant to be a string from 1 to 9 characters. Meant to be required."
     assert (name.schema, name.required) == ({"description": words}, False)
-    assert [finding.message for finding in schema.findings] == ["Lenient reads its input itself."]
+    (finding,) = schema.findings
+    assert finding.message == "Lenient reads its input itself."
+    assert "@mcp_tool(body=...)" in finding.remedy
 
 
 def test_list_of_what_is_told_in_words_tells_the_words_of_its_items():
@@ -402,7 +252,7 @@ def test_list_of_what_is_told_in_words_tells_the_words_of_its_items():
     assert lines.schema == {"description": f"What is bought. {words}"}
 
 
-def test_list_of_a_serializer_that_hands_over_is_described_whole():
+def test_list_of_a_serializer_that_begins_with_super_is_described_whole():
     items = input_schema(Checked(many=True))["items"]
     assert items["required"] == ["name"]
 

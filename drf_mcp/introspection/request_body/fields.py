@@ -36,8 +36,8 @@ from drf_mcp.introspection.types import (
 OPEN = Body("open", schema={})
 BESIDE = "Read beside the fields of the serializer."
 HAND_OVER = (
-    "Begin to_internal_value() and run_validation() with super() and what they are given,"
-    " unchanged."
+    "Describe the body with @mcp_tool(body=...), or begin to_internal_value() and"
+    " run_validation() with super() and their argument, unchanged."
 )
 
 
