@@ -16,7 +16,6 @@ from drf_mcp.introspection.fields.table import (
     unknown,
 )
 from drf_mcp.introspection.portable import spoken
-from drf_mcp.introspection.source.returns import proven_types
 from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import Schema
 
@@ -65,13 +64,7 @@ def with_values(schema: Schema, values: Schema) -> Schema:
 
 @represents(fields.SerializerMethodField)
 def method(field: fields.SerializerMethodField) -> Schema:
-    """Describe what a serializer's method returns: the hint in words, the type if proven."""
+    """Describe what a serializer's method returns: the hint, in words, as nothing enforces it."""
     function: Any = getattr(type(field.parent), field.method_name or "", None)
-    if not callable(function):
-        return {}
-    types = sorted(proven_types(function))
-    proven: Schema = {"type": types if len(types) > 1 else types[0]} if types else {}
-    if types == ["array"]:
-        proven["items"] = {}
-    hinted = spoken(returned_schema(function))
-    return proven if types or hinted == "any value" else explain(proven, f"Meant to be {hinted}")
+    hinted = spoken(returned_schema(function)) if callable(function) else "any value"
+    return {} if hinted == "any value" else explain({}, f"Meant to be {hinted}")
