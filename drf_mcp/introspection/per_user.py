@@ -17,7 +17,7 @@ from drf_mcp.introspection.request_body.unlisted import with_unlisted
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.independence import (
     FLAG,
-    makes_for_everybody,
+    is_left_to_frameworks,
     makes_without_flag,
 )
 from drf_mcp.introspection.types import UNSAID, Body, Finding
@@ -85,7 +85,7 @@ def others(inspection: Inspection, failed: bool) -> Iterator[Body]:
     """Yield the body as others may send it than the caller it was described for."""
     if inspection.serializer is None and not failed:
         return
-    if failed or depends_on(inspection, makes_for_everybody):
+    if failed or depends_on(inspection, is_left_to_frameworks):
         yield from body_for_superuser(inspection)
     if depends_on(inspection, makes_without_flag):
         yield from bodies_without_flag(inspection)

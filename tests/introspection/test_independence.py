@@ -1,4 +1,4 @@
-"""Whether code asks who is calling is told from its source, and never wrongly denied."""
+"""Whether code asks for a request is told from its source, and never wrongly denied."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from django.utils.functional import cached_property
 from rest_framework import serializers
 
 from drf_mcp.introspection.source.independence import (
+    is_left_to_frameworks,
     is_same_for_every_request,
-    is_same_for_everybody,
 )
 
 
@@ -71,34 +71,30 @@ class ByProperty(Base):
         return getattr(self.request, "team", None)
 
 
-EVERYBODY = {
+INDEPENDENT = {
     Base: True,
     ByContext: False,
     ByUser: False,
     ByRequest: False,
-    ByQuery: True,
+    ByQuery: False,
     ByKey: False,
     ByHelper: False,
     ByProperty: False,
 }
 
 
-@pytest.mark.parametrize(("owner", "same"), EVERYBODY.items())
-def test_code_that_may_ask_who_is_calling_is_found(owner, same):
-    """Also behind the methods and properties that it uses."""
-    assert is_same_for_everybody(owner, "fields") is same
-
-
-@pytest.mark.parametrize(("owner", "same"), {**EVERYBODY, ByQuery: False}.items())
+@pytest.mark.parametrize(("owner", "same"), INDEPENDENT.items())
 def test_code_that_asks_for_a_request_is_found(owner, same):
+    """Also behind the methods and properties that it uses."""
     assert is_same_for_every_request(owner, "fields") is same
 
 
 def test_code_without_a_source_may_ask_anything():
     takes = eval("lambda self, name: True")
     made = type("Made", (Base,), {"__module__": __name__, "takes": takes})
-    assert not is_same_for_everybody(made, "fields")
+    assert not is_same_for_every_request(made, "fields")
 
 
-def test_what_nobody_overrides_is_the_same_for_everybody():
-    assert is_same_for_everybody(serializers.Serializer, "fields")
+def test_what_nobody_overrides_is_left_to_frameworks():
+    assert is_left_to_frameworks(serializers.ModelSerializer, ["fields", "get_extra_kwargs"])
+    assert not is_left_to_frameworks(Base, ["get_extra_kwargs", "fields"])

@@ -14,8 +14,8 @@ from drf_mcp.introspection.openapi import declared_parameters, own_parameters
 from drf_mcp.introspection.query.closed_sets import OrderingTerms
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.independence import (
+    is_left_to_frameworks,
     is_same_for_every_request,
-    makes_for_everybody,
 )
 from drf_mcp.introspection.source.stock import is_stock, package_of, vars_through
 from drf_mcp.introspection.text import explain, listing
@@ -77,14 +77,14 @@ def is_for_everybody(inspection: Inspection) -> bool:
 
 
 def depends_on_caller(inspection: Inspection) -> bool:
-    """Return True if the view, a backend or a filter set may ask who is calling."""
+    """Return True if code of the project's own decides how the view filters."""
     view: Any = inspection.view
     owners: list[tuple[type, tuple[str, ...]]] = [(type(view), CHOSEN)]
     owners += [(backend, HOOKS) for backend in view.filter_backends]
     filterset_class = getattr(view, "filterset_class", None)
     if isinstance(filterset_class, type):
         owners.append((filterset_class, ("__init__", "filters", "form", "get_form_class")))
-    return not all(makes_for_everybody(owner, names) for owner, names in owners)
+    return not all(is_left_to_frameworks(owner, names) for owner, names in owners)
 
 
 def backends_parameters(inspection: Inspection) -> Parameters:

@@ -11,7 +11,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.fields.serializers import nested
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.source.independence import makes_for_everybody
+from drf_mcp.introspection.source.independence import is_left_to_frameworks
 from drf_mcp.introspection.source.queries import (
     QueryReading,
     is_framework,
@@ -79,7 +79,7 @@ class ReadQuery:
         """Return the serializer classes that the view gives to one caller or another."""
         ask = self.inspection.asked_quietly
         found = [ask(lambda: self.view.get_serializer_class())]
-        if not makes_for_everybody(type(self.view), ("get_serializer_class",)):
+        if not is_left_to_frameworks(type(self.view), ("get_serializer_class",)):
             found.append(ask(lambda: self.inspection.privileged.view.get_serializer_class()))
         return [chosen for chosen in found if isinstance(chosen, type)]
 

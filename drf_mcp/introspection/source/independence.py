@@ -1,4 +1,4 @@
-"""Whether a project's own code does the same for every caller, told from its source."""
+"""Whether a project's own code decides what a class does, and whether it asks for a request."""
 
 from __future__ import annotations
 
@@ -17,31 +17,18 @@ FLAG = "swagger_fake_view"
 """What a view is marked with while it is described: no request ever finds it."""
 INSTANCE = frozenset({"self", "cls"})
 REQUEST = frozenset({"request", "_request"})
-OF_EVERYBODY = frozenset({"method", "path", "path_info", "query_params", "GET", "data", "version"})
-"""Attributes of a request that do not say whose it is."""
-FRAMEWORKS = frozenset({"builtins", "django", "rest_framework"})
+FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
 
 
-@functools.cache
-def is_same_for_everybody(owner: type, name: str) -> bool:
-    """Return True if a member of a class, with all that it uses of it, asks nobody's identity.
-
-    Args:
-        owner: a view or serializer class.
-        name: a method or property of it.
-    """
-    return all(asks_nobody(function, OF_EVERYBODY) for function in used(owner, name))
-
-
-def makes_for_everybody(owner: type, names: Iterable[str]) -> bool:
-    """Return True if none of some members of a class asks who is calling."""
-    return all(is_stock(owner, name) or is_same_for_everybody(owner, name) for name in names)
+def is_left_to_frameworks(owner: type, names: Iterable[str]) -> bool:
+    """Return True if no code of a project's own stands behind some members of a class."""
+    return not any(True for name in names for _ in own_functions(owner, name))
 
 
 @functools.cache
 def is_same_for_every_request(owner: type, name: str) -> bool:
     """Return True if a member of a class, with all that it uses of it, asks for no request."""
-    return all(asks_nobody(function, frozenset()) for function in used(owner, name))
+    return all(asks_for_no_request(function) for function in used(owner, name))
 
 
 @functools.cache
@@ -96,23 +83,11 @@ def own_functions(owner: type, name: str) -> Iterator[Any]:
             yield member
 
 
-def asks_nobody(function: Any, harmless: frozenset[str]) -> bool:
-    """Return True if a function's source speaks of no caller.
-
-    Args:
-        function: a function; anything else is taken to ask.
-        harmless: the attributes of a request that it may look at.
-    """
+def asks_for_no_request(function: Any) -> bool:
+    """Return True if a function's source speaks of no caller and no request."""
     tree = parse(function.__code__) if inspect.isfunction(function) else None
-    if tree is None:
-        return False
-    looked_at = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr in harmless
-    }
-    return not any(
-        speaks_of_caller(node, looked_at) or hands_itself_on(node) for node in ast.walk(tree)
+    return tree is not None and not any(
+        speaks_of_caller(node) or hands_itself_on(node) for node in ast.walk(tree)
     )
 
 
@@ -133,14 +108,12 @@ def hands_itself_on(node: ast.AST) -> bool:
     return not is_super and any(isinstance(g, ast.Name) and g.id in INSTANCE for g in given)
 
 
-def speaks_of_caller(node: ast.AST, looked_at: set[int]) -> bool:
-    """Return True if a piece of source names a caller, or a request of which more is used."""
+def speaks_of_caller(node: ast.AST) -> bool:
+    """Return True if a piece of source names a caller, or a request."""
     name = name_of(node)
-    if name in REQUEST:
-        return id(node) not in looked_at
     if isinstance(node, ast.Constant):
-        return name == "context"  # kwargs["context"] holds the request
-    return any(word in name.lower() for word in WHO)
+        return name in {*REQUEST, "context"}  # kwargs["context"] holds the request
+    return name in REQUEST or any(word in name.lower() for word in WHO)
 
 
 def name_of(node: ast.AST) -> str:
