@@ -13,11 +13,11 @@ from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator
 from drf_mcp.dispatch.response import OutcomeBuilder, ViewResponse, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
-from drf_mcp.tools.arguments.errors import escape
-from drf_mcp.tools.arguments.from_request import sent_body, sent_call
+from drf_mcp.tools.arguments.from_request import read_request_body, rebuild_call
 from drf_mcp.tools.results import make_envelope
 
 
@@ -79,12 +79,12 @@ def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
         query_string=view.request.META.get("QUERY_STRING", ""),
     )
     # Only an error speaks of the body, which a view may have left unread.
-    body = sent_body(view.request) if response.exception or answer.status >= 400 else {}
+    body = read_request_body(view.request) if response.exception or answer.status >= 400 else {}
     if tool is None:
         pointers = RequestPointers(view.request, body)
         told = OutcomeBuilder(view.get_view_name(), pointers, parse_own_envelope).build(answer)
     else:
-        arguments = tool.pointers(sent_call(tool.arguments, view, body))
+        arguments = tool.pointers(rebuild_call(tool.arguments, view, body))
         told = OutcomeBuilder(tool.name, arguments, parse_own_envelope).build(answer)
         told = Dispatcher().add_list_hint(told, tool)
     return replace(told, request_id=told.request_id or new_request_id())
@@ -117,7 +117,7 @@ class RequestPointers(ArgumentLocator):
 
     def pointer(self, path: Sequence[str | int]) -> str:
         """Return the JSON pointer into the body."""
-        return "".join(f"/{escape(str(part))}" for part in path)
+        return JSONPointer.from_path(path)
 
     def received(self, pointer: str) -> Any:
         """Return nothing: the caller knows what it sent."""

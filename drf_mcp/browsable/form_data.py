@@ -18,8 +18,8 @@ def tool_facts(tool: Tool) -> dict[str, Any]:
         "schema": tool.input_schema,
         "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
         "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
-        "bodyType": tool.arguments.bodies.content_type.partition(";")[0],
-        "bodyExpected": tool.arguments.bodies.expected,
+        "bodyType": tool.arguments.encoder.bodies.content_type.partition(";")[0],
+        "bodyExpected": tool.arguments.encoder.bodies.expected,
         "arguments": [
             argument_facts(tool, argument)
             for argument in tool.arguments.arguments

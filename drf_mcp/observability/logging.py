@@ -20,7 +20,7 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
 from drf_mcp.signals import tool_called, tool_failed
 from drf_mcp.tools import Registry, Tool
-from drf_mcp.tools.arguments.log_sanitize import printable
+from drf_mcp.tools.arguments.log_sanitize import escape_unprintable
 
 logger = logging.getLogger("drf_mcp")
 calls = logging.getLogger("drf_mcp.calls")
@@ -74,9 +74,9 @@ def log_refusal(item: Any, exc: ProtocolError) -> None:
     """Write the record of a message that is answered by a JSON-RPC error."""
     if not calls.isEnabledFor(logging.DEBUG):
         return
-    method = printable(item.method) if isinstance(item, Message) else None
+    method = escape_unprintable(item.method) if isinstance(item, Message) else None
     fields = {"method": method, "code": exc.code, "status": exc.http_status}
-    args = (method or "message", exc.code, printable(exc.message, 200))
+    args = (method or "message", exc.code, escape_unprintable(exc.message, 200))
     write(logging.DEBUG, "%s refused: %d %s", args, fields)
 
 

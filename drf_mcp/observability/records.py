@@ -14,7 +14,7 @@ from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.protocol.headers import check_arguments
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
-from drf_mcp.tools.arguments.log_sanitize import logged_arguments, printable
+from drf_mcp.tools.arguments.log_sanitize import escape_unprintable, sanitize_arguments
 
 
 @dataclass(frozen=True)
@@ -72,28 +72,28 @@ class CallRecord:
         failure = self.outcome.failure
         if failure is None:
             return "success"
-        return "soft_failure" if failure.soft else printable(failure.code.lower())
+        return "soft_failure" if failure.soft else escape_unprintable(failure.code.lower())
 
     @property
     def user_id(self) -> str | None:
         """The primary key of the caller's user, None for an anonymous one."""
         user = self.exchange.caller.authenticate().user
         pk = getattr(user, "pk", None)
-        return None if pk is None else printable(str(pk))
+        return None if pk is None else escape_unprintable(str(pk))
 
     @property
     def client(self) -> str | None:
         """What the client calls itself, None where its revision does not say so per message."""
         info = self.exchange.message.meta.get(CLIENT_INFO_KEY)
         name = info.get("name") if isinstance(info, dict) else None
-        return printable(name) if isinstance(name, str) else None
+        return escape_unprintable(name) if isinstance(name, str) else None
 
     @cached_property
     def arguments(self) -> Any:
         """The arguments without secrets, where LOG_ARGUMENTS is on; else None."""
         if not mcp_settings.LOG_ARGUMENTS:
             return None
-        return logged_arguments(self.tool, self.exchange.message.params.get("arguments"))
+        return sanitize_arguments(self.tool, self.exchange.message.params.get("arguments"))
 
     def fields(self) -> dict[str, Any]:
         """Return what the log record tells; every field always, None where unknown."""

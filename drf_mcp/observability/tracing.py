@@ -20,7 +20,7 @@ import drf_mcp
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.observability.records import CallRecord, RequestContext
 from drf_mcp.tools import Registry
-from drf_mcp.tools.arguments.log_sanitize import printable
+from drf_mcp.tools.arguments.log_sanitize import escape_unprintable
 
 CALL = "tools/call"
 
@@ -50,7 +50,7 @@ def message_attributes(exchange: RequestContext) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         "mcp.method.name": exchange.message.method,
         "mcp.protocol.version": exchange.era.revision,
-        "jsonrpc.request.id": printable(str(exchange.message.id)),
+        "jsonrpc.request.id": escape_unprintable(str(exchange.message.id)),
     }
     if exchange.caller.view is not None:
         attributes |= {"network.transport": "tcp", "network.protocol.name": "http"}

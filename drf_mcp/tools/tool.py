@@ -16,8 +16,8 @@ from drf_mcp.introspection.describer import EndpointSchema, Finding
 from drf_mcp.introspection.types import ANY, Handling, Place
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.bound_call import Call
-from drf_mcp.tools.arguments.encoders import body_encoder
-from drf_mcp.tools.arguments.errors import ArgumentsRefused, not_an_object
+from drf_mcp.tools.arguments.encoders import choose_body_encoder
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.arguments.flat import FlatArguments
 from drf_mcp.tools.arguments.grouped import GroupedArguments
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
@@ -96,7 +96,7 @@ class Tool:
             raise InternalError("DRF_MCP['ARGUMENTS'] must be 'flat' or 'grouped'.")
         return style(
             self.schema,
-            body_encoder(self.view, self.schema.body),
+            choose_body_encoder(self.view, self.schema.body),
             extra_query=self.extra_query,
             selects=self.selects,
         )
@@ -202,7 +202,7 @@ class Tool:
         """
         arguments = {} if arguments is None else arguments
         if not isinstance(arguments, Mapping):
-            raise ArgumentsRefused([not_an_object("", arguments)])
+            raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
         return self.arguments.bind(arguments)
 
     def pointers(self, call: Call) -> ArgumentPointers:

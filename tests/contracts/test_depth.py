@@ -13,7 +13,7 @@ from mcp_types.jsonrpc import JSONRPCResponse
 from rest_framework.response import Response
 
 from drf_mcp.json_text import is_nested_deeper
-from drf_mcp.tools.arguments.bound_call import parsed
+from drf_mcp.tools.arguments.bound_call import parse_json_text
 from drf_mcp.tools.results import MAX_DEPTH
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
@@ -78,7 +78,7 @@ def test_brackets_in_texts_are_no_depth(serve):
 @pytest.mark.parametrize(("depth", "kind"), [(100, list), (101, str), (5000, str)])
 def test_a_text_that_stands_for_an_array_is_read_as_deep_as_a_message(depth, kind):
     """What is deeper stays a text, which the view refuses as any text in the place of an array."""
-    assert type(parsed("[" * depth + "]" * depth, list)) is kind
+    assert type(parse_json_text("[" * depth + "]" * depth, list)) is kind
 
 
 def depth_of(value: Any) -> int:

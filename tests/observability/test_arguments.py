@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.log_sanitize import logged_arguments, shortened
+from drf_mcp.tools.arguments.log_sanitize import sanitize_arguments, shorten_value
 from drf_mcp.tools.arguments.masking import MASK
 
 JSON = st.recursive(
@@ -85,11 +85,11 @@ def test_long_texts_and_lists_are_cut(logged):
 
 
 def test_arguments_nobody_knows_do_not_fill_the_log():
-    told = shortened({f"{number:03}" + "n" * 200: number for number in range(90)})
+    told = shorten_value({f"{number:03}" + "n" * 200: number for number in range(90)})
     assert told["…"] == "40 more"
     assert len(json.dumps(told)) < 10_000
 
 
 @given(JSON)
 def test_any_arguments_can_be_logged(arguments):
-    json.dumps(logged_arguments(registry.tool("orders_create"), arguments))
+    json.dumps(sanitize_arguments(registry.tool("orders_create"), arguments))

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.tools.arguments.log_sanitize import MAX_NAME, printable
+from drf_mcp.tools.arguments.log_sanitize import MAX_NAME, escape_unprintable
 from tests.agents import REVISIONS, STATELESS
 from tests.observability import views
 
@@ -156,7 +156,7 @@ def test_a_client_without_a_name_is_recorded_without_one(agent, record, info):
 
 @given(st.text())
 def test_any_text_becomes_printable_and_bounded(text):
-    line = printable(text)
+    line = escape_unprintable(text)
     assert line.isprintable()
     assert len(line) <= MAX_NAME * len(r"\U0001f600")
 

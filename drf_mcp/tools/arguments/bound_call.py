@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -11,17 +12,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from drf_mcp.introspection.describer import Parameter
+from drf_mcp.introspection.types import ClosedSet
 from drf_mcp.json_text import is_nested_deeper
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.tools.arguments.encoders import BodyEncoder
-from drf_mcp.tools.arguments.errors import (
-    MAX_UNKNOWN,
-    ArgumentsRefused,
-    beside_whole,
-    cannot_encode,
-    ignored_value,
-)
-from drf_mcp.tools.arguments.uploads import with_uploads
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
+from drf_mcp.tools.arguments.masking import mask_secrets
+from drf_mcp.tools.arguments.uploads import UploadPlaces
 
 # Of objects and arrays inside one another in a text that stands for one; a message has no more.
 MAX_DEPTH = 100
@@ -81,10 +78,36 @@ class Argument:
     def read(self, value: Any) -> Any:
         """Return the value, parsed when a client sent an object or array as a string."""
         wanted = {"object": dict, "array": list}.get(self.json_type)
-        return value if wanted is None else parsed(value, wanted)
+        return value if wanted is None else parse_json_text(value, wanted)
+
+    def is_missing_in(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the argument is missing; null is a value, though none for a path."""
+        value = arguments.get(self.name, MISSING)
+        return value is MISSING or (value is None and self.location == PATH)
+
+    def query_pairs(self, value: Any) -> Iterator[tuple[str, str]]:
+        """Yield the (key, text) pairs of a query argument; None is as good as not sent."""
+        if value is None:
+            return
+        key = self.parameter.name
+        if self.whole and isinstance(value, Mapping):
+            for name, member in value.items():
+                yield from Argument(name, QUERY, Parameter(name, {})).query_pairs(member)
+        elif not isinstance(value, list):
+            yield key, write_query_text(value)
+        elif self.parameter.multiple == "comma":
+            yield key, ",".join(map(write_query_text, value))
+        else:
+            for item in value:
+                yield key, write_query_text(item)
 
 
-def parsed(value: Any, wanted: type) -> Any:
+def write_query_text(value: Any) -> str:
+    """Write a JSON value the way it stands in a query string."""
+    return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+
+
+def parse_json_text(value: Any, wanted: type) -> Any:
     """Return what a string holds as JSON if it is of the wanted type, else the value."""
     if not isinstance(value, str):
         return value
@@ -120,97 +143,108 @@ class Call:
     fields: tuple[str, ...] = ()
 
 
-def make_call(
-    arguments: Mapping[str, Any],
-    parts: Mapping[str, list[tuple[Argument, Any]]],
-    bodies: BodyEncoder,
-    pointer: Callable[[Argument], str],
-) -> Call:
-    """Encode what was sorted into path, query and body.
+class CallEncoder:
+    """Encodes arguments that were sorted into path, query and body.
 
     Args:
-        arguments: what the caller sent.
-        parts: its values by location.
         bodies: encodes the body.
         pointer: gives the JSON pointer of an argument.
     """
-    kwargs = {argument.parameter.name: value for argument, value in parts[PATH]}
-    body = received(parts[BODY], pointer)
-    value: Any = MISSING
-    whole = [(argument, value) for argument, value in body if argument.whole]
-    if whole and len(body) > 1:
-        raise ArgumentsRefused([beside_whole(whole[0][0].name, pointer(whole[0][0]))])
-    if whole:
-        value = whole[0][1]
-    elif body or bodies.expected:
-        value = {argument.parameter.name: value for argument, value in body}
-    try:
-        encoder = bodies.encoder_of(value)
-        content = encoder.encode(value)
-        query_string = urlencode([p for a, member in parts[QUERY] for p in query_pairs(a, member)])
-    except (ValueError, TypeError, RecursionError) as exc:
-        raise ArgumentsRefused([cannot_encode(exc)]) from exc
-    if ignored := list(islice(ignored_values(parts[QUERY], pointer), MAX_UNKNOWN)):
-        raise ArgumentsRefused(ignored)
-    content_type = encoder.content_type if content else ""
-    disposition = encoder.disposition if content else ""
-    return Call(arguments, kwargs, query_string, content, content_type, disposition)
 
+    def __init__(self, bodies: BodyEncoder, pointer: Callable[[Argument], str]) -> None:
+        self.bodies = bodies
+        self.pointer = pointer
 
-def received(
-    body: list[tuple[Argument, Any]], pointer: Callable[[Argument], str]
-) -> list[tuple[Argument, Any]]:
-    """Return the values of the body with the files among them as uploads.
+    def encode(
+        self, arguments: Mapping[str, Any], parts: Mapping[str, list[tuple[Argument, Any]]]
+    ) -> Call:
+        """Return the call of arguments.
 
-    Raises:
-        ArgumentsRefused: if what should be a file is none, or not one that is taken.
-    """
-    problems: list[Problem] = []
-    values = [
-        (argument, with_uploads(value, uploads, pointer(argument), problems) if uploads else value)
-        for argument, value in body
-        for uploads in (argument.parameter.handling.uploads,)
-    ]
-    if problems:
-        raise ArgumentsRefused(problems)
-    return values
+        Args:
+            arguments: what the caller sent.
+            parts: the values by location.
 
+        Raises:
+            ArgumentsRefused: if a value has no place in the request.
+        """
+        kwargs = {argument.parameter.name: value for argument, value in parts[PATH]}
+        body = self.get_body(parts[BODY])
+        try:
+            encoder = self.bodies.get_encoder(body)
+            content = encoder.encode(body)
+            query_string = urlencode([p for a, value in parts[QUERY] for p in a.query_pairs(value)])
+        except (ValueError, TypeError, RecursionError) as exc:
+            message = f"The arguments cannot be sent as a request: {exc}"
+            remediation = "Correct the value and call again."
+            raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
+        if ignored := list(islice(self.find_ignored(parts[QUERY]), MAX_UNKNOWN)):
+            raise ArgumentsRefused(ignored)
+        content_type = encoder.content_type if content else ""
+        disposition = encoder.disposition if content else ""
+        return Call(arguments, kwargs, query_string, content, content_type, disposition)
 
-def ignored_values(
-    query: list[tuple[Argument, Any]], pointer: Callable[[Argument], str]
-) -> Iterator[Problem]:
-    """Yield a problem for each value of the query that the view would ignore in silence."""
-    for argument, value in query:
-        closed = argument.parameter.closed
-        if closed is None or value is None:
-            continue
-        at = pointer(argument)
-        texts = enumerate(value) if isinstance(value, list) else [(None, value)]
-        for index, text in texts:
-            place = at if index is None else f"{at}/{index}"
-            for part in closed.ignored(query_text(text)):
-                yield ignored_value(part, place, argument.name, closed)
+    def get_body(self, values: list[tuple[Argument, Any]]) -> Any:
+        """Return the body that values make, `MISSING` for none."""
+        body = self.read_files(values)
+        for argument, value in body:
+            if not argument.whole:
+                continue
+            if len(body) > 1:
+                raise ArgumentsRefused([self.beside_whole_body(argument)])
+            return value
+        if body or self.bodies.expected:
+            return {argument.parameter.name: value for argument, value in body}
+        return MISSING
 
+    def beside_whole_body(self, argument: Argument) -> Problem:
+        """Return the problem of a whole body that came together with the fields of another."""
+        name = argument.name
+        return Problem(
+            code="invalid",
+            message=f"'{name}' is the whole body, so no other field of it can be sent.",
+            pointer=self.pointer(argument),
+            remediation=f"Send either '{name}' or the fields of one object, then call again.",
+        )
 
-def query_pairs(argument: Argument, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the (key, text) pairs of a query argument; None is as good as not sent."""
-    if value is None:
-        return
-    key = argument.parameter.name
-    if argument.whole and isinstance(value, Mapping):
-        for name, member in value.items():
-            yield from query_pairs(Argument(name, QUERY, Parameter(name, {})), member)
-    elif not isinstance(value, list):
-        yield key, query_text(value)
-    elif argument.parameter.multiple == "comma":
-        yield key, ",".join(query_text(item) for item in value)
-    else:
-        for item in value:
-            yield key, query_text(item)
+    def read_files(self, body: list[tuple[Argument, Any]]) -> list[tuple[Argument, Any]]:
+        """Return the values of the body with the files among them as uploads.
 
+        Raises:
+            ArgumentsRefused: if what should be a file is none, or not one that is taken.
+        """
+        problems: list[Problem] = []
+        values = []
+        for argument, value in body:
+            uploads = argument.parameter.handling.uploads
+            if uploads:
+                value = UploadPlaces(uploads).read(value, self.pointer(argument), problems)
+            values.append((argument, value))
+        if problems:
+            raise ArgumentsRefused(problems)
+        return values
 
-def query_text(value: Any) -> str:
-    """Write a JSON value the way it stands in a query string."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, allow_nan=False)
+    def find_ignored(self, query: list[tuple[Argument, Any]]) -> Iterator[Problem]:
+        """Yield a problem for each value of the query that the view would ignore in silence."""
+        for argument, value in query:
+            closed = argument.parameter.closed
+            if closed is None or value is None:
+                continue
+            pointer = self.pointer(argument)
+            texts = enumerate(value) if isinstance(value, list) else [(None, value)]
+            for index, text in texts:
+                at = pointer if index is None else f"{pointer}/{index}"
+                for part in closed.ignored(write_query_text(text)):
+                    yield self.ignored_value(part, at, argument.name, closed)
+
+    def ignored_value(self, value: str, pointer: str, name: str, closed: ClosedSet) -> Problem:
+        """Return the problem of a value that the view would ignore, with the nearest accepted."""
+        nearest = difflib.get_close_matches(value, closed.choices, n=1)
+        hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted: {closed.words}."
+        return Problem(
+            code="invalid_choice",
+            message=f"'{name}' takes no value '{value}'.",
+            pointer=pointer,
+            received=mask_secrets(value),
+            accepted=closed.words,
+            remediation=f"{hint} Correct '{value}' or leave it out, then call again.",
+        )

@@ -21,7 +21,7 @@ from drf_mcp.introspection.request_body.parsers import (
 )
 from drf_mcp.introspection.types import Place
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.arguments.form_encoding import Forms, form_pairs, multipart
+from drf_mcp.tools.arguments.form_encoding import FormEncoding, Forms, encode_multipart
 from drf_mcp.tools.arguments.uploads import holds_upload
 
 
@@ -51,11 +51,11 @@ class BodyEncoder:
             return b""
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
 
-    def encoder_of(self, value: Any) -> BodyEncoder:
+    def get_encoder(self, value: Any) -> BodyEncoder:
         """Return what encodes a value: another encoder where files are among it."""
         if self.files is None or value is MISSING:
             return self
-        return self.files.encoder_of(value) if holds_upload(value) else self
+        return self.files.get_encoder(value) if holds_upload(value) else self
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ class FormBody(BodyEncoder):
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of an object of fields."""
-        return b"" if value is MISSING else urlencode(list(form_pairs(value, self.forms))).encode()
+        pairs = [] if value is MISSING else list(FormEncoding(self.forms).get_pairs(value))
+        return urlencode(pairs).encode()
 
 
 class MultiPartBody(FormBody):
@@ -88,15 +89,17 @@ class MultiPartBody(FormBody):
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes of an object of fields."""
-        return b"" if value is MISSING else multipart(form_pairs(value, self.forms), self.boundary)
+        if value is MISSING:
+            return b""
+        return encode_multipart(FormEncoding(self.forms).get_pairs(value), self.boundary)
 
 
 class FileBody(BodyEncoder):
     """Encodes one file as it is, its name beside it, as `FileUploadParser` reads it."""
 
-    def encoder_of(self, value: Any) -> BodyEncoder:
+    def get_encoder(self, value: Any) -> BodyEncoder:
         """Return the encoder that says what the file is, and what it is called."""
-        file = file_of(value)
+        file = self.get_file(value)
         if file is None:
             return self
         name = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
@@ -109,17 +112,18 @@ class FileBody(BodyEncoder):
         Raises:
             TypeError: on what would be lost beside the file.
         """
-        file = file_of(value)
+        file = self.get_file(value)
         if isinstance(value, Mapping) and any(
             v is not None and v is not file for v in value.values()
         ):
             raise TypeError("the body is one file as it is, so nothing else can be sent with it")
         return b"" if file is None else bytes(file.read())
 
-
-def file_of(value: Any) -> Any:
-    """Return the file of a body that is one, or that has one by REST framework's name."""
-    return value.get("file") if isinstance(value, Mapping) else None if value is MISSING else value
+    def get_file(self, value: Any) -> Any:
+        """Return the file of a body that is one, or that has one by REST framework's name."""
+        if isinstance(value, Mapping):
+            return value.get("file")
+        return None if value is MISSING else value
 
 
 class TextBody(BodyEncoder):
@@ -130,7 +134,7 @@ class TextBody(BodyEncoder):
         return value.encode() if isinstance(value, str) else super().encode(value)
 
 
-def body_encoder(view: APIView, body: Body) -> BodyEncoder:
+def choose_body_encoder(view: APIView, body: Body) -> BodyEncoder:
     """Return the encoder for the first of the view's parsers that we can write for.
 
     JSON wins wherever the view takes it and no file is among the values; a view that takes
@@ -140,8 +144,8 @@ def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     if reads_whole_file(view) or () in body.handling.uploads:
         return FileBody("" if text is None or "*" in text.media_type else text.media_type)
     expected = body.kind in ("object", "either")
-    parsers, forms = view.parser_classes, forms_of(body)
-    files = encoder_of_files(view, MultiPartBody(expected, forms))
+    parsers, forms = view.parser_classes, collect_forms(body)
+    files = choose_file_encoder(view, MultiPartBody(expected, forms))
     for parser in parsers:
         if is_for_json(parser):
             return BodyEncoder(parser.media_type, expected, files)
@@ -153,7 +157,7 @@ def body_encoder(view: APIView, body: Body) -> BodyEncoder:
     return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)
 
 
-def encoder_of_files(view: APIView, multipart: MultiPartBody) -> BodyEncoder | None:
+def choose_file_encoder(view: APIView, multipart: MultiPartBody) -> BodyEncoder | None:
     """Return what encodes bodies with files: a form, or else one file as it is."""
     if any(issubclass(parser, MultiPartParser) for parser in view.parser_classes):
         return multipart
@@ -161,7 +165,7 @@ def encoder_of_files(view: APIView, multipart: MultiPartBody) -> BodyEncoder | N
     return FileBody("") if raw else None
 
 
-def forms_of(body: Body) -> Mapping[Place, str]:
+def collect_forms(body: Body) -> Mapping[Place, str]:
     """Return how forms write the values of a body, by place in the body as a whole."""
     rows: dict[Place, str] = {(): "parts"} if body.kind in ("list", "either") else {}
     rows = {**rows, **body.handling.forms}

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from drf_mcp.introspection.types import ClosedSet
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
-from drf_mcp.tools.arguments.masking import masked, masked_member
+from drf_mcp.tools.arguments.masking import mask_member, mask_secrets
 
 # How many unknown arguments are told of; a body has room for a hundred thousand.
 MAX_UNKNOWN = 20
@@ -28,124 +28,90 @@ class ArgumentsRefused(Exception):
         self.problems = tuple(problems)
 
 
-def escape(name: str) -> str:
-    """Escape a reference token of a JSON pointer (RFC 6901, section 3)."""
-    return name.replace("~", "~0").replace("/", "~1")
-
-
-def unknown_arguments(
-    given: Mapping[str, Any],
-    prefix: str,
-    known: Collection[str],
-    holder: str = "",
-    unlisted: Collection[str] = (),
-    read_only: Collection[str] = (),
-) -> list[Problem]:
-    """Return a problem for each argument that does not exist, up to `MAX_UNKNOWN`.
+class ArgumentErrors:
+    """Says what is wrong with the names of arguments, or of one group of them.
 
     Args:
-        given: the arguments, or those of one group.
         prefix: the JSON pointer of the group; "" for all arguments.
         known: the names that the tool's schema has.
         holder: the argument that any member of the body goes into; "" without one.
         unlisted: further names that are taken.
         read_only: names of the answer that no request sets.
     """
-    taken = {*known, *unlisted}
-    unknown = islice((name for name in given if name not in taken), MAX_UNKNOWN)
-    return [
-        read_only_argument(name, given[name], prefix)
-        if name in read_only
-        else unknown_argument(name, given[name], prefix, known, holder, unlisted)
-        for name in unknown
-    ]
 
+    def __init__(
+        self,
+        prefix: str = "",
+        known: Collection[str] = (),
+        *,
+        holder: str = "",
+        unlisted: Collection[str] = (),
+        read_only: Collection[str] = (),
+    ) -> None:
+        self.prefix = prefix
+        self.known = known
+        self.holder = holder
+        self.unlisted = unlisted
+        self.read_only = read_only
 
-def unknown_argument(
-    name: str,
-    value: Any,
-    prefix: str,
-    known: Collection[str],
-    holder: str = "",
-    unlisted: Collection[str] = (),
-) -> Problem:
-    """Return the problem of an argument that does not exist."""
-    nearest = difflib.get_close_matches(name, [*known, *unlisted], n=1)
-    further = f" and {len(known) - MAX_NAMES} more" if len(known) > MAX_NAMES else ""
-    names = (", ".join(islice(known, MAX_NAMES)) or "none") + further
-    hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted arguments: {names}."
-    mended = f"Put '{name}' into '{holder}'" if holder else f"Leave '{name}' out"
-    return Problem(
-        code="unknown",
-        message=f"Unknown argument '{name}'.",
-        pointer=f"{prefix}/{escape(name)}",
-        received=masked_member(name, value),
-        accepted=nearest[0] if nearest else names,
-        remediation=f"{hint} {mended} or correct its name, then call again.",
-    )
+    def find_unknown(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        """Return a problem for each argument that does not exist, up to `MAX_UNKNOWN`."""
+        taken = {*self.known, *self.unlisted}
+        unknown = islice((name for name in arguments if name not in taken), MAX_UNKNOWN)
+        return [
+            (self.read_only_argument if name in self.read_only else self.unknown_argument)(
+                name, arguments[name]
+            )
+            for name in unknown
+        ]
 
+    def unknown_argument(self, name: str, value: Any) -> Problem:
+        """Return the problem of an argument that does not exist."""
+        nearest = difflib.get_close_matches(name, [*self.known, *self.unlisted], n=1)
+        rest = len(self.known) - MAX_NAMES
+        names = ", ".join(islice(self.known, MAX_NAMES)) or "none"
+        names += f" and {rest} more" if rest > 0 else ""
+        hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted arguments: {names}."
+        mended = f"Put '{name}' into '{self.holder}'" if self.holder else f"Leave '{name}' out"
+        return Problem(
+            code="unknown",
+            message=f"Unknown argument '{name}'.",
+            pointer=self.get_pointer(name),
+            received=mask_member(name, value),
+            accepted=nearest[0] if nearest else names,
+            remediation=f"{hint} {mended} or correct its name, then call again.",
+        )
 
-def read_only_argument(name: str, value: Any, prefix: str) -> Problem:
-    """Return the problem of an argument whose value the view would ignore."""
-    return Problem(
-        code="read_only",
-        message=f"'{name}' is read-only.",
-        pointer=f"{prefix}/{escape(name)}",
-        received=masked_member(name, value),
-        remediation=f"Leave '{name}' out, then call again.",
-    )
+    def read_only_argument(self, name: str, value: Any) -> Problem:
+        """Return the problem of an argument whose value the view would ignore."""
+        return Problem(
+            code="read_only",
+            message=f"'{name}' is read-only.",
+            pointer=self.get_pointer(name),
+            received=mask_member(name, value),
+            remediation=f"Leave '{name}' out, then call again.",
+        )
 
+    def missing_argument(self, name: str) -> Problem:
+        """Return the problem of an argument without which there is no request."""
+        return Problem(
+            code="required",
+            message=f"Argument '{name}' is required.",
+            pointer=self.get_pointer(name),
+            remediation=f"Provide '{name}' and call again.",
+        )
 
-def ignored_value(value: str, pointer: str, name: str, closed: ClosedSet) -> Problem:
-    """Return the problem of a value that the view would ignore, with the nearest it would not."""
-    nearest = difflib.get_close_matches(value, closed.choices, n=1)
-    hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted: {closed.words}."
-    return Problem(
-        code="invalid_choice",
-        message=f"'{name}' takes no value '{value}'.",
-        pointer=pointer,
-        received=masked(value),
-        accepted=closed.words,
-        remediation=f"{hint} Correct '{value}' or leave it out, then call again.",
-    )
+    def not_an_object(self, value: Any) -> Problem:
+        """Return the problem of arguments, or a group of them, of another JSON type."""
+        return Problem(
+            code="invalid",
+            message="Arguments must be a JSON object.",
+            pointer=self.prefix,
+            received=mask_secrets(value),
+            accepted="a JSON object",
+            remediation="Send an object with one member per argument.",
+        )
 
-
-def missing_argument(name: str, prefix: str) -> Problem:
-    """Return the problem of an argument without which there is no path."""
-    return Problem(
-        code="required",
-        message=f"Argument '{name}' is required.",
-        pointer=f"{prefix}/{escape(name)}",
-        remediation=f"Provide '{name}' and call again.",
-    )
-
-
-def beside_whole(name: str, pointer: str) -> Problem:
-    """Return the problem of a whole body that came together with the fields of another."""
-    return Problem(
-        code="invalid",
-        message=f"'{name}' is the whole body, so no other field of it can be sent.",
-        pointer=pointer,
-        remediation=f"Send either '{name}' or the fields of one object, then call again.",
-    )
-
-
-def not_an_object(pointer: str, value: Any) -> Problem:
-    """Return the problem of arguments, or a group of them, of another JSON type."""
-    return Problem(
-        code="invalid",
-        message="Arguments must be a JSON object.",
-        pointer=pointer,
-        received=masked(value),
-        accepted="a JSON object",
-        remediation="Send an object with one member per argument.",
-    )
-
-
-def cannot_encode(exc: Exception) -> Problem:
-    """Return the problem of a value that has no place in a request."""
-    return Problem(
-        code="invalid",
-        message=f"The arguments cannot be sent as a request: {exc}",
-        remediation="Correct the value and call again.",
-    )
+    def get_pointer(self, name: str) -> str:
+        """Return the JSON pointer of an argument."""
+        return f"{self.prefix}/{JSONPointer.escape(name)}"

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 from drf_mcp.introspection.describer import EndpointSchema, Parameter
 from drf_mcp.introspection.names import portable_name
 from drf_mcp.introspection.text import explain
-from drf_mcp.outcomes import MISSING, Problem
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.bound_call import (
     ANSWER,
     BODY,
@@ -22,16 +23,11 @@ from drf_mcp.tools.arguments.bound_call import (
     QUERY,
     Argument,
     Call,
-    make_call,
+    CallEncoder,
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
-from drf_mcp.tools.arguments.errors import (
-    ArgumentsRefused,
-    escape,
-    missing_argument,
-    unknown_arguments,
-)
-from drf_mcp.tools.arguments.fields import fields_argument
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.arguments.fields import FieldsArgument
 
 Parts: TypeAlias = dict[str, list[tuple[Argument, Any]]]
 """The values of arguments by location."""
@@ -67,11 +63,11 @@ class FlatArguments:
         extra_query: bool = False,
         selects: bool = False,
     ) -> None:
-        self.bodies = bodies
+        self.encoder = CallEncoder(bodies, self.pointer)
         self.keys = endpoint.body.keys
-        self.read_only = read_only_names(endpoint)
-        self.arguments = tuple(flat_arguments(endpoint, extra_query))
-        self.fields = fields_argument(endpoint) if selects else None
+        self.read_only = self.get_read_only_names(endpoint)
+        self.arguments = tuple(self.build_arguments(endpoint, extra_query))
+        self.fields = FieldsArgument.for_endpoint(endpoint) if selects else None
         answer = (self.fields,) if self.fields else ()
         self.named = {argument.name: argument for argument in (*self.arguments, *answer)}
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
@@ -79,7 +75,7 @@ class FlatArguments:
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments: one plain, closed object."""
         listed = tuple(argument for argument in self.named.values() if argument.listed)
-        return object_schema(listed, closed=True)
+        return build_object_schema(listed, closed=True)
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
         """Turn arguments into a `Call`.
@@ -100,7 +96,7 @@ class FlatArguments:
 
     def called(self, arguments: Mapping[str, Any], parts: Parts) -> Call:
         """Return the call of arguments that were sorted by location."""
-        call = make_call(arguments, parts, self.bodies, self.pointer)
+        call = self.encoder.encode(arguments, parts)
         if self.fields is None or not parts[ANSWER]:
             return call
         _, value = parts[ANSWER][0]
@@ -110,11 +106,13 @@ class FlatArguments:
         """Return a problem for each unknown and each missing argument."""
         listed = [name for name, argument in self.named.items() if argument.listed]
         unlisted = [name for name, argument in self.named.items() if not argument.listed]
-        holder, read_only = self.holder(), self.read_only
-        return unknown_arguments(arguments, "", listed, holder, unlisted, read_only) + [
-            missing_argument(argument.name, "")
+        errors = ArgumentErrors(
+            known=listed, holder=self.holder(), unlisted=unlisted, read_only=self.read_only
+        )
+        return errors.find_unknown(arguments) + [
+            errors.missing_argument(argument.name)
             for argument in self.arguments
-            if argument.required and lacks(arguments, argument)
+            if argument.required and argument.is_missing_in(arguments)
         ]
 
     def holder(self) -> str:
@@ -124,7 +122,7 @@ class FlatArguments:
 
     def pointer(self, argument: Argument) -> str:
         """Return the JSON pointer of an argument."""
-        return f"/{escape(argument.name)}"
+        return f"/{JSONPointer.escape(argument.name)}"
 
     def moved(
         self, arguments: Mapping[str, Any], query: Mapping[str, str]
@@ -162,42 +160,48 @@ class FlatArguments:
             return self.whole_body_pointer()
         return self.pointer(whole)
 
+    def get_read_only_names(self, endpoint: EndpointSchema) -> frozenset[str]:
+        """Return the names in the answer of a write; those that it takes are arguments as well."""
+        is_write = endpoint.body.kind in ("object", "either")
+        return frozenset(endpoint.output.get("properties", ())) if is_write else frozenset()
 
-def read_only_names(endpoint: EndpointSchema) -> frozenset[str]:
-    """Return the names in the answer of a write; those that it takes as well are arguments."""
-    written = endpoint.body.kind in ("object", "either")
-    return frozenset(endpoint.output.get("properties", ())) if written else frozenset()
+    def build_arguments(self, endpoint: EndpointSchema, extra_query: bool) -> Iterator[Argument]:
+        """Yield the arguments of an endpoint under names that are portable and differ.
+
+        What the schema leaves out takes the names that are free.
+        """
+        whole = self.get_whole_body(endpoint)
+        body = [Argument(p.name, BODY, p) for p in endpoint.body.fields]
+        body += [Argument(whole.name, BODY, whole, whole=True)] if whole else []
+        listed, others = ([a for a in body if a.listed is wanted] for wanted in (True, False))
+        path = [Argument(p.name, PATH, p) for p in endpoint.path]
+        query = [Argument(p.name, QUERY, p) for p in endpoint.query]
+        if extra_query:
+            query.append(Argument(EXTRA_QUERY.name, QUERY, EXTRA_QUERY, whole=True))
+        names: dict[int, str] = {}
+        taken: set[str] = set()
+        for argument in (*listed, *path, *query, *others):
+            names[id(argument)] = choose_argument_name(argument, taken)
+            taken.add(names[id(argument)])
+        for argument in (*path, *query, *listed, *others):
+            yield replace(argument, name=names[id(argument)])
+
+    def get_whole_body(self, endpoint: EndpointSchema) -> Parameter | None:
+        """Return the argument that is the whole body, for bodies that are or may be no object."""
+        schema, handling = endpoint.body.schema or {}, endpoint.body.handling
+        if endpoint.body.kind == "list":
+            return Parameter("items", schema, required=True, handling=handling)
+        if endpoint.body.kind == "either":
+            return Parameter("items", explain(schema, INSTEAD), handling=handling)
+        if endpoint.body.kind == "open":
+            schema = {"description": "The request body, any JSON value.", **schema}
+            return Parameter("body", schema, handling=handling)
+        if endpoint.body.schema is None:
+            return None
+        return Parameter("body", schema, handling=handling, listed=False)
 
 
-def lacks(given: Mapping[str, Any], argument: Argument) -> bool:
-    """Return whether an argument is missing; null is a value, though none for a path."""
-    value = given.get(argument.name, MISSING)
-    return value is MISSING or (value is None and argument.location == PATH)
-
-
-def flat_arguments(endpoint: EndpointSchema, extra_query: bool) -> Iterator[Argument]:
-    """Yield the arguments of an endpoint under names that are portable and differ.
-
-    What the schema leaves out takes the names that are free.
-    """
-    whole = whole_body(endpoint)
-    body = [Argument(p.name, BODY, p) for p in endpoint.body.fields]
-    body += [Argument(whole.name, BODY, whole, whole=True)] if whole else []
-    listed, others = ([a for a in body if a.listed is wanted] for wanted in (True, False))
-    path = [Argument(p.name, PATH, p) for p in endpoint.path]
-    query = [Argument(p.name, QUERY, p) for p in endpoint.query]
-    if extra_query:
-        query.append(Argument(EXTRA_QUERY.name, QUERY, EXTRA_QUERY, whole=True))
-    names: dict[int, str] = {}
-    taken: set[str] = set()
-    for argument in (*listed, *path, *query, *others):
-        names[id(argument)] = free_name(argument, taken)
-        taken.add(names[id(argument)])
-    for argument in (*path, *query, *listed, *others):
-        yield Argument(names[id(argument)], argument.location, argument.parameter, argument.whole)
-
-
-def free_name(argument: Argument, taken: set[str]) -> str:
+def choose_argument_name(argument: Argument, taken: set[str]) -> str:
     """Return a portable name that no earlier argument has."""
     name = portable_name(argument.name)
     if name in taken:
@@ -208,22 +212,7 @@ def free_name(argument: Argument, taken: set[str]) -> str:
     return name
 
 
-def whole_body(endpoint: EndpointSchema) -> Parameter | None:
-    """Return the argument that is the whole body, for bodies that are or may be no object."""
-    schema, handling = endpoint.body.schema or {}, endpoint.body.handling
-    if endpoint.body.kind == "list":
-        return Parameter("items", schema, required=True, handling=handling)
-    if endpoint.body.kind == "either":
-        return Parameter("items", explain(schema, INSTEAD), handling=handling)
-    if endpoint.body.kind == "open":
-        schema = {"description": "The request body, any JSON value.", **schema}
-        return Parameter("body", schema, handling=handling)
-    if endpoint.body.schema is None:
-        return None
-    return Parameter("body", schema, handling=handling, listed=False)
-
-
-def object_schema(arguments: Sequence[Argument], *, closed: bool) -> dict[str, Any]:
+def build_object_schema(arguments: Sequence[Argument], *, closed: bool) -> dict[str, Any]:
     """Return an object schema with a property per argument."""
     schema: dict[str, Any] = {
         "type": "object",

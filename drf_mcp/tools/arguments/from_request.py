@@ -16,7 +16,7 @@ from drf_mcp.tools.arguments.flat import FlatArguments
 UNREADABLE = (APIException, SuspiciousOperation, RawPostDataException, UnreadablePostError)
 
 
-def sent_body(request: Any) -> Any:
+def read_request_body(request: Any) -> Any:
     """Return the parsed body of a REST framework request; nothing if it cannot be read."""
     try:
         return request.data
@@ -24,7 +24,7 @@ def sent_body(request: Any) -> Any:
         return {}
 
 
-def sent_call(arguments: FlatArguments, view: Any, body: Any) -> Call:
+def rebuild_call(arguments: FlatArguments, view: Any, body: Any) -> Call:
     """Return the call that a view's own request would have been.
 
     Args:
@@ -32,12 +32,12 @@ def sent_call(arguments: FlatArguments, view: Any, body: Any) -> Call:
         view: the view instance, with the request it answered.
         body: the request's body, parsed.
     """
-    values = ((argument, sent_value(argument, view, body)) for argument in arguments.arguments)
+    values = ((argument, find_sent_value(argument, view, body)) for argument in arguments.arguments)
     sent = (pair for pair in values if pair[1] is not MISSING)
     return Call(arguments.gathered(sent))
 
 
-def sent_value(argument: Argument, view: Any, body: Any) -> Any:
+def find_sent_value(argument: Argument, view: Any, body: Any) -> Any:
     """Return what the view's request holds for an argument, `MISSING` if nothing."""
     name = argument.parameter.name
     if argument.location == PATH:

@@ -8,6 +8,7 @@ from typing import Any
 from drf_mcp.introspection.describer import EndpointSchema, Parameter
 from drf_mcp.introspection.merge import both_handled
 from drf_mcp.introspection.text import listing
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.bound_call import (
     ANSWER,
@@ -16,40 +17,15 @@ from drf_mcp.tools.arguments.bound_call import (
     QUERY,
     Argument,
     Call,
-    parsed,
+    CallEncoder,
+    parse_json_text,
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
-from drf_mcp.tools.arguments.errors import (
-    ArgumentsRefused,
-    escape,
-    missing_argument,
-    not_an_object,
-    unknown_arguments,
-)
-from drf_mcp.tools.arguments.fields import fields_argument
-from drf_mcp.tools.arguments.flat import (
-    FlatArguments,
-    Parts,
-    lacks,
-    object_schema,
-    read_only_names,
-    whole_body,
-)
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+from drf_mcp.tools.arguments.fields import FieldsArgument
+from drf_mcp.tools.arguments.flat import FlatArguments, Parts, build_object_schema
 
 GROUPS = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query"}
-
-
-def one_or_many(endpoint: EndpointSchema) -> Parameter | None:
-    """Return the body of an endpoint that takes one object or a list of them; None of others."""
-    body = endpoint.body
-    if body.kind != "either":
-        return None
-    names = listing(parameter.name for parameter in body.fields if parameter.listed)
-    words = f"One object with {names}, or an array of such objects."
-    handling = body.handling
-    for parameter in body.fields:
-        handling = both_handled(handling, parameter.handling.under(parameter.name))
-    return Parameter("body", {"description": words}, handling=handling)
 
 
 class GroupedArguments(FlatArguments):
@@ -66,9 +42,9 @@ class GroupedArguments(FlatArguments):
         extra_query: bool = False,
         selects: bool = False,
     ) -> None:
-        self.bodies = bodies
+        self.encoder = CallEncoder(bodies, self.pointer)
         self.keys = endpoint.body.keys
-        self.read_only = read_only_names(endpoint)
+        self.read_only = self.get_read_only_names(endpoint)
         self.open_query = extra_query
         self.groups: dict[str, dict[str, Argument]] = {
             PATH: {p.name: Argument(p.name, PATH, p) for p in endpoint.path},
@@ -79,10 +55,10 @@ class GroupedArguments(FlatArguments):
                 if endpoint.body.kind in ("object", "none")
             },
         }
-        whole = one_or_many(endpoint) or whole_body(endpoint)
+        whole = self.get_whole_body(endpoint)
         self.whole = Argument("body", BODY, whole, whole=True) if whole else None
         self.arguments = tuple(a for group in self.groups.values() for a in group.values())
-        self.fields = fields_argument(endpoint) if selects else None
+        self.fields = FieldsArgument.for_endpoint(endpoint) if selects else None
         if self.fields is not None:
             self.groups[QUERY][self.fields.name] = self.fields
         self.present = tuple(
@@ -102,7 +78,7 @@ class GroupedArguments(FlatArguments):
                 continue
             group = tuple(a for a in self.groups[location].values() if a.listed)
             if group or location == QUERY:
-                properties[name] = object_schema(group, closed=False)
+                properties[name] = build_object_schema(group, closed=False)
             if any(argument.required for argument in group):
                 required.append(name)
         schema = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -129,7 +105,7 @@ class GroupedArguments(FlatArguments):
     def refusals(self, arguments: Mapping[str, Any]) -> list[Problem]:
         """Return a problem for each unknown and each missing argument, in its group."""
         names = {GROUPS[location] for location in self.present}
-        problems = unknown_arguments(arguments, "", names)
+        problems = ArgumentErrors(known=names).find_unknown(arguments)
         for location in self.present:
             if location == BODY and self.whole:
                 continue
@@ -140,19 +116,20 @@ class GroupedArguments(FlatArguments):
     def group(self, location: str, arguments: Mapping[str, Any]) -> Any:
         """Return what was sent as a group, parsed when a client sent it as a string."""
         value = arguments.get(GROUPS[location])
-        return value if location == BODY and self.whole else parsed(value, dict)
+        return value if location == BODY and self.whole else parse_json_text(value, dict)
 
     def group_refusals(self, location: str, value: Any) -> list[Problem]:
         """Return what is wrong with the names of one group."""
         group, prefix = self.groups[location], f"/{GROUPS[location]}"
         if value is not None and not isinstance(value, Mapping):
-            return [not_an_object(prefix, value)]
+            return [ArgumentErrors(prefix).not_an_object(value)]
         given = value or {}
         known = [name for name, argument in group.items() if argument.listed]
         others = given if location == QUERY and self.open_query else group.keys() - known
         read_only = self.read_only if location == BODY else ()
-        return unknown_arguments(given, prefix, known, unlisted=others, read_only=read_only) + [
-            missing_argument(name, prefix)
+        errors = ArgumentErrors(prefix, known, unlisted=others, read_only=read_only)
+        return errors.find_unknown(given) + [
+            errors.missing_argument(name)
             for name, argument in group.items()
             if location == PATH and argument.required and given.get(name) is None
         ]
@@ -161,18 +138,18 @@ class GroupedArguments(FlatArguments):
         """Return a problem for each missing argument of the query and the body."""
         given = {location: self.group(location, arguments) for location in self.present}
         return [
-            missing_argument(argument.name, f"/{GROUPS[argument.location]}")
+            ArgumentErrors(f"/{GROUPS[argument.location]}").missing_argument(argument.name)
             for argument in self.arguments
             if argument.required
             and argument.location != PATH
             and isinstance(given[argument.location] or {}, Mapping)
-            and lacks(given[argument.location] or {}, argument)
+            and argument.is_missing_in(given[argument.location] or {})
         ]
 
     def pointer(self, argument: Argument) -> str:
         """Return the JSON pointer of an argument, below its group."""
         group = f"/{GROUPS[argument.location]}"
-        return group if argument.whole else f"{group}/{escape(argument.name)}"
+        return group if argument.whole else f"{group}/{JSONPointer.escape(argument.name)}"
 
     def changed(self, arguments: Mapping[str, Any], query: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return arguments with other values in the query group."""
@@ -196,3 +173,15 @@ class GroupedArguments(FlatArguments):
     def body_pointer(self, first: str | int = 0) -> str:
         """Return the JSON pointer that pointers into the body start with, "" without a body."""
         return "/body" if BODY in self.present else ""
+
+    def get_whole_body(self, endpoint: EndpointSchema) -> Parameter | None:
+        """Return the body where it is or may be no object: one argument, also for one or many."""
+        body = endpoint.body
+        if body.kind != "either":
+            return super().get_whole_body(endpoint)
+        names = listing(parameter.name for parameter in body.fields if parameter.listed)
+        words = f"One object with {names}, or an array of such objects."
+        handling = body.handling
+        for parameter in body.fields:
+            handling = both_handled(handling, parameter.handling.under(parameter.name))
+        return Parameter("body", {"description": words}, handling=handling)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_mcp.tools.arguments.bound_call import Call, parsed
+from drf_mcp.tools.arguments.bound_call import Call, parse_json_text
 from drf_mcp.tools.arguments.masking import MASK
 from drf_mcp.tools.tool import Tool
 
@@ -15,12 +15,12 @@ MAX_ITEMS = 20
 MAX_MEMBERS = 50
 
 
-def printable(text: str, limit: int = MAX_NAME) -> str:
+def escape_unprintable(text: str, limit: int = MAX_NAME) -> str:
     """Return the start of a text on one line, what does not print escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:limit])
 
 
-def logged_arguments(tool: Tool, arguments: Any) -> Any:
+def sanitize_arguments(tool: Tool, arguments: Any) -> Any:
     """Return arguments with what is write-only or sounds like a secret masked, and shortened.
 
     Args:
@@ -29,30 +29,31 @@ def logged_arguments(tool: Tool, arguments: Any) -> Any:
     """
     if not isinstance(arguments, Mapping):
         return None if arguments is None else MASK
-    read = opened(arguments)
-    return shortened(tool.pointers(Call(read)).masked(read, ""))
+    read = parse_nested_json(arguments)
+    return shorten_value(tool.pointers(Call(read)).masked(read, ""))
 
 
-def opened(value: Any) -> Any:
+def parse_nested_json(value: Any) -> Any:
     """Return a value with the JSON read that clients send as strings: secrets may be in it."""
     if isinstance(value, Mapping):
-        return {name: opened(member) for name, member in value.items()}
+        return {name: parse_nested_json(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [opened(item) for item in value]
-    held = parsed(parsed(value, dict), list)
-    return value if held is value else opened(held)
+        return [parse_nested_json(item) for item in value]
+    held = parse_json_text(parse_json_text(value, dict), list)
+    return value if held is value else parse_nested_json(held)
 
 
-def shortened(value: Any) -> Any:
+def shorten_value(value: Any) -> Any:
     """Return a value with long texts cut and of many rows or members the first."""
     if isinstance(value, str) and len(value) > MAX_TEXT:
         return f"{value[:MAX_TEXT]}… ({len(value)} characters)"
     if isinstance(value, list):
         rest = len(value) - MAX_ITEMS
-        kept = [shortened(item) for item in value[:MAX_ITEMS]]
+        kept = [shorten_value(item) for item in value[:MAX_ITEMS]]
         return [*kept, f"… ({rest} more)"] if rest > 0 else kept
     if isinstance(value, Mapping):
         rest = len(value) - MAX_MEMBERS
-        members = {name[:MAX_NAME]: shortened(value[name]) for name in list(value)[:MAX_MEMBERS]}
+        kept_names = list(value)[:MAX_MEMBERS]
+        members = {name[:MAX_NAME]: shorten_value(value[name]) for name in kept_names}
         return {**members, "…": f"{rest} more"} if rest > 0 else members
     return value

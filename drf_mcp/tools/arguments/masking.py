@@ -10,15 +10,15 @@ from drf_mcp.introspection.names import sounds_secret
 MASK = "********"
 
 
-def masked(value: Any) -> Any:
+def mask_secrets(value: Any) -> Any:
     """Return a value with the members that look like secrets masked."""
     if isinstance(value, Mapping):
-        return {name: masked_member(str(name), member) for name, member in value.items()}
+        return {name: mask_member(str(name), member) for name, member in value.items()}
     if isinstance(value, list):
-        return [masked(item) for item in value]
+        return [mask_secrets(item) for item in value]
     return value
 
 
-def masked_member(name: str, value: Any) -> Any:
+def mask_member(name: str, value: Any) -> Any:
     """Return the value of a member of this name, masked where it looks like a secret."""
-    return MASK if sounds_secret(name) else masked(value)
+    return MASK if sounds_secret(name) else mask_secrets(value)

@@ -10,9 +10,9 @@ from drf_mcp.introspection import in_words
 from drf_mcp.introspection.field_schema import FILES, kind_of
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.types import ANY
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.bound_call import BODY, PATH, QUERY, Call
-from drf_mcp.tools.arguments.errors import escape
 from drf_mcp.tools.arguments.flat import FlatArguments
 from drf_mcp.tools.arguments.masking import MASK
 
@@ -67,9 +67,9 @@ class ArgumentPointers:
         for location in (BODY, QUERY, PATH):
             for argument in arguments.arguments:
                 if argument.location == location and argument.parameter.name == path[0]:
-                    return arguments.pointer(argument) + tokens(path[1:])
+                    return arguments.pointer(argument) + JSONPointer.from_path(path[1:])
         body = arguments.body_pointer(path[0])
-        return body + tokens(path) if body else ""
+        return body + JSONPointer.from_path(path) if body else ""
 
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
         """Return the call's arguments with other query parameters, as for the next page."""
@@ -78,8 +78,7 @@ class ArgumentPointers:
     def received(self, pointer: str) -> Any:
         """Return the value at a pointer, masked where it is a secret; `MISSING` if none."""
         value: Any = self.call.arguments
-        for token in pointer.split("/")[1:]:
-            token = token.replace("~1", "/").replace("~0", "~")
+        for token in JSONPointer(pointer).path:
             if isinstance(value, Mapping) and token in value:
                 value = value[token]
             elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
@@ -91,7 +90,7 @@ class ArgumentPointers:
 
     def masked(self, value: Any, pointer: str) -> Any:
         """Return the value at a pointer with the secrets in it masked."""
-        place = without_indexes(pointer)
+        place = remove_indexes(pointer)
         if place in self.write_only or (isinstance(value, str) and place in self.holders):
             return MASK
         if isinstance(value, list):
@@ -101,7 +100,7 @@ class ArgumentPointers:
         return {
             name: MASK
             if sounds_secret(str(name))
-            else self.masked(member, pointer + tokens([name]))
+            else self.masked(member, pointer + JSONPointer.from_path([name]))
             for name, member in value.items()
         }
 
@@ -131,7 +130,7 @@ class ArgumentPointers:
         Beside an argument for a list of objects, those for the fields of one all look so.
         """
         parent, _, token = pointer.rpartition("/")
-        name = token.replace("~1", "/").replace("~0", "~")
+        name = JSONPointer.unescape(token)
         if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
             return False
         holder = self.schema(parent)
@@ -144,8 +143,7 @@ class ArgumentPointers:
     def schema(self, pointer: str) -> dict[str, Any]:
         """Return the input schema's part for a pointer; {} if there is none."""
         schema: dict[str, Any] = self.arguments.schema()
-        for token in pointer.split("/")[1:]:
-            token = token.replace("~1", "/").replace("~0", "~")
+        for token in JSONPointer(pointer).path:
             child = schema.get("properties", {}).get(token)
             if child is None and token.isdecimal():
                 child = schema.get("items")
@@ -155,11 +153,6 @@ class ArgumentPointers:
         return schema
 
 
-def without_indexes(pointer: str) -> str:
+def remove_indexes(pointer: str) -> str:
     """Return a pointer without the indexes of lists."""
     return "/".join(token for token in pointer.split("/") if not token.isdecimal())
-
-
-def tokens(path: Sequence[str | int]) -> str:
-    """Write the rest of a path as reference tokens."""
-    return "".join(f"/{escape(str(part))}" for part in path)
