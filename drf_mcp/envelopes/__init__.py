@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         verify_evidence,
         verify_payload,
     )
-    from drf_mcp.envelopes.error_formatting import ErrorFormatter, format_exception
     from drf_mcp.envelopes.ok_models import OkError, OkMeta, OkResponse
     from drf_mcp.envelopes.response_v2_models import (
         ErrorData,
@@ -42,7 +41,12 @@ if TYPE_CHECKING:
         error_response,
         success_response,
     )
-    from drf_mcp.envelopes.standardized import ResponseBuilder, standardized_response
+    from drf_mcp.envelopes.standardized import (
+        ErrorFormatter,
+        ResponseBuilder,
+        format_exception,
+        standardized_response,
+    )
     from drf_mcp.envelopes.status_models import (
         ResponseError,
         ResponseMetadata,
@@ -138,8 +142,12 @@ LAZY_MODULES = {
         "error_response",
         "success_response",
     ],
-    "error_formatting": ["ErrorFormatter", "format_exception"],
-    "standardized": ["ResponseBuilder", "standardized_response"],
+    "standardized": [
+        "ErrorFormatter",
+        "ResponseBuilder",
+        "format_exception",
+        "standardized_response",
+    ],
     "status_models": [
         "ResponseError",
         "ResponseMetadata",

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from drf_mcp.codes import category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
-from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.content_hash import json_value
-from drf_mcp.envelopes.data import is_page, payload, payload_schema
+from drf_mcp.envelopes.data import drop_page_members
+from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata_parsing import (
     MetaParser,
     text_or_empty,
@@ -53,7 +53,7 @@ ERRORS: dict[str, Any] = {
 }
 
 
-class OkEnvelope(Envelope):
+class OkEnvelope(ContractEnvelope):
     """``ok`` and ``meta`` with ``data``, with ``errors``, or, softly failed, with both.
 
     A page's ``data`` is the list of its rows, unless the view put more beside them.
@@ -85,8 +85,8 @@ class OkEnvelope(Envelope):
 
     def data(self, outcome: Outcome) -> Any:
         """Return the view's own value, of a page the rows alone, as a JSON reader gets it."""
-        value = json_value(payload(outcome))
-        if is_page(outcome) and isinstance(value, dict) and set(value) == {"results"}:
+        value = json_value(self.get_payload(outcome))
+        if self.is_page(outcome) and isinstance(value, dict) and set(value) == {"results"}:
             return value["results"]
         return value
 
@@ -95,19 +95,19 @@ class OkEnvelope(Envelope):
         entries = [
             (problem.code, problem.message, problem.path, problem.remediation)
             for problem in failure.problems
-        ] or [(failure.code, metadata.sentence(failure), "", metadata.remediation(failure))]
+        ] or [(failure.code, self.get_message(failure), "", self.get_remediation(failure))]
         return [
             {
                 "code": self.format_code(code),
                 "message": message,
-                **metadata.present({"path": path, "fix_hint": fix_hint}),
+                **drop_empty({"path": path, "fix_hint": fix_hint}),
             }
             for code, message, path, fix_hint in entries
         ]
 
     def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
         """Return ``meta``; ``content`` is the answer, whose hash stands in for no other."""
-        meta: dict[str, Any] = metadata.further(outcome, META["properties"])
+        meta: dict[str, Any] = self.get_further_meta(outcome, META["properties"])
         if outcome.version:
             meta["version"] = outcome.version
         if outcome.content_hash:
@@ -117,14 +117,14 @@ class OkEnvelope(Envelope):
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
         if outcome.failure is not None and outcome.failure.soft:
-            meta["warnings"] = metadata.messages(outcome)
-        return meta | metadata.present(
+            meta["warnings"] = self.get_warning_messages(outcome)
+        return meta | drop_empty(
             {
                 "request_id": outcome.request_id,
-                **metadata.fidelity(outcome),
-                "warnings": metadata.messages(outcome),
-                "pagination": metadata.pagination(outcome),
-                "rate_limit": metadata.rate_limit(outcome),
+                **self.get_fidelity(outcome),
+                "warnings": self.get_warning_messages(outcome),
+                "pagination": self.get_pagination(outcome),
+                "rate_limit": self.get_rate_limit(outcome),
                 "telemetry": outcome.telemetry,
                 "suggestions": list(outcome.suggestions),
             }
@@ -147,7 +147,7 @@ class OkEnvelope(Envelope):
         """Return the schema of ``data``: the view's value, the rows of a page, or null."""
         if not data_schema:
             return {}
-        value = payload_schema(data_schema)
+        value = drop_page_members(data_schema)
         rows = value.get("properties", {}).get("results")
         return {"anyOf": [value, *([rows] if rows else []), {"type": "null"}]}
 

@@ -6,15 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from drf_mcp.envelopes import metadata
-from drf_mcp.envelopes.base import Envelope
 from drf_mcp.envelopes.content_hash import json_text, json_value
+from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
 from drf_mcp.outcomes import Category, Failure, Outcome
 
 PREFIX = "Error executing tool: "
 
 
-class PlainEnvelope(Envelope):
+class PlainEnvelope(ContractEnvelope):
     """Text only: the untouched body as JSON, or ``Error executing tool: ...``.
 
     It has no room for facts about the result: pagination stays in the body. What the model
@@ -42,13 +41,13 @@ class PlainEnvelope(Envelope):
         """Return warnings, suggestions and the way to what is missing; None for none of them."""
         if not outcome.warnings and not outcome.suggestions and outcome.fidelity is None:
             return None
-        details = [metadata.warning_detail(warning) for warning in outcome.warnings]
+        details = [self.get_warning_detail(warning) for warning in outcome.warnings]
         told = {"warning_details": details, "suggestions": list(outcome.suggestions)}
-        return metadata.present({**told, **metadata.fidelity(outcome)})
+        return drop_empty({**told, **self.get_fidelity(outcome)})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
         """Return the id under which the log knows the call, and what was read if that is said."""
-        return metadata.present({"request_id": outcome.request_id, **metadata.source(outcome)})
+        return drop_empty({"request_id": outcome.request_id, **self.get_source(outcome)})
 
     def parse(self, body: Any, status: int = 200) -> Outcome:
         """Return the outcome of any body; of a failed result the text is the message."""

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
 from drf_mcp.envelopes import metadata
-from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.data import as_object, as_object_schema, payload, payload_schema
+from drf_mcp.envelopes.data import drop_page_members, wrap_as_object, wrap_schema_as_object
+from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata_parsing import MetaParser, to_list, to_mapping, to_pointer
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
 
@@ -58,7 +58,7 @@ PROBLEM_MEMBERS = frozenset({"field", "pointer", "constraint", "code", "message"
 DEFAULT_CODE = "INTERNAL_ERROR"
 
 
-class ResponseV2Envelope(Envelope):
+class ResponseV2Envelope(ContractEnvelope):
     """``success``, ``error``, ``meta`` and ``data``, always all four.
 
     The short members come first, since some clients cut the middle out of a long
@@ -74,28 +74,28 @@ class ResponseV2Envelope(Envelope):
         failure = outcome.failure
         return {
             "success": failure is None,
-            "error": None if failure is None else metadata.sentence(failure),
+            "error": None if failure is None else self.get_message(failure),
             "meta": self.meta(outcome),
-            "data": as_object(payload(outcome))
+            "data": wrap_as_object(self.get_payload(outcome))
             if failure is None
             else self.error_data(failure, outcome),
         }
 
     def meta(self, outcome: Outcome) -> dict[str, Any]:
         """Return the reserved members that have something to say."""
-        return metadata.present(
+        return drop_empty(
             {
-                **metadata.further(outcome, META["properties"]),
+                **self.get_further_meta(outcome, META["properties"]),
                 "version": VERSION,
                 "request_id": outcome.request_id,
-                **metadata.fidelity(outcome),
-                "warnings": metadata.messages(outcome),
-                "warning_details": [metadata.warning_detail(item) for item in outcome.warnings],
-                "pagination": metadata.pagination(outcome),
-                "rate_limit": metadata.rate_limit(outcome),
+                **self.get_fidelity(outcome),
+                "warnings": self.get_warning_messages(outcome),
+                "warning_details": [self.get_warning_detail(item) for item in outcome.warnings],
+                "pagination": self.get_pagination(outcome),
+                "rate_limit": self.get_rate_limit(outcome),
                 "telemetry": outcome.telemetry,
                 "suggestions": list(outcome.suggestions),
-                **metadata.source(outcome),
+                **self.get_source(outcome),
             }
         )
 
@@ -104,10 +104,10 @@ class ResponseV2Envelope(Envelope):
         standard = {
             "error_code": failure.code,
             "error_type": failure.category.value,
-            "remediation": metadata.remediation(failure),
+            "remediation": self.get_remediation(failure),
             **self.details(failure),
         }
-        answer = as_object(payload(outcome)) if failure.soft else {}
+        answer = wrap_as_object(self.get_payload(outcome)) if failure.soft else {}
         # Written twice: the standard members stand first and cannot be overwritten.
         return {**standard, **answer, **failure.context, **standard}
 
@@ -119,9 +119,9 @@ class ResponseV2Envelope(Envelope):
         first = problems[0]
         return {
             "details": {
-                **metadata.present({"field": first.path}),
+                **drop_empty({"field": first.path}),
                 "constraint": first.code,
-                **metadata.received(first),
+                **self.get_received(first),
                 "problems": [self.problem(problem) for problem in problems],
                 **failure.details,
             }
@@ -131,11 +131,11 @@ class ResponseV2Envelope(Envelope):
         """Return one entry of ``details.problems``."""
         return {
             "pointer": problem.pointer,
-            **metadata.present({"field": problem.path}),
+            **drop_empty({"field": problem.path}),
             "code": problem.code,
             "message": problem.message,
-            **metadata.received(problem),
-            **metadata.present(
+            **self.get_received(problem),
+            **drop_empty(
                 {
                     "accepted": problem.accepted,
                     "remediation": problem.remediation,
@@ -149,7 +149,7 @@ class ResponseV2Envelope(Envelope):
         success = {
             "success": {"enum": [True]},
             "error": {"type": "null"},
-            "data": as_object_schema(payload_schema(data_schema)),
+            "data": wrap_schema_as_object(drop_page_members(data_schema)),
         }
         failure = {
             "success": {"enum": [False]},

@@ -16,25 +16,103 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from asgiref.sync import iscoroutinefunction
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 from typing_extensions import Self
 
-from drf_mcp.envelopes.error_formatting import (
-    ErrorFormatter,
-    FormattedError,
-    api_exception,
-    as_response_error,
-    format_exception,
+from drf_mcp.codes import (
+    HANDLING,
+    Category,
+    category_of_code,
+    screaming_code,
+    standard_code,
 )
-from drf_mcp.envelopes.status_models import ResponseError, StandardMCPResponse
+from drf_mcp.dispatch.errors.violations import violation_failure
+from drf_mcp.envelopes.status_models import FormattedError, ResponseError, StandardMCPResponse
 
 logger = logging.getLogger("drf_mcp")
 
 ResponseT = TypeVar("ResponseT", bound=StandardMCPResponse)
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class ErrorFormatter:
+    """Says what the caller is told of an exception.
+
+    A project's own says more of its own exceptions::
+
+        class ScanErrors(ErrorFormatter):
+            def format_exception(self, exc, context=None):
+                if isinstance(exc, LockFileMissing):
+                    return ResponseError(message="...", severity="error", code="no_lock_file")
+                return super().format_exception(exc, context)
+
+    It need not be a subclass: whatever has such a method will do, and may return an error of
+    any class that has the members of `FormattedError`.
+    """
+
+    def format_exception(
+        self, exc: Exception, context: dict[str, Any] | None = None
+    ) -> FormattedError | ResponseError | None:
+        """Return the error of an exception; None for that of `format_exception`."""
+        return format_exception(exc, context)
+
+
+def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> ResponseError:
+    """Return what the caller may know of an exception.
+
+    Exceptions of REST framework, Django's `Http404` and `PermissionDenied`, and violations of a
+    database constraint have their own message. The message of any other may hold secrets.
+    """
+    suggestion = ""
+    known, violated = to_api_exception(exc), violation_failure(exc)
+    if violated is not None:
+        code, message = violated.code.lower(), violated.message
+        category, suggestion = violated.category, violated.remediation
+    elif known is None:
+        code, message = "internal_error", "An internal error occurred."
+        category = Category.INTERNAL
+    else:
+        code = get_own_code(known) or standard_code(known.status_code).lower()
+        message = " ".join(list_messages(known.detail))
+        category = category_of_code(screaming_code(code), known.status_code)
+    handling = HANDLING[category]
+    return ResponseError(
+        message=message,
+        suggestion=suggestion or handling.remediation,
+        severity=handling.severity,
+        code=code,
+        recoverable=handling.recoverable,
+        context=context,
+    )
+
+
+def to_api_exception(exc: Exception) -> exceptions.APIException | None:
+    if isinstance(exc, Http404):
+        return exceptions.NotFound()
+    if isinstance(exc, PermissionDenied):
+        return exceptions.PermissionDenied()
+    return exc if isinstance(exc, exceptions.APIException) else None
+
+
+def get_own_code(exc: exceptions.APIException) -> str | None:
+    codes = exc.get_codes()
+    # An exception class of REST framework has the standard code of its HTTP status.
+    is_framework = type(exc).__module__ == exceptions.__name__
+    return codes.lower() if isinstance(codes, str) and not is_framework else None
+
+
+def list_messages(detail: Any, place: str = "") -> list[str]:
+    """Return every message of an exception's detail, led by its place."""
+    if isinstance(detail, Mapping):
+        return [text for name in detail for text in list_messages(detail[name], f"{place}{name}: ")]
+    if isinstance(detail, (list, tuple)):
+        return [text for item in detail for text in list_messages(item, place)]
+    return [f"{place}{detail}"]
 
 
 class ResponseBuilder:
@@ -61,9 +139,7 @@ class ResponseBuilder:
         response.metadata.execution_time = execution_time
         formatter = error_formatter() if isinstance(error_formatter, type) else error_formatter
         formatted = formatter.format_exception(primary_error, context)
-        add_error(
-            response, as_response_error(formatted or format_exception(primary_error, context))
-        )
+        add_error(response, formatted or format_exception(primary_error, context))
         return response
 
     @staticmethod
@@ -78,12 +154,13 @@ class ResponseBuilder:
         response = response_class(success=success, data=data or {})
         response.metadata.execution_time = execution_time
         for formatted in formatted_errors:
-            add_error(response, as_response_error(formatted))
+            add_error(response, formatted)
         return response
 
 
-def add_error(response: StandardMCPResponse, error: ResponseError) -> None:
+def add_error(response: StandardMCPResponse, formatted: FormattedError | ResponseError) -> None:
     """Add an error and its suggestion to a response."""
+    error = ResponseError.from_formatted(formatted)
     response.add_error(error)
     response.add_suggestion(error.suggestion or "")
 
@@ -117,7 +194,7 @@ class Run:
     ) -> bool:
         if not isinstance(exc, Exception):
             return False
-        known = api_exception(exc)
+        known = to_api_exception(exc)
         set_rollback()
         self.reply = Response(status=500 if known is None else known.status_code)
         self.response = ResponseBuilder.build_error_response(
@@ -153,7 +230,7 @@ class Run:
         return self.reply
 
 
-def name_of(function: Any) -> str:
+def get_function_name(function: Any) -> str:
     """Return the name of a function, of what a partial calls, or of a callable object's class."""
     while isinstance(function, functools.partial):
         function = function.func
@@ -184,7 +261,8 @@ def standardized_response(
     """
 
     def decorator(function: Function) -> Function:
-        make_run = functools.partial(Run, response_class, name_of(function), error_formatter)
+        name = get_function_name(function)
+        make_run = functools.partial(Run, response_class, name, error_formatter)
         # The attributes of an object are its own; a function's go along, as with `wraps`.
         attributes = functools.WRAPPER_UPDATES if inspect.isroutine(function) else ()
         wraps = functools.wraps(function, updated=attributes)

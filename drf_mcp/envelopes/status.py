@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
-from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.data import as_object, as_object_schema, payload, payload_schema
+from drf_mcp.envelopes.data import drop_page_members, wrap_as_object, wrap_schema_as_object
+from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata_parsing import (
     MetaParser,
     text_or_empty,
@@ -58,7 +58,7 @@ METADATA: dict[str, Any] = {
 SERIOUS = (Severity.ERROR, Severity.CRITICAL)
 
 
-class StatusEnvelope(Envelope):
+class StatusEnvelope(ContractEnvelope):
     """A status in one word, then errors, warnings, suggestions, metadata and data.
 
     ``partial_success`` is a success with errors or warnings. Warnings that say what
@@ -96,7 +96,7 @@ class StatusEnvelope(Envelope):
         failure = outcome.failure
         if failure is not None and (outcome.data is None or not failure.soft):
             return failure.data
-        return as_object(payload(outcome))
+        return wrap_as_object(self.get_payload(outcome))
 
     def errors(self, outcome: Outcome) -> list[dict[str, Any]]:
         """Return what failed, then the warnings that say what to do."""
@@ -114,9 +114,9 @@ class StatusEnvelope(Envelope):
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = outcome.meta
         duration = outcome.telemetry.get("duration_ms")
-        return metadata.present(
+        return drop_empty(
             {
-                **metadata.further(outcome, METADATA["properties"]),
+                **self.get_further_meta(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
                 "timestamp": text_or_empty(own.get("timestamp")) or now,
                 "tool_name": text_or_empty(own.get("tool_name")) or outcome.tool,
@@ -124,10 +124,10 @@ class StatusEnvelope(Envelope):
                 or mcp_settings.SERVER_VERSION
                 or TOOL_VERSION,
                 "execution_time": milliseconds_to_seconds(duration),
-                **metadata.source(outcome),
-                **metadata.fidelity(outcome),
-                "pagination": metadata.pagination(outcome),
-                "rate_limit": metadata.rate_limit(outcome),
+                **self.get_source(outcome),
+                **self.get_fidelity(outcome),
+                "pagination": self.get_pagination(outcome),
+                "rate_limit": self.get_rate_limit(outcome),
             }
         )
 
@@ -136,7 +136,7 @@ class StatusEnvelope(Envelope):
         success = {
             "success": {"enum": [True]},
             "status": {"enum": ["success", "partial_success"]},
-            "data": as_object_schema(payload_schema(data_schema)),
+            "data": wrap_schema_as_object(drop_page_members(data_schema)),
         }
         failure = {"success": {"enum": [False]}, "status": {"enum": ["failure"]}}
         return {
@@ -162,12 +162,12 @@ class StatusEnvelope(Envelope):
         handling = HANDLING[failure.category]
         known = failure.recoverable
         return {
-            "message": metadata.sentence(failure),
-            "suggestion": metadata.remediation(failure),
+            "message": self.get_message(failure),
+            "suggestion": self.get_remediation(failure),
             "severity": handling.severity.value,
             "code": self.format_code(failure.code),
             "recoverable": handling.recoverable if known is None else known,
-            **metadata.present({"context": failure.context if failure.data is None else {}}),
+            **drop_empty({"context": failure.context if failure.data is None else {}}),
         }
 
     def problem_entry(self, problem: Problem, failure: Failure) -> dict[str, Any]:
@@ -176,18 +176,18 @@ class StatusEnvelope(Envelope):
         context = {
             **(failure.context if failure.data is None else {}),
             **problem.context,
-            **metadata.present({"pointer": problem.pointer, "field": problem.path}),
-            **metadata.present({"accepted": problem.accepted}),
-            **metadata.received(problem),
+            **drop_empty({"pointer": problem.pointer, "field": problem.path}),
+            **drop_empty({"accepted": problem.accepted}),
+            **self.get_received(problem),
         }
         recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable
         return {
             "message": problem.message,
-            **metadata.present({"suggestion": problem.remediation}),
+            **drop_empty({"suggestion": problem.remediation}),
             "severity": (problem.severity or handling.severity).value,
             "code": self.format_code(problem.code),
             "recoverable": recoverable,
-            **metadata.present({"context": context}),
+            **drop_empty({"context": context}),
         }
 
     def warning_entry(self, warning: Warning) -> dict[str, Any]:
@@ -196,11 +196,11 @@ class StatusEnvelope(Envelope):
         severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
         return {
             "message": warning.message,
-            **metadata.present({"suggestion": warning.remediation}),
+            **drop_empty({"suggestion": warning.remediation}),
             "severity": severity.value,
             "code": self.format_code(warning.code),
             "recoverable": warning.recoverable is not False,
-            **metadata.present({"context": warning.context}),
+            **drop_empty({"context": warning.context}),
         }
 
     def is_error_entry(self, warning: Warning) -> bool:

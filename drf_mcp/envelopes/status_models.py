@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from datetime import datetime, timezone
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
@@ -24,6 +24,25 @@ class ResponseStatus(str, enum.Enum):
     FAILURE = "failure"
 
 
+class HasValue(Protocol):
+    """An enum member whose ``value`` is info, warning, error or critical."""
+
+    @property
+    def value(self) -> str:
+        """The severity in lower case."""
+
+
+class FormattedError(Protocol):
+    """An error ready to be shown, of whatever class."""
+
+    message: str
+    suggestion: str | None
+    severity: HasValue
+    error_code: str
+    recoverable: bool
+    context: dict[str, Any] | None
+
+
 class ResponseError(BaseModel):
     """One error, or one thing that went less than well."""
 
@@ -35,6 +54,20 @@ class ResponseError(BaseModel):
     context: dict[str, Any] | None = Field(
         default=None, description="Additional context information"
     )
+
+    @classmethod
+    def from_formatted(cls, formatted: FormattedError | ResponseError) -> ResponseError:
+        """Return an error that a project's own formatter made as one of a response."""
+        if isinstance(formatted, ResponseError):
+            return formatted
+        return cls(
+            message=formatted.message,
+            suggestion=formatted.suggestion,
+            severity=ResponseSeverity(formatted.severity.value),
+            code=formatted.error_code,
+            recoverable=formatted.recoverable,
+            context=formatted.context,
+        )
 
 
 class ResponseMetadata(BaseModel):

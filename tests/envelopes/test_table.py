@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from drf_mcp.envelopes import Envelope, PlainEnvelope
-from drf_mcp.envelopes.data import as_object, as_object_schema
+from drf_mcp.envelopes.data import wrap_as_object, wrap_schema_as_object
 from drf_mcp.outcomes import Outcome
 from tests.envelopes.samples import (
     ENVELOPES,
@@ -145,7 +145,7 @@ def test_schema_leaves_the_schema_of_the_data_alone(
     ],
 )
 def test_any_value_becomes_an_object(value: Any, expected: dict[str, Any]) -> None:
-    assert json.loads(encode(as_object(value))) == json.loads(encode(expected))
+    assert json.loads(encode(wrap_as_object(value))) == json.loads(encode(expected))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_any_value_becomes_an_object(value: Any, expected: dict[str, Any]) -> No
     ],
 )
 def test_schema_of_an_unclear_value_is_open(schema: dict[str, Any]) -> None:
-    assert as_object_schema(schema) == {"type": "object"}
+    assert wrap_schema_as_object(schema) == {"type": "object"}
 
 
 def test_an_envelope_of_ones_own_is_a_short_subclass() -> None:
