@@ -15,10 +15,9 @@ from drf_mcp.dispatch.response import OutcomeBuilder, ViewResponse, new_request_
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
-from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
 from drf_mcp.tools.arguments.from_request import read_request_body, rebuild_call
-from drf_mcp.tools.results import make_envelope
+from drf_mcp.tools.capability import choose_envelope_class, make_envelope
 
 
 class EnvelopeJSONRenderer(JSONRenderer):
@@ -50,14 +49,9 @@ class EnvelopeJSONRenderer(JSONRenderer):
         request = view.request
         urlconf = getattr(request, "urlconf", None)
         tool = registry.tool_at(request.resolver_match, request.method, urlconf)
-        rendered = make_envelope(self.envelope_of(tool)).render(outcome(tool, data, response, view))
+        envelope = make_envelope(self.envelope_class or choose_envelope_class(tool))
+        rendered = envelope.render(outcome(tool, data, response, view))
         return super().render(rendered, accepted_media_type, renderer_context)
-
-    def envelope_of(self, tool: Tool | None) -> type[Envelope]:
-        """Return the envelope class: the renderer's, the tool's or the project's."""
-        own = tool.options.envelope_class if tool else None
-        chosen: type[Envelope] = self.envelope_class or own or mcp_settings.ENVELOPE_CLASS
-        return chosen
 
 
 def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:

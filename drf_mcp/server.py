@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 from django.utils.encoding import force_str
 from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import Dispatcher, close_broken_connections, unexpected
-from drf_mcp.dispatch.encoding import AnswerEncoder
-from drf_mcp.envelopes import Envelope, parse_own_envelope
-from drf_mcp.exceptions import InvalidParams, InvalidRequest, ProtocolError, contain
-from drf_mcp.observability.logging import log_refusal, observe, traced
+from drf_mcp.dispatch.dispatcher import close_broken_connections, unexpected
+from drf_mcp.envelopes import Envelope
+from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
+from drf_mcp.observability.logging import log_refusal, traced
 from drf_mcp.observability.records import RequestContext
 from drf_mcp.protocol import (
     REVISIONS,
+    Capability,
     ClientResponse,
-    Encoded,
+    Era,
     Message,
     error_response,
     jsonrpc,
@@ -30,11 +29,8 @@ from drf_mcp.protocol import (
     select_by_headers,
 )
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Registry, Tool
-from drf_mcp.tools.budget import ToolBudget
-from drf_mcp.tools.listing import definition, is_public, page_of
-from drf_mcp.tools.results import explained, make_envelope, tool_result
-from drf_mcp.tools.visibility import Visibility
+from drf_mcp.tools import Registry
+from drf_mcp.tools.capability import ToolsCapability
 
 
 @dataclass(frozen=True)
@@ -53,17 +49,62 @@ class Reply:
 ACCEPTED = Reply(202)
 
 
+Handler = Callable[[RequestContext], Mapping[str, Any]]
+
+
 class Server:
     """One MCP endpoint, whichever door leads to it.
+
+    Attributes:
+        capability_classes: what the server offers beside the lifecycle.
+        force_envelope: takes the envelope class chosen for a tool and returns the class that is
+            used in its place; None to use the one chosen. For tests and operators' commands.
 
     Args:
         registry: the tools.
         envelope_class: the shape of results; None for ENVELOPE_CLASS.
     """
 
+    capability_classes: ClassVar[Sequence[type[Capability]]] = [ToolsCapability]
+    # The handlers of the methods that every server has, where the era has them.
+    lifecycle: ClassVar[Mapping[str, str]] = {
+        "initialize": "initialize",
+        "ping": "ping",
+        "server/discover": "discover",
+    }
+    force_envelope: Callable[[type[Envelope]], type[Envelope]] | None = None
+
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
         self.registry = registry
         self.envelope_class = envelope_class
+
+    def get_capabilities(self) -> Sequence[Capability]:
+        """Return what the server offers beside the lifecycle, one object of each class."""
+        return [capability_class(self) for capability_class in self.capability_classes]
+
+    def get_server_info(self) -> dict[str, Any]:
+        """Return the server's Implementation object: its name, version and title."""
+        info = {
+            "name": mcp_settings.SERVER_NAME,
+            "version": mcp_settings.SERVER_VERSION or drf_mcp.__version__,
+        }
+        if mcp_settings.SERVER_TITLE:
+            info["title"] = force_str(mcp_settings.SERVER_TITLE)
+        return info
+
+    def get_instructions(self) -> str:
+        """Return the text that guides models in using the server, "" for none."""
+        return force_str(mcp_settings.INSTRUCTIONS or "")
+
+    @cached_property
+    def capabilities(self) -> Sequence[Capability]:
+        """The capabilities, made once for the server."""
+        return self.get_capabilities()
+
+    @cached_property
+    def name_parameters(self) -> dict[str, str]:
+        """The parameter that the Mcp-Name header repeats, by method."""
+        return {k: v for c in self.capabilities for k, v in c.name_parameters.items()}
 
     def answer(self, body: bytes, headers: Mapping[str, str] | None, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
@@ -73,8 +114,8 @@ class Server:
         1. the door checks HTTP method, Origin and body size
         2. `jsonrpc.decode` makes a message of the bytes
         3. `select` finds the era, which checks headers and ``_meta``
-        4. `METHODS` names the method's handler
-        5. the registry finds the tool, which binds the arguments to a `Call`
+        4. `find_handler` finds the capability that serves the method
+        5. the capability finds the tool, which binds the arguments to a `Call`
         6. the `Dispatcher` runs the URL's own callback: an `Outcome`
         7. the envelope gives the outcome its shape, encoded once; if that is longer than
            the `Budget` allows, the outcome is shortened first
@@ -187,112 +228,57 @@ class Server:
             caller.authenticate()
             return ACCEPTED
         era = select(item, headers)
-        era.validate(item, headers)
+        era.validate(item, headers, self.name_parameters)
         if item.is_notification:
             caller.authenticate()
             return ACCEPTED
-        era.require(item.method)
-        exchange = RequestContext(item, era, caller, headers)
-        with traced(exchange, self.registry):
-            members = METHODS[item.method](self, exchange)
-        info = era.implementation_members(server_info())
-        return Reply(200, jsonrpc.result(item.id, era.finish(item.method, members, info)))
+        handler, defined = self.find_handler(item.method, era)
+        context = RequestContext(item, era, caller, headers)
+        with traced(context, self.registry):
+            members = handler(context)
+        info = era.implementation_members(self.get_server_info())
+        return Reply(200, jsonrpc.result(item.id, era.finish(members, defined, info)))
 
-    def initialize(self, exchange: RequestContext) -> dict[str, Any]:
+    def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
+        """Return what answers a method, and the members that its result has in the revision.
+
+        Raises:
+            MethodNotFound: if nothing does.
+        """
+        if method in era.methods:
+            return getattr(self, self.lifecycle[method]), era.methods[method]
+        for capability in self.capabilities:
+            defined = capability.get_result_members(method, era)
+            if defined is not None:
+                return getattr(capability, capability.methods[method]), defined
+        raise era.method_not_found(method)
+
+    def initialize(self, context: RequestContext) -> dict[str, Any]:
         """Answer ``initialize`` (2025-11-25, basic/lifecycle)."""
-        exchange.caller.authenticate()
-        info = exchange.era.implementation_members(server_info())
+        context.caller.authenticate()
+        info = context.era.implementation_members(self.get_server_info())
         return {
-            "protocolVersion": exchange.era.revision,
-            "capabilities": {"tools": {}},
+            "protocolVersion": context.era.revision,
             "serverInfo": info,
-            **instructions(),
+            **self.get_offer(context),
         }
 
-    def ping(self, exchange: RequestContext) -> dict[str, Any]:
+    def ping(self, context: RequestContext) -> dict[str, Any]:
         """Answer ``ping`` (2025-11-25, basic/utilities/ping)."""
-        exchange.caller.authenticate()
+        context.caller.authenticate()
         return {}
 
-    def discover(self, exchange: RequestContext) -> dict[str, Any]:
+    def discover(self, context: RequestContext) -> dict[str, Any]:
         """Answer ``server/discover`` (2026-07-28, server/discover)."""
-        exchange.caller.authenticate()
+        context.caller.authenticate()
+        return {"supportedVersions": list(REVISIONS), **self.get_offer(context)}
+
+    def get_offer(self, context: RequestContext) -> dict[str, Any]:
+        """Return the capabilities and the instructions, as both handshakes tell them."""
+        objects = {c.name: c.get_capability_object(context.era) for c in self.capabilities}
+        offered = {name: options for name, options in objects.items() if options is not None}
+        instructions = self.get_instructions()
         return {
-            "supportedVersions": list(REVISIONS),
-            "capabilities": {"tools": {}},
-            **instructions(),
+            "capabilities": offered,
+            **({"instructions": instructions} if instructions else {}),
         }
-
-    def list_tools(self, exchange: RequestContext) -> dict[str, Any]:
-        """Answer ``tools/list``: the tools this caller may call (server/tools)."""
-        every = list(self.registry.tools(exchange.urlconf).values())
-        page, following = page_of(
-            every, exchange.message.params.get("cursor"), Visibility(exchange.caller)
-        )
-        fragments = (definition(t, self.envelope_of(t), exchange.era) for t in page)
-        members: dict[str, Any] = {"tools": Encoded(b"[%b]" % b",".join(fragments))}
-        if following is not None:
-            members["nextCursor"] = following
-        if is_public(exchange.caller, every):
-            members["cacheScope"] = "public"
-        return members
-
-    def call_tool(self, exchange: RequestContext) -> dict[str, Any]:
-        """Answer ``tools/call`` (server/tools, "Calling Tools")."""
-        params = exchange.message.params
-        name = params.get("name")
-        if not isinstance(name, str):
-            raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
-        tool = self.registry.tool(name, exchange.urlconf)
-        exchange.check_headers(tool)
-        started = time.perf_counter()
-        arguments, dispatcher = params.get("arguments"), Dispatcher(parse_own_envelope)
-        outcome = dispatcher.dispatch(tool, arguments, exchange.caller)
-        budget = ToolBudget(tool, arguments, exchange.caller, self.registry)
-        envelope, encoder = make_envelope(self.envelope_of(tool)), AnswerEncoder()
-
-        def unwritable(exc: Exception) -> dict[str, Any]:
-            nonlocal outcome
-            request_id = outcome.request_id
-            failure = dispatcher.get_crash_outcome(tool, exchange.caller.request, exc, request_id)
-            outcome = explained(failure, outcome, encoder, exc)
-            return tool_result(outcome, envelope, exchange.era, AnswerEncoder())
-
-        result = contain(
-            lambda: tool_result(outcome, envelope, exchange.era, encoder, budget), unwritable
-        )
-        observe(tool, outcome, result, exchange, started)
-        return result
-
-    def envelope_of(self, tool: Tool) -> type[Envelope]:
-        """Return the envelope class of a tool's results: its own, the endpoint's, the project's."""
-        chosen: type[Envelope] = (
-            tool.options.envelope_class or self.envelope_class or mcp_settings.ENVELOPE_CLASS
-        )
-        return chosen
-
-
-METHODS: dict[str, Callable[[Server, RequestContext], dict[str, Any]]] = {
-    "initialize": Server.initialize,
-    "ping": Server.ping,
-    "server/discover": Server.discover,
-    "tools/list": Server.list_tools,
-    "tools/call": Server.call_tool,
-}
-
-
-def server_info() -> dict[str, Any]:
-    """Return the server's Implementation object."""
-    info = {
-        "name": mcp_settings.SERVER_NAME,
-        "version": mcp_settings.SERVER_VERSION or drf_mcp.__version__,
-    }
-    if mcp_settings.SERVER_TITLE:
-        info["title"] = force_str(mcp_settings.SERVER_TITLE)
-    return info
-
-
-def instructions() -> dict[str, str]:
-    """Return the member that guides the model, if there is one."""
-    text = mcp_settings.INSTRUCTIONS
-    return {"instructions": force_str(text)} if text else {}

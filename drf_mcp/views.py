@@ -15,9 +15,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
-from rest_framework.settings import api_settings
 
-from drf_mcp.access.authentication import Caller
+from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.origins import check_media_type, check_origin
 from drf_mcp.browsable import is_wanted, refuse, show
 from drf_mcp.dispatch.dispatcher import unexpected
@@ -41,6 +40,7 @@ from drf_mcp.transports.chunked_body import LengthRequired, open_chunked_body
 
 # The kind of value that each attribute of the view takes.
 KINDS: Mapping[str, Kind] = {
+    "server_class": Class("drf_mcp.server.Server"),
     "registry": InstanceOf("drf_mcp.tools.Registry"),
     "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
     "authentication_classes": ListOf(
@@ -58,6 +58,7 @@ class MCPView(View):
     Every attribute may be given to ``as_view``; None takes the project's setting.
 
     Attributes:
+        server_class: what answers the messages; its capabilities can be chosen by subclassing.
         registry: the tools served.
         envelope_class: the shape of results.
         authentication_classes: how to find out who is calling.
@@ -65,6 +66,7 @@ class MCPView(View):
         browsable_page: whether a browser is shown the tools.
     """
 
+    server_class: type[Server] = Server
     registry: Registry = registry
     envelope_class: type[Envelope] | None = None
     authentication_classes: Sequence[type[BaseAuthentication]] | None = None
@@ -108,14 +110,23 @@ class MCPView(View):
 
     def prepare(self, request: HttpRequest) -> None:
         """Find out what the request is served with."""
-        authentication_classes = first_given(
-            self.authentication_classes,
-            mcp_settings.AUTHENTICATION_CLASSES,
-            api_settings.DEFAULT_AUTHENTICATION_CLASSES,
-        )
-        permission_classes = first_given(self.permission_classes, mcp_settings.PERMISSION_CLASSES)
-        self.caller = Caller(request, self, authentication_classes, permission_classes)
-        self.server = Server(self.registry, self.envelope_class)
+        self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
+        self.server = self.get_server()
+        # As REST framework's test client forces a user.
+        self.server.force_envelope = getattr(request, "_force_envelope", None)
+
+    def get_server(self) -> Server:
+        """Return the server that answers the request."""
+        return self.server_class(self.registry, self.envelope_class)
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """Return what finds out who is calling, in its order."""
+        return [made() for made in resolve_authentication_classes(self.authentication_classes)]
+
+    def get_permissions(self) -> list[Any]:
+        """Return what decides who may call the endpoint."""
+        own = self.permission_classes
+        return [made() for made in (mcp_settings.PERMISSION_CLASSES if own is None else own)]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a browser the tools; to anybody else there is nothing to get."""
@@ -124,7 +135,7 @@ class MCPView(View):
         try:
             return show(self.server, self.caller)
         except APIException as exc:
-            return refuse(request, self.turned_away(exc), str(sentence(exc.detail)))
+            return refuse(self.server, request, self.turned_away(exc), str(sentence(exc.detail)))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a JSON-RPC message."""
@@ -182,14 +193,6 @@ class MetaHeaders(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(HttpHeaders(self.meta))
-
-
-def first_given(*choices: Any) -> Any:
-    """Return the first choice that is not None; an empty list is a choice too."""
-    for choice in choices:
-        if choice is not None:
-            return choice
-    return None
 
 
 def json_response(status: int, body: bytes) -> HttpResponse:

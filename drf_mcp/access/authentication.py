@@ -27,10 +27,11 @@ from rest_framework.exceptions import (
 )
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
+from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet, ViewSetMixin
 
-from drf_mcp.introspection.source.stock import classes_of
+from drf_mcp.settings import mcp_settings
 
 # Permissions that look at the user and the method only, so it does not matter to
 # them which of several authenticators succeeded.
@@ -69,6 +70,18 @@ OUTER_CODE = CALLBACKS[0].__code__
 INNER_CODES = frozenset(callback.__wrapped__.__code__ for callback in CALLBACKS)
 
 
+def resolve_authentication_classes(
+    own: Sequence[type[BaseAuthentication]] | None = None,
+) -> Sequence[type[BaseAuthentication]]:
+    """Return the endpoint's own classes, else AUTHENTICATION_CLASSES, else REST framework's."""
+    # An empty list is a choice too.
+    for classes in (own, mcp_settings.AUTHENTICATION_CLASSES):
+        if classes is not None:
+            return classes
+    default: Any = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+    return default  # type: ignore[no-any-return]
+
+
 class UnreadBody(BaseParser):
     """Leaves the body alone: it is a message, not a form that could hold a CSRF token."""
 
@@ -85,22 +98,24 @@ class Caller:
     Args:
         request: the request to the endpoint.
         view: the endpoint, as permissions see it.
-        authentication_classes: how to find out who is calling.
-        permission_classes: who may call.
+        authenticators: what finds out who is calling, classes or instances.
+        permissions: what decides who may call, classes or instances.
     """
 
     def __init__(
         self,
         request: HttpRequest,
         view: Any,
-        authentication_classes: Sequence[type[BaseAuthentication]],
-        permission_classes: Sequence[Any],
+        authenticators: Sequence[type[BaseAuthentication] | BaseAuthentication],
+        permissions: Sequence[Any],
     ) -> None:
         self.request = request
         self.view = view
-        self.authentication_classes = tuple(authentication_classes)
-        self.authenticators = [authenticator() for authenticator in authentication_classes]
-        self.permission_classes = tuple(permission_classes)
+        self.authenticators = [a() if isinstance(a, type) else a for a in authenticators]
+        self.authentication_classes = tuple(type(a) for a in self.authenticators)
+        self.permissions = tuple(permissions)
+        # A composition such as `IsAdminUser | IsOwner` is no class, but makes instances too.
+        self.permission_classes = tuple(p if callable(p) else type(p) for p in permissions)
         # Taken before anybody authenticates: what middleware gave the request.
         self.attributes = dict(vars(request))
         # An exception that somebody outside is dealing with is none of authentication's.
@@ -163,6 +178,9 @@ class Caller:
         classes = self.authentication_classes
         if not authenticates_alike(callback, classes):
             return False
+        if any(map(vars, self.authenticators)):
+            # An instance that was set up differs from what the view makes of the class.
+            return False
         if len(classes) > 1 and not USER_PERMISSIONS.issuperset(self.permission_classes):
             return False
         sessions = any(issubclass(c, SessionAuthentication) for c in classes)
@@ -173,14 +191,14 @@ class Caller:
         return Request(self.request, parsers=[UnreadBody()], authenticators=self.authenticators)
 
     def _ask_permissions(self, request: Request) -> None:
-        for permission_class in self.permission_classes:
-            permission = permission_class()
+        for permission in self.permissions:
+            permission = permission() if callable(permission) else permission
             if permission.has_permission(request, self.view):
                 continue
             if self.authenticators and not request.successful_authenticator:
                 raise NotAuthenticated()
             message = getattr(permission, "message", None)
-            if self.authenticators and asks_for_a_user(permission_class, request):
+            if self.authenticators and asks_for_a_user(type(permission), request):
                 message = NO_USER
             raise PermissionDenied(message, getattr(permission, "code", None))
 
@@ -203,11 +221,23 @@ def authenticates_alike(callback: Callable[..., Any], classes: tuple[type, ...])
     """
     view_class = callback.cls  # type: ignore[attr-defined]
     return (
-        classes_of(callback, "authentication_classes") == classes
+        find_view_classes(callback, "authentication_classes") == classes
         and is_bare(callback)
         and view_class.initialize_request in INITIALIZERS
         and all(getattr(view_class, n) is getattr(APIView, n) for n in AUTHENTICATION_STEPS)
     )
+
+
+def find_view_classes(callback: Any, name: str) -> tuple[Any, ...] | None:
+    """Return the classes in an attribute of a callback's view, such as ``permission_classes``.
+
+    None if only an instance can tell, as where the attribute is a property.
+    """
+    own = getattr(callback, "initkwargs", {}).get(name)
+    if own is None:
+        # Without calling a descriptor, which a property of the view's would be.
+        own = next((vars(base)[name] for base in callback.cls.__mro__ if name in vars(base)), None)
+    return tuple(own) if isinstance(own, (list, tuple, set, frozenset)) else None
 
 
 def is_bare(callback: Any) -> bool:

@@ -20,9 +20,8 @@ from rest_framework.permissions import AllowAny
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.settings import api_settings
 
-from drf_mcp.access.authentication import Caller
+from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.archive import Entry, can_archive, owner_of
 from drf_mcp.archive.chunks import items_slice, length, slice_room, text_slice
 from drf_mcp.dispatch.encoding import encode_data
@@ -243,9 +242,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
         caller = getattr(request, "caller", None)
         if isinstance(caller, Caller):
             return caller
-        classes = mcp_settings.AUTHENTICATION_CLASSES
-        if classes is None:
-            classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+        classes = resolve_authentication_classes()
         return Caller(request, self, classes, mcp_settings.PERMISSION_CLASSES)
 
     def get_authenticators(self) -> list[BaseAuthentication]:

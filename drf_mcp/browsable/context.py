@@ -15,14 +15,17 @@ from rest_framework.permissions import AllowAny
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable.form_data import tool_facts
-from drf_mcp.browsable.presenters import ToolCard
+from drf_mcp.browsable.presenters import ERA, ToolCard
+from drf_mcp.observability.records import RequestContext
 from drf_mcp.operators.client_configs import DEFAULT_SCHEME, PLACEHOLDER, configurations
 from drf_mcp.operators.lint import findings_of, tool_findings
 from drf_mcp.operators.permission_trace import Step, explain
+from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
-from drf_mcp.server import Server, instructions, server_info
+from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
+from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.visibility import Visibility
 
 TOLD_TO_ALL = frozenset({"endpoint", "permission", "throttle"})
@@ -37,12 +40,12 @@ def contents(server: Server, caller: Caller) -> dict[str, Any]:
         APIException: if the endpoint does not let the caller in.
     """
     request = caller.request
-    every = server.registry.tools(getattr(request, "urlconf", None))
-    tools = Visibility(caller).of(every.values())
-    cards = [ToolCard(tool, server.envelope_of(tool)) for tool in tools]
+    capability = next(c for c in server.capabilities if isinstance(c, ToolsCapability))
+    every = capability.get_tools(RequestContext(Message(None, "tools/list"), ERA, caller))
+    cards = [ToolCard(tool, capability) for tool in Visibility(caller).of(every.values())]
     trusted = settings.DEBUG or bool(getattr(caller.user, "is_staff", False))
     context: dict[str, Any] = {
-        **server_facts(request),
+        **server_facts(server, request),
         "user_name": user_name(caller.user),
         "groups": grouped(cards),
         "count": len(cards),
@@ -90,9 +93,9 @@ def decisions(tool: Tool, caller: Caller, trusted: bool) -> list[Step]:
     return [step for step in steps if trusted or (step.allows and step.kind in TOLD_TO_ALL)]
 
 
-def server_facts(request: HttpRequest) -> dict[str, Any]:
+def server_facts(server: Server, request: HttpRequest) -> dict[str, Any]:
     """Return what the server says of itself to anybody."""
-    info = server_info()
+    info = server.get_server_info()
     return {
         "server_name": info["name"],
         "server_title": info.get("title") or info["name"],
@@ -101,7 +104,7 @@ def server_facts(request: HttpRequest) -> dict[str, Any]:
         "envelope": mcp_settings.ENVELOPE_CLASS.__name__,
         "home": request.path,
         "endpoint": endpoint_url(request),
-        **instructions(),
+        "instructions": server.get_instructions(),
     }
 
 

@@ -13,15 +13,15 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from rest_framework.utils.formatting import remove_trailing_string
 
-from drf_mcp.envelopes import Envelope
 from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools import Tool
-from drf_mcp.tools.listing import definition
+from drf_mcp.tools.capability import ToolsCapability
 
 SUFFIXES = ("ViewSet", "APIView", "View")
 WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
 LITERAL = re.compile(r"(`{1,2})([^`]+)\1")
 
 
@@ -31,11 +31,11 @@ class ToolCard:
 
     Attributes:
         tool: the tool.
-        envelope_class: the shape of its results.
+        capability: what lists and calls it.
     """
 
     tool: Tool
-    envelope_class: type[Envelope]
+    capability: ToolsCapability
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class ToolCard:
     @property
     def envelope(self) -> str:
         """The name of the class that shapes its results."""
-        return self.envelope_class.__name__
+        return type(self.capability.get_envelope(self.tool)).__name__
 
     @property
     def method(self) -> str:
@@ -121,8 +121,7 @@ class ToolCard:
     @functools.cached_property
     def definition(self) -> bytes:
         """The definition that ``tools/list`` sends."""
-        era = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
-        return definition(self.tool, self.envelope_class, era)
+        return self.capability.get_definition(self.tool, ERA)
 
     @property
     def size(self) -> int:

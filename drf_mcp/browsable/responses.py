@@ -53,16 +53,19 @@ def show(server: Server, caller: Caller) -> HttpResponse:
     return page(request, {**content, **links}, status)
 
 
-def refuse(request: HttpRequest, refusal: HttpResponse, reason: str) -> HttpResponse:
+def refuse(
+    server: Server, request: HttpRequest, refusal: HttpResponse, reason: str
+) -> HttpResponse:
     """Return the page that says why a browser is not let in, and where to sign in.
 
     Args:
+        server: the server.
         request: the request.
         refusal: what any other client is answered; its status and challenge stay.
         reason: why, in a sentence.
     """
     context = {
-        **server_facts(request),
+        **server_facts(server, request),
         **account_links(request, known=refusal.status_code != 401),
         "template": "drf_mcp/refused.html",
         "reason": reason,

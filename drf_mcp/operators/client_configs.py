@@ -14,9 +14,8 @@ from typing import Any
 
 from django.http import HttpRequest
 from rest_framework.request import Request
-from rest_framework.settings import api_settings
 
-from drf_mcp.settings import mcp_settings
+from drf_mcp.access.authentication import resolve_authentication_classes
 
 PLACEHOLDER = "YOUR_TOKEN"
 DEFAULT_SCHEME = "Bearer"
@@ -175,9 +174,6 @@ def toml_value(value: Any) -> str:
 
 def authorization_scheme() -> str:
     """Return the scheme of the Authorization header that the endpoint asks for."""
-    classes = mcp_settings.AUTHENTICATION_CLASSES
-    if classes is None:
-        classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
     request = Request(HttpRequest())
-    challenges = (c().authenticate_header(request) for c in classes)
+    challenges = (c().authenticate_header(request) for c in resolve_authentication_classes())
     return next((str(c).split()[0] for c in challenges if c), DEFAULT_SCHEME)

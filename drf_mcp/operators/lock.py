@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.introspection.source.stock import classes_of
 from drf_mcp.json_text import to_bytes
-from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool, registry
-from drf_mcp.tools.listing import output_schema
+from drf_mcp.tools.capability import choose_envelope_class, get_output_schema, make_envelope
 
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1
@@ -64,7 +63,7 @@ def entry_of(tool: Tool) -> dict[str, Any]:
 
 def permissions_of(tool: Tool) -> list[str]:
     """Return the permission classes of a tool's view, as they were written."""
-    classes = classes_of(tool.endpoint.route.callback, "permission_classes")
+    classes = find_view_classes(tool.endpoint.route.callback, "permission_classes")
     return ["chosen by the view"] if classes is None else [written(c) for c in classes]
 
 
@@ -81,17 +80,19 @@ def written(permission: Any) -> str:
 
 def definition_of(tool: Tool) -> dict[str, Any]:
     """Return a tool's definition as clients of the current revision see it."""
-    envelope_class = tool.options.envelope_class or mcp_settings.ENVELOPE_CLASS
-    definition: dict[str, Any] = json.loads(
-        encode_data(tool.definition(output_schema(tool, envelope_class)))
-    )
+    definition: dict[str, Any] = json.loads(encoded_definition(tool))
     return definition
 
 
 def size_of(tool: Tool) -> int:
     """Return the bytes of a tool's definition in the current revision."""
-    envelope_class = tool.options.envelope_class or mcp_settings.ENVELOPE_CLASS
-    return len(to_bytes(encode_data(tool.definition(output_schema(tool, envelope_class)))))
+    return len(to_bytes(encoded_definition(tool)))
+
+
+def encoded_definition(tool: Tool) -> str:
+    """Return a tool's definition in the current revision as JSON."""
+    envelope = make_envelope(choose_envelope_class(tool))
+    return encode_data(tool.definition(get_output_schema(tool, envelope)))
 
 
 def members(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -6,6 +6,7 @@ holds HTTP headers against the body. Nothing here knows REST framework or tools.
 
 from __future__ import annotations
 
+from drf_mcp.protocol.capability import Capability
 from drf_mcp.protocol.constants import REVISIONS
 from drf_mcp.protocol.eras import (
     Era,
@@ -19,6 +20,7 @@ from drf_mcp.protocol.jsonrpc import ClientResponse, Encoded, Message
 
 __all__ = [
     "REVISIONS",
+    "Capability",
     "ClientResponse",
     "Encoded",
     "Era",

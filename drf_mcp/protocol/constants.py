@@ -36,9 +36,10 @@ SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
 # Least severe first (RFC 5424, as the specification has them in server/utilities/logging).
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-# How long a client may keep a list or what discovery said, in milliseconds.
+# How long a client may keep a cacheable result, in milliseconds.
 CACHE_TTL = 60_000
-CACHEABLE_METHODS = frozenset({"server/discover", "tools/list"})
+# The members of every cacheable result since 2026-07-28.
+CACHE_MEMBERS = frozenset({"ttlMs", "cacheScope"})
 
 _TOOL = frozenset({"name", "description", "inputSchema", "annotations"})
 _STRUCTURED_TOOL = _TOOL | {"title", "outputSchema", "_meta"}
@@ -72,28 +73,20 @@ CONTENT_TYPES: Mapping[str, frozenset[str]] = {
     "2026-07-28": _CONTENT | {"resource_link"},
 }
 
-_CALL = frozenset({"content", "isError", "_meta"})
-_STRUCTURED_CALL = _CALL | {"structuredContent"}
-_TOOLS = frozenset({"tools", "nextCursor", "_meta"})
-_CACHE = frozenset({"ttlMs", "cacheScope"})
 _HANDSHAKE = {
     "initialize": frozenset(
         {"protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"}
     ),
     "ping": frozenset({"_meta"}),
-    "tools/list": _TOOLS,
-    "tools/call": _STRUCTURED_CALL,
 }
 
-# Revision -> method -> members of its result.
+# Revision -> method -> members of its result, of the methods that every server has.
 RESULT_MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
-    "2025-03-26": {**_HANDSHAKE, "tools/call": _CALL},
+    "2025-03-26": _HANDSHAKE,
     "2025-06-18": _HANDSHAKE,
     "2025-11-25": _HANDSHAKE,
     "2026-07-28": {
-        "server/discover": _CACHE
+        "server/discover": CACHE_MEMBERS
         | {"resultType", "supportedVersions", "capabilities", "instructions", "_meta"},
-        "tools/list": _TOOLS | _CACHE | {"resultType"},
-        "tools/call": _STRUCTURED_CALL | {"resultType"},
     },
 }

@@ -22,8 +22,8 @@ from drf_mcp.exceptions import (
 from drf_mcp.protocol import headers as http_headers
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.constants import (
+    CACHE_MEMBERS,
     CACHE_TTL,
-    CACHEABLE_METHODS,
     CLIENT_CAPABILITIES_KEY,
     CONTENT_TYPES,
     DEFAULT_REVISION,
@@ -45,6 +45,10 @@ from drf_mcp.protocol.jsonrpc import Message, RequestId
 
 # How much of the caller's own text an error repeats.
 MAX_ECHO = 100
+Headers = Mapping[str, str] | None
+Names = Mapping[str, str]
+Members = Mapping[str, Any]
+
 _REVISION = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -53,19 +57,20 @@ class Era(ABC):
 
     Attributes:
         revision: the revision spoken.
-        methods: the methods that exist.
+        methods: the methods that every server has, with the members of their results.
+        not_found_status: the HTTP status of a method that does not exist.
         serves_batches: True if several messages may come in one body.
         serves_responses: True if a client may post responses.
         repeats_arguments: True if clients repeat arguments in headers that a tool names.
     """
 
-    methods: ClassVar[frozenset[str]]
+    not_found_status: ClassVar[int]
     serves_responses: ClassVar[bool]
     repeats_arguments: ClassVar[bool] = False
 
     def __init__(self, revision: str) -> None:
         self.revision = revision
-        self._results = RESULT_MEMBERS[revision]
+        self.methods = RESULT_MEMBERS[revision]
 
     @property
     @abstractmethod
@@ -73,32 +78,33 @@ class Era(ABC):
         """True if several messages may come in one body."""
 
     @abstractmethod
-    def validate(self, message: Message, headers: Mapping[str, str] | None) -> None:
+    def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         """Check what every message of the era owes, whatever its method.
 
         Args:
             message: the message.
             headers: the request's headers, None at a door that has none.
+            name_parameters: the parameter that the Mcp-Name header repeats, by method.
 
         Raises:
             ProtocolError: the message cannot be served.
         """
 
-    @abstractmethod
-    def require(self, method: str) -> None:
-        """Raise MethodNotFound for a method that does not exist in this era."""
+    def method_not_found(self, method: str) -> MethodNotFound:
+        """Return the error for a method that does not exist in this era."""
+        return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
 
     @abstractmethod
     def finish(
-        self, method: str, members: Mapping[str, Any], server_info: Mapping[str, Any]
+        self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Return the members of a result as the revision wants them.
 
         Args:
-            method: one of `methods`.
             members: the result's members; a member that the revision does not define
                 is left out, so ``structuredContent`` and ``cacheScope`` may always be
                 given.
+            defined: the members that the revision defines.
             server_info: the server's name and version, an Implementation object.
         """
 
@@ -119,7 +125,7 @@ class Era(ABC):
 class HandshakeEra(Era):
     """2025-03-26, 2025-06-18 and 2025-11-25 (basic/lifecycle, basic/transports)."""
 
-    methods = frozenset({"initialize", "ping", "tools/list", "tools/call"})
+    not_found_status = 200
     serves_responses = True
 
     @property
@@ -127,7 +133,7 @@ class HandshakeEra(Era):
         """True at 2025-03-26 only; the next revision removed batches."""
         return self.revision == "2025-03-26"
 
-    def validate(self, message: Message, headers: Mapping[str, str] | None) -> None:
+    def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         """Check that ``initialize`` names a revision.
 
         Raises:
@@ -137,16 +143,11 @@ class HandshakeEra(Era):
         if message.method == "initialize" and not isinstance(requested, str):
             raise InvalidParams('The params of initialize must name a "protocolVersion".')
 
-    def require(self, method: str) -> None:
-        """Raise MethodNotFound (HTTP 200) for a method that does not exist here."""
-        if method not in self.methods:
-            raise MethodNotFound(method[:MAX_ECHO])
-
     def finish(
-        self, method: str, members: Mapping[str, Any], server_info: Mapping[str, Any]
+        self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Return the members that the revision defines; the era adds none."""
-        return _defined(members, self._results[method])
+        return _defined(members, defined)
 
     @staticmethod
     def negotiate(requested: Any) -> str:
@@ -157,7 +158,7 @@ class HandshakeEra(Era):
 class StatelessEra(Era):
     """2026-07-28 (basic/index, basic/versioning, basic/transports/streamable-http)."""
 
-    methods = frozenset({"server/discover", "tools/list", "tools/call"})
+    not_found_status = 404
     serves_responses = False
     repeats_arguments = True
 
@@ -166,7 +167,7 @@ class StatelessEra(Era):
         """False: a body holds one message."""
         return False
 
-    def validate(self, message: Message, headers: Mapping[str, str] | None) -> None:
+    def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         """Check headers, revision and ``_meta``, in this order.
 
         A client that contradicts itself is told so before it is told that one of the
@@ -179,7 +180,7 @@ class StatelessEra(Era):
                 level that does not exist.
         """
         if headers is not None:
-            http_headers.check(headers, message, self.revision)
+            http_headers.check(headers, message, self.revision, name_parameters)
         meta = message.meta
         requested = meta.get(PROTOCOL_VERSION_KEY)
         if isinstance(requested, str) and requested != self.revision:
@@ -191,22 +192,17 @@ class StatelessEra(Era):
                 levels = ", ".join(LOG_LEVELS)
                 raise InvalidParams(f'The member "{LOG_LEVEL_KEY}" must be one of {levels}.')
 
-    def require(self, method: str) -> None:
-        """Raise MethodNotFound (HTTP 404) for a method that does not exist here."""
-        if method not in self.methods:
-            raise MethodNotFound(method[:MAX_ECHO], http_status=404)
-
     def finish(
-        self, method: str, members: Mapping[str, Any], server_info: Mapping[str, Any]
+        self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Add the result's type, who the server is, and how long it may be cached.
 
         A cacheable result is private to the caller unless ``cacheScope`` says otherwise
         (server/utilities/caching).
         """
-        finished = {"resultType": "complete", **_defined(members, self._results[method])}
+        finished = {"resultType": "complete", **_defined(members, defined)}
         finished["_meta"] = {**members.get("_meta", {}), SERVER_INFO_KEY: server_info}
-        if method in CACHEABLE_METHODS:
+        if defined >= CACHE_MEMBERS:
             finished.setdefault("ttlMs", CACHE_TTL)
             finished.setdefault("cacheScope", "private")
         return finished

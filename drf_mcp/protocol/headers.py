@@ -23,13 +23,6 @@ from drf_mcp.protocol.constants import (
 )
 from drf_mcp.protocol.jsonrpc import Message
 
-# Method -> the parameter that the Mcp-Name header repeats.
-NAME_SOURCES: Mapping[str, str] = {
-    "tools/call": "name",
-    "prompts/get": "name",
-    "resources/read": "uri",
-}
-
 # Begins the name of a header that repeats an argument.
 ARGUMENT_PREFIX = "Mcp-Param-"
 
@@ -62,7 +55,12 @@ def decode_value(value: str) -> str:
     return stripped if encoded is None else _decode_base64(encoded[1])
 
 
-def check(headers: Mapping[str, str], message: Message, revision: str) -> None:
+def check(
+    headers: Mapping[str, str],
+    message: Message,
+    revision: str,
+    name_parameters: Mapping[str, str],
+) -> None:
     """Hold the headers against the body ("Server Validation").
 
     Of a notification only the revision is compared: the specification leaves its other
@@ -72,6 +70,7 @@ def check(headers: Mapping[str, str], message: Message, revision: str) -> None:
         headers: the request's headers.
         message: the message of the body.
         revision: the revision expected where the body names none.
+        name_parameters: the parameter that the Mcp-Name header repeats, by method.
 
     Raises:
         HeaderMismatch: a header is missing, malformed or differs from the body.
@@ -82,8 +81,8 @@ def check(headers: Mapping[str, str], message: Message, revision: str) -> None:
     if message.is_notification:
         return
     _compare(METHOD_HEADER, header_value(headers, METHOD_HEADER), message.method)
-    if message.method in NAME_SOURCES:
-        _check_name(headers, message.params.get(NAME_SOURCES[message.method]))
+    if message.method in name_parameters:
+        _check_name(headers, message.params.get(name_parameters[message.method]))
 
 
 def check_arguments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -9,10 +10,8 @@ from typing import Any, ClassVar
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope
 from drf_mcp.outcomes import Outcome
-from drf_mcp.server import Server
 from drf_mcp.test.comparison import Observed
-from drf_mcp.tools import Tool
-from drf_mcp.tools.results import make_envelope
+from drf_mcp.tools.capability import make_envelope
 
 FAILED = 400
 
@@ -44,16 +43,10 @@ class CapturingEnvelope(Envelope):
         return {}
 
 
-CAPTURING: dict[type[Envelope], type[Envelope]] = {}
-real_envelope_of = Server.envelope_of
-
-
-def capturing(server: Server, tool: Tool) -> type[Envelope]:
+@functools.cache
+def capture(chosen: type[Envelope]) -> type[Envelope]:
     """Return a capturing envelope in the place of the one that was chosen for a tool."""
-    chosen = real_envelope_of(server, tool)
-    if chosen not in CAPTURING:
-        CAPTURING[chosen] = type("Capturing", (CapturingEnvelope,), {"chosen": chosen})
-    return CAPTURING[chosen]
+    return type("Capturing", (CapturingEnvelope,), {"chosen": chosen})
 
 
 def plain(value: Any) -> Any:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
-from unittest import mock
 
 from django.urls import NoReverseMatch, reverse
-from rest_framework.test import APIClient
+from rest_framework.test import APIClient, ForceAuthClientHandler
 
 import drf_mcp
 from drf_mcp.envelopes import Envelope
@@ -23,7 +21,6 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.headers import argument_headers
-from drf_mcp.server import Server
 from drf_mcp.test.results import ToolResult
 from drf_mcp.tools import registry
 
@@ -58,6 +55,21 @@ def what_came(response: Any) -> str:
     return f"no JSON-RPC message, but {media_type or 'nothing'}"
 
 
+class EnvelopeHandler(ForceAuthClientHandler):
+    """Forces an envelope on the endpoint, as REST framework's handler forces a user on views.
+
+    Attributes:
+        choose: see `drf_mcp.server.Server.force_envelope`.
+    """
+
+    choose: Callable[[type[Envelope]], type[Envelope]] | None = None
+
+    def get_response(self, request: Any) -> Any:
+        """Return the project's response to a request that says which envelope to use."""
+        request._force_envelope = self.choose
+        return super().get_response(request)
+
+
 class MCPClient(APIClient):
     """Calls tools over HTTP, through the project's middleware, as an MCP client does.
 
@@ -82,9 +94,11 @@ class MCPClient(APIClient):
         **defaults: Any,
     ) -> None:
         super().__init__(enforce_csrf_checks=enforce_csrf_checks, **defaults)
+        self.handler: EnvelopeHandler = EnvelopeHandler(enforce_csrf_checks)
         self.revision = revision
-        self.envelope_class = envelope_class
         self.path = path
+        if envelope_class is not None:
+            self.handler.choose = lambda chosen: envelope_class
 
     def list_tools(self) -> dict[str, dict[str, Any]]:
         """Return the definitions of the tools that the caller sees, by name.
@@ -124,14 +138,13 @@ class MCPClient(APIClient):
             MCPRefused: if it is answered with an error.
         """
         message, headers = self.framed(method, params)
-        with results_in(self.envelope_class):
-            response: Any = self.generic(
-                "POST",
-                self.path or endpoint_path(),
-                json.dumps(message),
-                content_type="application/json",
-                headers=headers,
-            )
+        response: Any = self.generic(
+            "POST",
+            self.path or endpoint_path(),
+            json.dumps(message),
+            content_type="application/json",
+            headers=headers,
+        )
         answer = answer_of(response)
         if "result" not in answer:
             raise MCPRefused(answer.get("error", {}), response)
@@ -172,13 +185,3 @@ def answer_of(response: Any) -> dict[str, Any]:
     except ValueError:
         return {}
     return answer if isinstance(answer, dict) else {}
-
-
-@contextmanager
-def results_in(envelope_class: type[Envelope] | None) -> Iterator[None]:
-    """Give every result made inside this envelope, whatever was chosen; None changes nothing."""
-    if envelope_class is None:
-        yield
-        return
-    with mock.patch.object(Server, "envelope_of", return_value=envelope_class):
-        yield

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
-from unittest import TestCase, mock
+from unittest import TestCase
 
 from django.contrib.auth import get_user_model
 
@@ -20,8 +21,7 @@ from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import select
 from drf_mcp.operators.http_equivalent import equivalent_request
-from drf_mcp.server import Server
-from drf_mcp.test.capture import FAILED, CapturingEnvelope, capturing, plain
+from drf_mcp.test.capture import FAILED, CapturingEnvelope, capture, plain
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.comparison import Observed, compare, differs, stable
 from drf_mcp.test.rollback import undone
@@ -98,11 +98,22 @@ def assert_same(
     def over_http() -> Observed:
         return http_observation(send(), fields)
 
-    with mock.patch.object(client, "raise_request_exception", False):
+    with replaced(client, "raise_request_exception", False):
         first = undone(client, over_http, ignored_writes)
         called = undone(client, lambda: over_mcp(client, tool, arguments, first), ignored_writes)
         again = undone(client, over_http, ignored_writes)
     compare(f"{tool} {json.dumps(dict(arguments), default=str)}", called, stable(first, again))
+
+
+@contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Give an attribute of a client another value for a while."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
 
 
 def fields_of(tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -132,10 +143,7 @@ def over_mcp(
     """
     CapturingEnvelope.seen.clear()
     try:
-        with (
-            mock.patch.object(Server, "envelope_of", capturing),
-            mock.patch.object(client, "envelope_class", None),
-        ):
+        with replaced(client.handler, "choose", capture):
             client.call_tool(tool, arguments)
     except MCPRefused as exc:
         status = exc.response.status_code

@@ -14,10 +14,11 @@ from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.introspection import attempt
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.placeholders import placeholders
-from drf_mcp.introspection.source.stock import classes_of, vars_through
+from drf_mcp.introspection.source.stock import vars_through
 from drf_mcp.introspection.source.twins import plain_name
 from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 from drf_mcp.tools.options import ToolOptions
@@ -105,7 +106,7 @@ class Endpoint:
     @property
     def renders_only_html(self) -> bool:
         """Whether the view has nothing but pages for people."""
-        renderers = classes_of(self.route.callback, "renderer_classes") or ()
+        renderers = find_view_classes(self.route.callback, "renderer_classes") or ()
         pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
         return bool(renderers) and all(
             issubclass(renderer, pages) or renderer.media_type == "text/html"

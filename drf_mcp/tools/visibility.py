@@ -19,12 +19,12 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, is_bare
+from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, find_view_classes, is_bare
 from drf_mcp.dispatch.dispatcher import as_http_would, is_asynchronous
 from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.source.stock import classes_of, is_stock
+from drf_mcp.introspection.source.stock import is_stock
 from drf_mcp.introspection.unsent_request import negotiate
 from drf_mcp.tools import Tool
 
@@ -240,7 +240,7 @@ def is_open(tool: Tool) -> bool:
     """Return whether every caller sees a tool: nothing is asked, in REST framework's own way."""
     if permission_steps(tool.endpoint.view_class) != permission_steps(APIView):
         return False
-    permissions = classes_of(tool.endpoint.route.callback, "permission_classes")
+    permissions = find_view_classes(tool.endpoint.route.callback, "permission_classes")
     return permissions is not None and all(p is AllowAny for p in permissions)
 
 
@@ -249,12 +249,12 @@ def question_of(tool: Tool) -> Any:
 
     Tools with one question have one answer; None for a tool that has to be asked itself.
     """
-    permissions = classes_of(tool.endpoint.route.callback, "permission_classes")
+    permissions = find_view_classes(tool.endpoint.route.callback, "permission_classes")
     if permissions is None or not USER_PERMISSIONS.issuperset(permissions):
         return None
     if steps(tool.endpoint.view_class) != steps(APIView):
         return None
-    authentication = classes_of(tool.endpoint.route.callback, "authentication_classes")
+    authentication = find_view_classes(tool.endpoint.route.callback, "authentication_classes")
     if authentication is None:
         return None
     return permissions, authentication, tool.endpoint.method in SAFE_METHODS

@@ -10,10 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.handlers.wsgi import WSGIRequest
-from rest_framework.settings import api_settings
 
 import drf_mcp
-from drf_mcp.access.authentication import Caller
+from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.envelopes import Envelope
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
@@ -24,15 +23,7 @@ from drf_mcp.protocol.constants import (
 )
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool, registry
-
-
-class LocalServer(Server):
-    """The project's tools, in one envelope for all of them where one is named."""
-
-    def envelope_of(self, tool: Tool) -> type[Envelope]:
-        """Return the envelope that was named, else the tool's."""
-        return self.envelope_class or super().envelope_of(tool)
+from drf_mcp.tools import registry
 
 
 def local_request(user: Any = None, authorization: str | None = None) -> WSGIRequest:
@@ -69,11 +60,9 @@ def local_request(user: Any = None, authorization: str | None = None) -> WSGIReq
 
 def local_caller(user: Any = None, authorization: str | None = None) -> Caller:
     """Return a caller at the endpoint as the settings have it; see `local_request`."""
-    authentication = mcp_settings.AUTHENTICATION_CLASSES
-    if authentication is None:
-        authentication = api_settings.DEFAULT_AUTHENTICATION_CLASSES
     request = local_request(user, authorization)
-    return Caller(request, None, authentication, mcp_settings.PERMISSION_CLASSES)
+    classes = resolve_authentication_classes()
+    return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
 
 
 def send(
@@ -114,7 +103,9 @@ def send_for_bytes(
         APIException: if the endpoint lets no such caller in.
     """
     message, headers = framed(method, params, revision)
-    server = LocalServer(registry, envelope_class)
+    server = Server(registry)
+    if envelope_class is not None:
+        server.force_envelope = lambda chosen: envelope_class
     return server.answer(json.dumps(message).encode(), headers, local_caller(user)).body
 
 

@@ -8,10 +8,10 @@ import time
 from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.envelopes import ResponseV2Envelope
 from drf_mcp.protocol import REVISIONS, select_by_headers
+from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.tools.listing import definition
+from drf_mcp.tools.capability import ToolsCapability
 from tests.nasty import annotated, fields, views
 
 ERA = select_by_headers({"mcp-protocol-version": REVISIONS[0]})
@@ -39,8 +39,9 @@ def seconds(step):
 
 def list_all():
     """Make every definition, or take it as it was made."""
+    capability = ToolsCapability(Server(registry))
     for tool in registry.tools().values():
-        definition(tool, ResponseV2Envelope, ERA)
+        capability.get_definition(tool, ERA)
 
 
 def test_a_thousand_tools_are_listed_again_for_next_to_nothing(expose):

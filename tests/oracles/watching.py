@@ -25,9 +25,9 @@ from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.protocol import select
 from drf_mcp.renderers import EnvelopeJSONRenderer
-from drf_mcp.server import METHODS, Server
+from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.listing import output_schema
+from drf_mcp.tools.capability import ToolsCapability, get_output_schema, make_envelope
 from tests.oracles.contract import is_response_v2, judge_response_v2
 
 
@@ -135,7 +135,7 @@ def compiled(schema: str) -> Draft202012Validator:
 def promised(tool: Any, envelope_class: type[Envelope]) -> Any:
     """Return the ``outputSchema`` of a tool, None where OUTPUT_SCHEMA is a wrong one."""
     try:
-        return output_schema(tool, envelope_class)
+        return get_output_schema(tool, make_envelope(envelope_class))
     except ImproperlyConfigured:
         return None
 
@@ -152,7 +152,7 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Watch every server and renderer of this process."""
-        respond, call_tool = Server.respond, METHODS["tools/call"]
+        respond, call_tool = Server.respond, ToolsCapability.call_tool
         render = EnvelopeJSONRenderer.render
 
         def watched_respond(server: Server, item: Any, headers: Any, caller: Any) -> Any:
@@ -166,11 +166,11 @@ class Watch:
             self.messages.append(watched)
             return reply
 
-        def watched_call_tool(server: Server, exchange: Any) -> Any:
-            result = call_tool(server, exchange)
-            tool = server.registry.tool(exchange.message.params["name"], exchange.urlconf)
+        def watched_call_tool(capability: ToolsCapability, context: Any) -> Any:
+            result = call_tool(capability, context)
+            tool = capability.get_tool(context)
             watched = self.served.message
-            watched.envelope_class = server.envelope_of(tool)
+            watched.envelope_class = type(capability.get_envelope(tool))
             watched.schema = promised(tool, watched.envelope_class)
             return result
 
@@ -183,7 +183,7 @@ class Watch:
 
         self.patches = [
             mock.patch.object(Server, "respond", watched_respond),
-            mock.patch.dict(METHODS, {"tools/call": watched_call_tool}),
+            mock.patch.object(ToolsCapability, "call_tool", watched_call_tool),
             mock.patch.object(EnvelopeJSONRenderer, "render", watched_render),
         ]
         with self.patched():

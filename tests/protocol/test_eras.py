@@ -18,6 +18,7 @@ from drf_mcp.protocol import (
     HandshakeEra,
     Message,
     StatelessEra,
+    constants,
     jsonrpc,
     select,
     select_by_headers,
@@ -28,12 +29,20 @@ from drf_mcp.protocol.constants import (
     HANDSHAKE_REVISIONS,
     LATEST_HANDSHAKE_REVISION,
     PROTOCOL_VERSION_KEY,
-    RESULT_MEMBERS,
     REVISIONS,
     SERVER_INFO_KEY,
     STATELESS_REVISION,
 )
+from drf_mcp.server import Server
+from drf_mcp.tools import registry
+from drf_mcp.tools.capability import ToolsCapability
 
+# Of the methods that every server has, and of those of the tools.
+RESULT_MEMBERS = {
+    revision: {**constants.RESULT_MEMBERS[revision], **ToolsCapability.result_members[revision]}
+    for revision in constants.REVISIONS
+}
+NAMES = ToolsCapability.name_parameters
 SERVER = {"name": "shop", "version": "1"}
 TOOL = {
     "name": "orders_list",
@@ -166,12 +175,8 @@ class TestRevisions:
 
     @pytest.mark.parametrize("revision", REVISIONS)
     def test_methods_are_official(self, revision):
-        for method in era_of(revision).methods:
+        for method in RESULT_MEMBERS[revision]:
             assert (method, revision) in methods.CLIENT_REQUESTS
-
-    @pytest.mark.parametrize("revision", REVISIONS)
-    def test_every_method_has_a_result(self, revision):
-        assert RESULT_MEMBERS[revision].keys() == era_of(revision).methods
 
     @pytest.mark.parametrize(
         ("revision", "method", "model"),
@@ -196,52 +201,56 @@ class TestRevisions:
         assert HandshakeEra.negotiate(requested) == LATEST_HANDSHAKE_REVISION
 
 
-class TestRequire:
+class TestMethods:
+    """Which methods are found."""
+
     @pytest.mark.parametrize("revision", REVISIONS)
     def test_own_methods(self, revision):
-        era = era_of(revision)
-        for method in era.methods:
-            era.require(method)
+        for method, members in RESULT_MEMBERS[revision].items():
+            handler, defined = Server(registry).find_handler(method, era_of(revision))
+            assert callable(handler)
+            assert defined == members
+
+    def missing(self, method, revision):
+        with pytest.raises(MethodNotFound) as caught:
+            Server(registry).find_handler(method, era_of(revision))
+        return caught.value
 
     @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
     @pytest.mark.parametrize("method", ["server/discover", "prompts/list", "", "TOOLS/LIST"])
     def test_unknown_in_the_handshake_era(self, revision, method):
-        with pytest.raises(MethodNotFound) as caught:
-            era_of(revision).require(method)
-        assert (caught.value.code, caught.value.http_status) == (-32601, 200)
+        error = self.missing(method, revision)
+        assert (error.code, error.http_status) == (-32601, 200)
 
     @pytest.mark.parametrize(
         "method",
         ["initialize", "ping", "logging/setLevel", "resources/subscribe", "unknown/method"],
     )
     def test_unknown_in_the_stateless_era(self, method):
-        with pytest.raises(MethodNotFound) as caught:
-            era_of(STATELESS_REVISION).require(method)
-        assert (caught.value.code, caught.value.http_status) == (-32601, 404)
-        assert method in caught.value.message
+        error = self.missing(method, STATELESS_REVISION)
+        assert (error.code, error.http_status) == (-32601, 404)
+        assert method in error.message
 
     @pytest.mark.parametrize("revision", REVISIONS)
     def test_endless_method_is_not_repeated_whole(self, revision):
-        with pytest.raises(MethodNotFound) as caught:
-            era_of(revision).require("x" * 100_000)
-        assert len(caught.value.message) < 200
+        assert len(self.missing("x" * 100_000, revision).message) < 200
 
 
 class TestHandshakeValidation:
     @pytest.mark.parametrize("params", [{}, {"protocolVersion": None}, {"protocolVersion": 2025}])
     def test_initialize_must_name_a_revision(self, params):
         with pytest.raises(InvalidParams) as caught:
-            era_of("2025-11-25").validate(Message(1, "initialize", params), NO_HEADERS)
+            era_of("2025-11-25").validate(Message(1, "initialize", params), NO_HEADERS, NAMES)
         assert caught.value.http_status == 400
 
     def test_initialize_may_leave_out_the_rest(self):
         message = Message(1, "initialize", {"protocolVersion": "x"})
-        era_of("2025-11-25").validate(message, NO_HEADERS)
+        era_of("2025-11-25").validate(message, NO_HEADERS, NAMES)
 
     @pytest.mark.parametrize("id", [1, None])
     @pytest.mark.parametrize("method", ["tools/call", "ping", "notifications/initialized"])
     def test_nothing_else_is_asked(self, method, id):
-        era_of("2025-03-26").validate(Message(id, method), None)
+        era_of("2025-03-26").validate(Message(id, method), None, NAMES)
 
 
 class TestStatelessValidation:
@@ -251,7 +260,7 @@ class TestStatelessValidation:
 
     def refusal(self, exception, message, headers):
         with pytest.raises(exception) as caught:
-            self.era.validate(message, headers)
+            self.era.validate(message, headers, NAMES)
         assert caught.value.http_status == 400
         return caught.value
 
@@ -259,16 +268,16 @@ class TestStatelessValidation:
     def test_valid(self, stateless_request, method):
         """The method need not exist; `require` asks that."""
         message, headers = stateless_request(method)
-        self.era.validate(message, headers)
+        self.era.validate(message, headers, NAMES)
 
     def test_valid_call(self, stateless_request):
         message, headers = stateless_request("tools/call", name="orders_list", arguments={})
         methods.validate_client_request("tools/call", STATELESS_REVISION, message.params)
-        self.era.validate(message, headers)
+        self.era.validate(message, headers, NAMES)
 
     def test_client_info_is_optional_and_not_judged(self, stateless_request):
         meta = {"io.modelcontextprotocol/clientInfo": None}
-        self.era.validate(*stateless_request("tools/list", meta))
+        self.era.validate(*stateless_request("tools/list", meta), NAMES)
 
     @pytest.mark.parametrize(
         "params", [{}, {"_meta": {}}, {"_meta": {CLIENT_CAPABILITIES_KEY: {}}}]
@@ -323,7 +332,7 @@ class TestStatelessValidation:
 
     def test_no_headers_to_compare(self, stateless_request):
         message, _ = stateless_request("tools/call", name="orders_list")
-        self.era.validate(message, None)
+        self.era.validate(message, None, NAMES)
 
     def test_meta_at_a_door_without_headers(self):
         self.refusal(InvalidParams, Message(1, "tools/list", {"_meta": VERSION_META}), None)
@@ -334,12 +343,17 @@ class TestStatelessValidation:
 
     def test_notification_owes_no_meta(self):
         message = Message(None, "notifications/cancelled")
-        self.era.validate(message, named(STATELESS_REVISION))
+        self.era.validate(message, named(STATELESS_REVISION), NAMES)
 
     def test_notification_of_another_revision(self):
         meta = {PROTOCOL_VERSION_KEY: "v999"}
         message = Message(None, "notifications/cancelled", {"_meta": meta})
         self.refusal(UnsupportedProtocolVersion, message, named("v999"))
+
+
+def finish(revision, method, given):
+    """Return the members of a result as a revision has them."""
+    return era_of(revision).finish(given, RESULT_MEMBERS[revision][method], SERVER)
 
 
 class TestFinish:
@@ -349,7 +363,7 @@ class TestFinish:
     )
     def test_is_an_official_result(self, read_result, revision, method):
         """Valid in its revision, and without members that the revision does not define."""
-        finished = era_of(revision).finish(method, RESULTS[method], SERVER)
+        finished = finish(revision, method, RESULTS[method])
         result = read_result(jsonrpc.result(1, finished), method, revision)
         assert result.keys() <= RESULT_MEMBERS[revision][method]
 
@@ -358,40 +372,39 @@ class TestFinish:
     def test_the_handshake_era_adds_nothing(self, revision, method):
         """Nor does it say anything of caching, even when asked to."""
         given = {name: value for name, value in RESULTS[method].items() if name != "cacheScope"}
-        assert era_of(revision).finish(method, RESULTS[method], SERVER) == given
+        assert finish(revision, method, RESULTS[method]) == given
 
     def test_structured_content_is_unknown_to_the_oldest_revision(self):
         having = [
             revision
             for revision in REVISIONS
-            if "structuredContent"
-            in era_of(revision).finish("tools/call", RESULTS["tools/call"], SERVER)
+            if "structuredContent" in finish(revision, "tools/call", RESULTS["tools/call"])
         ]
         assert having == ["2026-07-28", "2025-11-25", "2025-06-18"]
 
     @pytest.mark.parametrize("method", ["server/discover", "tools/list", "tools/call"])
     def test_the_stateless_era_names_type_and_server(self, method):
-        finished = era_of(STATELESS_REVISION).finish(method, RESULTS[method], SERVER)
+        finished = finish(STATELESS_REVISION, method, RESULTS[method])
         assert finished["resultType"] == "complete"
         assert finished["_meta"] == {SERVER_INFO_KEY: SERVER}
 
     @pytest.mark.parametrize("revision", REVISIONS)
     def test_meta_is_kept(self, revision):
         given = {**RESULTS["tools/call"], "_meta": {"a": 1}}
-        finished = era_of(revision).finish("tools/call", given, SERVER)
+        finished = finish(revision, "tools/call", given)
         assert finished["_meta"]["a"] == 1
         assert given["_meta"] == {"a": 1}
 
     @pytest.mark.parametrize("method", ["server/discover", "tools/list"])
     def test_cacheable_results(self, method):
         """Private, unless the caller says otherwise."""
-        finished = era_of(STATELESS_REVISION).finish(method, RESULTS[method], SERVER)
+        finished = finish(STATELESS_REVISION, method, RESULTS[method])
         expected = RESULTS[method].get("cacheScope", "private")
         assert (finished["ttlMs"], finished["cacheScope"]) == (60_000, expected)
 
     def test_a_call_is_not_cacheable(self):
         given = {**RESULTS["tools/call"], "cacheScope": "public"}
-        finished = era_of(STATELESS_REVISION).finish("tools/call", given, SERVER)
+        finished = finish(STATELESS_REVISION, "tools/call", given)
         assert not finished.keys() & {"ttlMs", "cacheScope"}
 
 

@@ -15,6 +15,7 @@ from drf_mcp.protocol.headers import check, decode_value, header_value
 from drf_mcp.protocol.jsonrpc import Message
 
 REVISION = "2026-07-28"
+NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 def http_headers(**values):
@@ -24,7 +25,7 @@ def http_headers(**values):
 
 def mismatch(message, **values):
     with pytest.raises(HeaderMismatch) as caught:
-        check(http_headers(**values), message, REVISION)
+        check(http_headers(**values), message, REVISION, NAMES)
     assert (caught.value.code, caught.value.http_status) == (-32020, 400)
     return caught.value.message
 
@@ -122,6 +123,7 @@ class TestCheck:
             ),
             self.call,
             REVISION,
+            NAMES,
         )
 
     def test_encoded_name(self):
@@ -130,7 +132,7 @@ class TestCheck:
             Mcp_Method="tools/call",
             Mcp_Name="=?base64?b3JkZXJzX2xpc3Q=?=",
         )
-        check(headers, self.call, REVISION)
+        check(headers, self.call, REVISION, NAMES)
 
     def test_missing_version(self):
         assert "MCP-Protocol-Version" in mismatch(
@@ -175,6 +177,7 @@ class TestCheck:
             ),
             message,
             REVISION,
+            NAMES,
         )
 
     def test_prompt_is_named(self):
@@ -190,6 +193,7 @@ class TestCheck:
             http_headers(Mcp_Protocol_Version=REVISION, Mcp_Method="tools/list"),
             Message(1, "tools/list"),
             REVISION,
+            NAMES,
         )
 
     @pytest.mark.parametrize("params", [{}, {"name": 1}])
@@ -207,6 +211,7 @@ class TestCheck:
             http_headers(Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call"),
             Message(1, "tools/call"),
             REVISION,
+            NAMES,
         )
 
     def test_a_notification_needs_no_method(self):
@@ -214,6 +219,7 @@ class TestCheck:
             http_headers(Mcp_Protocol_Version=REVISION),
             Message(None, "notifications/cancelled"),
             REVISION,
+            NAMES,
         )
 
     def test_long_values_are_shortened(self):

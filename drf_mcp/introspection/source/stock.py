@@ -19,16 +19,6 @@ def is_stock(owner: type, *names: str) -> bool:
     return all(package_of(owner, name) == "rest_framework" for name in names)
 
 
-def classes_of(callback: Any, name: str) -> tuple[Any, ...] | None:
-    """Return the classes in an attribute of a callback's view, such as ``permission_classes``.
-
-    None if only an instance can tell, as where the attribute is a property.
-    """
-    own = getattr(callback, "initkwargs", {}).get(name)
-    classes = vars_through(callback.cls, name) if own is None else own
-    return tuple(classes) if isinstance(classes, (list, tuple, set, frozenset)) else None
-
-
 def vars_through(owner: type, name: str) -> Any:
     """Return a class attribute without calling its descriptor."""
     return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)

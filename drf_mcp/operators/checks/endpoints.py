@@ -17,7 +17,7 @@ from rest_framework.permissions import AllowAny
 from drf_mcp.operators.checks.settings import can_read_tools
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.routes import Route
-from drf_mcp.views import MCPView, first_given
+from drf_mcp.views import MCPView
 
 # Names of middleware that sends people to a page: a login, a new password, terms to accept.
 REDIRECTING = re.compile(
@@ -43,17 +43,20 @@ class MountedEndpoint:
 
     def given(self, name: str) -> Any:
         """Return what the endpoint itself was given, None to take the project's setting."""
-        return first_given(
-            self.callback.view_initkwargs.get(name), getattr(self.callback.view_class, name), ()
-        )
+        own = getattr(self.view, name)
+        return () if own is None else own
+
+    @property
+    def view(self) -> MCPView:
+        """The view, as it is made for each request."""
+        view: MCPView = self.callback.view_class(**self.callback.view_initkwargs)
+        return view
 
     @property
     def permission_classes(self) -> Any:
         """The permissions asked before any view's own."""
-        own = self.callback.view_initkwargs.get("permission_classes")
-        return first_given(
-            own, self.callback.view_class.permission_classes, mcp_settings.PERMISSION_CLASSES
-        )
+        own = self.view.permission_classes
+        return mcp_settings.PERMISSION_CLASSES if own is None else own
 
 
 def mounted_endpoints() -> list[MountedEndpoint]:

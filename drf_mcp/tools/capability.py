@@ -1,0 +1,298 @@
+"""The tools of a server: ``tools/list`` and ``tools/call``."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from json.encoder import encode_basestring
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.utils import translation
+from rest_framework.permissions import AllowAny
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.dispatcher import Dispatcher
+from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data, unencodable
+from drf_mcp.dispatch.errors.remediation import UNWRITABLE
+from drf_mcp.envelopes import Envelope, parse_own_envelope
+from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
+from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
+from drf_mcp.observability.logging import observe
+from drf_mcp.observability.records import RequestContext
+from drf_mcp.outcomes import MISSING, Outcome
+from drf_mcp.protocol import Capability, Encoded, Era, jsonrpc
+from drf_mcp.protocol.constants import CACHE_MEMBERS
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import Tool
+from drf_mcp.tools.budget import ToolBudget
+from drf_mcp.tools.registry import unknown_tool
+from drf_mcp.tools.visibility import Visibility, is_open
+from drf_mcp.truncation import kept_promises
+from drf_mcp.truncation.budget import Budget
+
+# Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
+# reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
+MAX_DEPTH = 120
+
+LIST = frozenset({"tools", "nextCursor", "_meta"})
+CALL = frozenset({"content", "isError", "_meta"})
+STRUCTURED_CALL = CALL | {"structuredContent"}
+
+
+class ToolsCapability(Capability):
+    """Lists the tools that a caller may call, and calls them (2026-07-28, server/tools)."""
+
+    name = "tools"
+    methods = {"tools/list": "list_tools", "tools/call": "call_tool"}
+    name_parameters = {"tools/call": "name"}
+    result_members = {
+        "2025-03-26": {"tools/list": LIST, "tools/call": CALL},
+        "2025-06-18": {"tools/list": LIST, "tools/call": STRUCTURED_CALL},
+        "2025-11-25": {"tools/list": LIST, "tools/call": STRUCTURED_CALL},
+        "2026-07-28": {
+            "tools/list": LIST | CACHE_MEMBERS | {"resultType"},
+            "tools/call": STRUCTURED_CALL | {"resultType"},
+        },
+    }
+
+    def get_tools(self, context: RequestContext) -> Mapping[str, Tool]:
+        """Return the tools of a request by name; others are neither listed nor called.
+
+        The permissions of the views are asked afterwards.
+        """
+        tools: Mapping[str, Tool] = self.server.registry.tools(context.urlconf)
+        return tools
+
+    def get_envelope_class(self, tool: Tool) -> type[Envelope]:
+        """Return the envelope class of a tool: its own, the endpoint's or the project's."""
+        return choose_envelope_class(tool, self.server.envelope_class)
+
+    def get_envelope(self, tool: Tool) -> Envelope:
+        """Return the envelope of a tool's results."""
+        envelope_class, force = self.get_envelope_class(tool), self.server.force_envelope
+        return make_envelope(force(envelope_class) if force else envelope_class)
+
+    def get_dispatcher(self) -> Dispatcher:
+        """Return what calls the views."""
+        return Dispatcher(parse_own_envelope)
+
+    def get_budget(self, tool: Tool, arguments: Any, caller: Caller) -> ToolBudget:
+        """Return the budget of one call's result."""
+        return ToolBudget(tool, arguments, caller, self.server.registry)
+
+    # --- tools/list -----------------------------------------------------------------------
+
+    def list_tools(self, context: RequestContext) -> dict[str, Any]:
+        """Answer ``tools/list``: the tools that the caller may call."""
+        every = list(self.get_tools(context).values())
+        page, following = self.paginate(every, context)
+        fragments = (self.get_definition(tool, context.era) for tool in page)
+        members: dict[str, Any] = {"tools": Encoded(b"[%b]" % b",".join(fragments))}
+        if following is not None:
+            members["nextCursor"] = following
+        if self.is_public(every, context):
+            members["cacheScope"] = "public"
+        return members
+
+    def paginate(self, tools: list[Tool], context: RequestContext) -> tuple[list[Tool], str | None]:
+        """Return a page of the tools that the caller sees, and the cursor of the next.
+
+        Only the permissions of its own tools are asked (server/utilities/pagination).
+
+        Raises:
+            InvalidParams: on a cursor that was not given out here.
+        """
+        cursor, size = context.message.params.get("cursor"), mcp_settings.TOOLS_PAGE_SIZE
+        start = 0 if cursor is None else self.find_start(cursor, tools)
+        seen = Visibility(context.caller).of(tools[start:], None if size is None else size + 1)
+        if size is None or len(seen) <= size:
+            return seen, None
+        return seen[:size], base64.urlsafe_b64encode(seen[size - 1].name.encode()).decode()
+
+    def find_start(self, cursor: Any, tools: list[Tool]) -> int:
+        """Return where the page after a cursor starts: behind the tool it names."""
+        try:
+            name = base64.urlsafe_b64decode(cursor).decode()
+            return [tool.name for tool in tools].index(name) + 1
+        except (TypeError, ValueError, binascii.Error):
+            raise InvalidParams("Invalid cursor.") from None
+
+    def is_public(self, tools: list[Tool], context: RequestContext) -> bool:
+        """Return whether the list is the same for everybody, so that shared caches may keep it."""
+        endpoint_open = all(p is AllowAny for p in context.caller.permission_classes)
+        return endpoint_open and all(map(is_open, tools))
+
+    def get_definition(self, tool: Tool, era: Era) -> bytes:
+        """Return a tool's definition as JSON, kept from one list to the next."""
+        envelope = self.get_envelope(tool)
+        key = (era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA)
+        encoded: bytes | None = tool.definitions.get(key)
+        if encoded is None:
+            # In the project's own language, whoever happens to ask first.
+            with translation.override(settings.LANGUAGE_CODE):
+                members = era.tool_members(tool.definition(get_output_schema(tool, envelope)))
+                encoded = tool.definitions[key] = to_bytes(encode_data(members))
+        return encoded
+
+    # --- tools/call -----------------------------------------------------------------------
+
+    def call_tool(self, context: RequestContext) -> dict[str, Any]:
+        """Answer ``tools/call``."""
+        tool = self.get_tool(context)
+        context.check_headers(tool)
+        started = time.perf_counter()
+        arguments = context.message.params.get("arguments")
+        dispatcher = self.get_dispatcher()
+        outcome = dispatcher.dispatch(tool, arguments, context.caller)
+        budget = self.get_budget(tool, arguments, context.caller)
+        writer = ResultWriter(self.get_envelope(tool), context.era)
+
+        def write_failure(exc: Exception) -> dict[str, Any]:
+            nonlocal outcome
+            request, request_id = context.caller.request, outcome.request_id
+            failure = dispatcher.get_crash_outcome(tool, request, exc, request_id)
+            outcome = writer.explain(failure, outcome, exc)
+            return ResultWriter(writer.envelope, context.era).write(outcome)
+
+        result = contain(lambda: writer.write(outcome, budget), write_failure)
+        observe(tool, outcome, result, context, started)
+        return result
+
+    def get_tool(self, context: RequestContext) -> Tool:
+        """Return the tool that a call names.
+
+        Raises:
+            InvalidParams: if the call names none.
+            UnknownTool: if there is none by that name, naming the nearest ones.
+        """
+        name = context.message.params.get("name")
+        if not isinstance(name, str):
+            raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
+        tools = self.get_tools(context)
+        tool = tools.get(name)
+        if tool is None:
+            raise UnknownTool(unknown_tool(name, tools))
+        return tool
+
+
+class ResultWriter:
+    """Writes outcomes as the results of calls.
+
+    Args:
+        envelope: the shape of the results.
+        era: the era of the call.
+    """
+
+    def __init__(self, envelope: Envelope, era: Era) -> None:
+        self.envelope = envelope
+        self.era = era
+        self.encoder = AnswerEncoder()
+
+    def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
+        """Return the members of a CallToolResult, the envelope in both channels."""
+        envelope, encoder = self.envelope, self.encoder
+        texts = envelope.texts(outcome, encoder.encode)
+        if budget is not None and budget.is_exceeded(outcome, "".join(texts)):
+            outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
+            outcome = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
+            texts = envelope.texts(outcome, encoder.encode)
+        if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
+            raise NestedTooDeep(MAX_DEPTH)
+        blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(t)) for t in texts]
+        types = self.era.content_types
+        blocks += [jsonrpc.encode(block) for block in outcome.content if block["type"] in types]
+        members: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
+        if envelope.structured_content:
+            members["structuredContent"] = Encoded(to_bytes(texts[0]))
+        if outcome.is_error:
+            members["isError"] = True
+        if meta := envelope.result_meta(outcome):
+            members["_meta"] = meta
+        return members
+
+    def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
+        """Return the failure to write an outcome, saying what in it could not be written.
+
+        Args:
+            failure: the failure.
+            outcome: the outcome that could not be written.
+            exc: why.
+        """
+        # What failed while it was read would be read again, and nothing is wrong with its type.
+        if failure.failure is None or self.encoder.unread is not None:
+            return failure
+        if isinstance(exc, (NestedTooDeep, RecursionError)):
+            # Looking for the place would write the value once more for each level.
+            fault = f"The answer cannot be written as JSON: it is {NestedTooDeep(MAX_DEPTH)}"
+        else:
+            fault = next(self.find_faults(outcome), "")
+        if not fault:
+            return failure
+        explained = replace(
+            failure.failure,
+            message=f"{fault}. It was logged under the id {failure.request_id}.",
+            remediation=UNWRITABLE.text,
+            recoverable=UNWRITABLE.recoverable,
+        )
+        return replace(failure, failure=explained)
+
+    def find_faults(self, outcome: Outcome) -> Iterator[str]:
+        """Yield which parts of an outcome hold what JSON cannot."""
+        parts = [
+            ("The answer", outcome.data),
+            ("The telemetry", outcome.telemetry),
+            ("The meta", outcome.meta),
+            *((f"The context of the warning {w.code}", w.context) for w in outcome.warnings),
+        ]
+        if outcome.failure is not None:
+            parts.append(("The context of the failure", outcome.failure.context))
+        for name, part in parts:
+            found = unencodable(part, self.encoder)
+            if found is not None:
+                pointer, wrong = found
+                yield f"{name} cannot be written as JSON: {pointer or 'it'} is {wrong}"
+
+
+_ENVELOPES: dict[type[Envelope], Envelope] = {}
+
+
+def make_envelope(envelope_class: type[Envelope]) -> Envelope:
+    """Return the one instance of an envelope class."""
+    envelope = _ENVELOPES.get(envelope_class)
+    if envelope is None:
+        envelope = _ENVELOPES[envelope_class] = envelope_class()
+    return envelope
+
+
+def choose_envelope_class(
+    tool: Tool | None, endpoint_class: type[Envelope] | None = None
+) -> type[Envelope]:
+    """Return the envelope class of a tool, of its endpoint, or ENVELOPE_CLASS."""
+    own = tool.options.envelope_class if tool else None
+    chosen: type[Envelope] = own or endpoint_class or mcp_settings.ENVELOPE_CLASS
+    return chosen
+
+
+def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | None:
+    """Return the ``outputSchema`` of a tool in an envelope, None to have none.
+
+    Raises:
+        ImproperlyConfigured: on a kind of schema that does not exist.
+    """
+    own = tool.options.output_schema
+    kind = mcp_settings.OUTPUT_SCHEMA if own is MISSING else own
+    if kind is None:
+        return None
+    if not isinstance(kind, Mapping) and kind not in ("envelope", "full"):
+        raise ImproperlyConfigured(
+            f"OUTPUT_SCHEMA and output_schema are 'envelope', 'full' or None, not {kind!r}."
+        )
+    data = kept_promises(kind) if isinstance(kind, Mapping) else {}
+    if kind == "full":
+        data = tool.schema.output
+    return envelope.schema(data)

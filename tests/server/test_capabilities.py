@@ -1,0 +1,141 @@
+"""A server with a capability of the project's own beside the tools, served in both eras."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import path
+
+from drf_mcp.protocol import REVISIONS, Capability
+from drf_mcp.server import Server
+from drf_mcp.tools.capability import ToolsCapability
+from drf_mcp.views import MCPView
+from tests.agents import Agent
+
+
+class Dictionary(Capability):
+    """Gives the plural of a word."""
+
+    name = "dictionary"
+    methods = {"dictionary/plural": "get_plural"}
+    name_parameters = {"dictionary/plural": "word"}
+    result_members = {
+        revision: {"dictionary/plural": frozenset({"plural", "_meta"})} for revision in REVISIONS
+    }
+
+    def get_capability_object(self, era):
+        return {"languages": ["en"]}
+
+    def get_plural(self, context):
+        context.caller.authenticate()
+        return {"plural": context.message.params["word"] + "s", "internal": "not sent"}
+
+
+class WordServer(Server):
+    """Tools and a dictionary."""
+
+    capability_classes = [ToolsCapability, Dictionary]
+
+    def get_server_info(self):
+        return {**super().get_server_info(), "name": "words"}
+
+    def get_instructions(self):
+        return "Words are looked up here."
+
+
+@pytest.fixture
+def endpoint(settings):
+    """The path of an endpoint with the server."""
+    view = MCPView.as_view(server_class=WordServer, permission_classes=[])
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("words/", view)]})
+    return "/words/"
+
+
+def send(endpoint, revision, method, params, **headers):
+    """Send a request by hand: agents check results against the methods of the specification."""
+    message, own = Agent(Client(), revision=revision).frame(method, params)
+    return Client().post(
+        endpoint, message, content_type="application/json", headers={**own, **headers}
+    )
+
+
+@pytest.fixture(autouse=True)
+def every_message_is_judged(watch):
+    """The official types know no such method."""
+    yield
+    watch.messages.clear()
+
+
+@pytest.fixture(params=["2026-07-28", "2025-11-25"])
+def revision(request):
+    return request.param
+
+
+def test_its_method_is_served_and_sends_what_the_revision_defines(endpoint, revision):
+    response = send(endpoint, revision, "dictionary/plural", {"word": "cat"}, **{"Mcp-Name": "cat"})
+    result = response.json()["result"]
+    assert result["plural"] == "cats"
+    assert result.keys() - {"resultType", "_meta"} == {"plural"}
+
+
+def test_it_is_advertised_beside_the_tools(endpoint, revision):
+    handshake = {"2026-07-28": "server/discover"}.get(revision, "initialize")
+    params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {}}
+    result = send(endpoint, revision, handshake, params).json()["result"]
+    assert result["capabilities"] == {"tools": {}, "dictionary": {"languages": ["en"]}}
+    assert result["instructions"] == "Words are looked up here."
+    known = result.get("serverInfo") or result["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert known["name"] == "words"
+
+
+def test_the_name_header_is_held_against_its_parameter(endpoint):
+    response = send(
+        endpoint, "2026-07-28", "dictionary/plural", {"word": "cat"}, **{"Mcp-Name": "dog"}
+    )
+    assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
+
+
+def test_a_method_without_a_result_in_the_revision_does_not_exist(endpoint, monkeypatch):
+    monkeypatch.setattr(Dictionary, "result_members", {})
+    response = send(endpoint, "2025-11-25", "dictionary/plural", {"word": "cat"})
+    assert response.json()["error"]["code"] == -32601
+
+
+def test_tools_that_the_capability_does_not_give_are_neither_listed_nor_called(settings, expose):
+    from tests.test_structure import Word
+
+    class NoWords(ToolsCapability):
+        def get_tools(self, context):
+            tools = super().get_tools(context)
+            return {name: tool for name, tool in tools.items() if name != "word"}
+
+    server_class = type("Quiet", (Server,), {"capability_classes": [NoWords]})
+    expose(
+        path("word/", Word.as_view()),
+        path("other/", Word.as_view()),
+        path("quiet/", MCPView.as_view(server_class=server_class)),
+    )
+    listed = send("/quiet/", "2025-11-25", "tools/list", {}).json()["result"]["tools"]
+    assert [tool["name"] for tool in listed] == ["other"]
+    refused = send("/quiet/", "2025-11-25", "tools/call", {"name": "word"}).json()
+    assert "word" in refused["error"]["message"]
+
+
+def test_an_endpoint_chooses_who_may_call_by_hooks(settings):
+    from rest_framework.authentication import TokenAuthentication
+    from rest_framework.permissions import IsAuthenticated
+
+    class Keyed(TokenAuthentication):
+        def __init__(self, keyword):
+            self.keyword = keyword
+
+    class KeyedView(MCPView):
+        def get_authenticators(self):
+            return [Keyed("Key")]
+
+        def get_permissions(self):
+            return [IsAuthenticated()]
+
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("k/", KeyedView.as_view())]})
+    response = send("/k/", "2025-11-25", "tools/list", {})
+    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Key")
