@@ -111,6 +111,22 @@ STATUS_CODES: Mapping[int, str] = {
 }
 """The standard code of an HTTP status, where nothing more precise is known."""
 
+CAUSES: Mapping[str, str] = {
+    "parse_error": "INVALID_FORMAT",
+    "unsupported_media_type": "INVALID_FORMAT",
+    "not_acceptable": "INVALID_FORMAT",
+    "not_authenticated": "UNAUTHORIZED",
+    "authentication_failed": "UNAUTHORIZED",
+    "permission_denied": "FORBIDDEN",
+    "not_found": "NOT_FOUND",
+    "method_not_allowed": "METHOD_NOT_ALLOWED",
+    "throttled": "RATE_LIMIT_EXCEEDED",
+    "conflict": "CONFLICT",
+    "feature_disabled": "FEATURE_DISABLED",
+    "service_unavailable": "UNAVAILABLE",
+}
+"""The standard code by the code of an ErrorDetail: REST framework's own, this package's."""
+
 WARNING_SEVERITIES: Mapping[str, Severity] = {
     "CONTENT_TRUNCATED": Severity.INFO,
     "STALE_CACHE": Severity.WARNING,

@@ -11,7 +11,7 @@ from rest_framework.renderers import JSONRenderer
 from drf_mcp.dispatch.content import BODILESS
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator
-from drf_mcp.dispatch.response import OutcomeBuilder, ViewResponse, new_request_id
+from drf_mcp.dispatch.response import ViewResponse, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
@@ -74,13 +74,14 @@ def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
     )
     # Only an error speaks of the body, which a view may have left unread.
     body = read_request_body(view.request) if response.exception or answer.status >= 400 else {}
+    dispatcher = Dispatcher(parse_own_envelope)
     if tool is None:
         pointers = RequestPointers(view.request, body)
-        told = OutcomeBuilder(view.get_view_name(), pointers, parse_own_envelope).build(answer)
+        told = dispatcher.build_outcome(view.get_view_name(), pointers, answer)
     else:
         arguments = tool.pointers(rebuild_call(tool.arguments, view, body))
-        told = OutcomeBuilder(tool.name, arguments, parse_own_envelope).build(answer)
-        told = Dispatcher().add_list_hint(told, tool)
+        told = dispatcher.build_outcome(tool.name, arguments, answer)
+        told = dispatcher.add_list_hint(told, tool)
     return replace(told, request_id=told.request_id or new_request_id())
 
 
@@ -112,22 +113,6 @@ class RequestPointers(ArgumentLocator):
     def pointer(self, path: Sequence[str | int]) -> str:
         """Return the JSON pointer into the body."""
         return JSONPointer.from_path(path)
-
-    def received(self, pointer: str) -> Any:
-        """Return nothing: the caller knows what it sent."""
-        return MISSING
-
-    def accepted(self, pointer: str) -> str | None:
-        """Return nothing: without a tool nobody has described it."""
-        return None
-
-    def optional(self, pointer: str) -> bool:
-        """Return False: without a tool nobody knows."""
-        return False
-
-    def is_file(self, pointer: str) -> bool:
-        """Return False: without a tool nobody knows."""
-        return False
 
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the query parameters of the next page."""

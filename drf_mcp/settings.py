@@ -116,6 +116,11 @@ SETTINGS: dict[str, Setting] = {
     "ENVELOPE_CLASS": Setting(
         "drf_mcp.envelopes.ResponseV2Envelope", Class("drf_mcp.envelopes.Envelope")
     ),
+    # Gives errors of views their code, category and advice: a drf_mcp.dispatch.errors.ErrorMapper.
+    # See docs/errors.md.
+    "ERROR_MAPPER_CLASS": Setting(
+        "drf_mcp.dispatch.errors.ErrorMapper", Class("drf_mcp.dispatch.errors.ErrorMapper")
+    ),
     # What tools/list says of results: "envelope" (the envelope, its data open), "full"
     # (its data as far as stock fields guarantee it) or None (nothing).
     # See docs/arguments_and_schemas.md.

@@ -8,8 +8,7 @@ from typing import Any
 
 from docs.reference_pages.markdown import code, page, table
 from drf_mcp import exceptions
-from drf_mcp.codes import CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
-from drf_mcp.dispatch.errors.mapper import CAUSES
+from drf_mcp.codes import CAUSES, CODES, HANDLING, STATUS_CODES, WARNING_SEVERITIES
 from drf_mcp.dispatch.errors.remediation import PROBLEM_REMEDIES, STATUS_ADVICE
 from drf_mcp.outcomes import Severity
 
@@ -72,7 +71,7 @@ def failure_rows() -> Iterator[list[str]]:
 def when(error_code: str) -> str:
     """Return what gives a standard code: statuses, and codes of exceptions."""
     statuses = [str(status) for status, given in STATUS_CODES.items() if given == error_code]
-    causes = [code(cause) for cause, (given, _) in CAUSES.items() if given == error_code]
+    causes = [code(cause) for cause, given in CAUSES.items() if given == error_code]
     said = [f"HTTP {', '.join(statuses)}"] if statuses else []
     if error_code in WHEN:
         said.append(WHEN[error_code])

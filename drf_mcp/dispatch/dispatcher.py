@@ -23,8 +23,7 @@ from django.urls import ResolverMatch
 from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.errors.blockers import Listings
-from drf_mcp.dispatch.errors.crashes import exception_failure
-from drf_mcp.dispatch.errors.mapper import not_found, refused_arguments
+from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper, exception_status
 from drf_mcp.dispatch.middleware import (
     CallHandler,
     Passage,
@@ -42,6 +41,7 @@ from drf_mcp.dispatch.response import (
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import InternalError, contain
 from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.arguments.bound_call import Call
 
@@ -77,7 +77,9 @@ class Dispatcher:
         try:
             call = tool.bind(arguments)
         except ArgumentsRefused as exc:
-            outcome = self.get_failed_outcome(tool, 400, refused_arguments(exc.problems))
+            outcome = self.get_failed_outcome(
+                tool, 400, self.get_error_mapper().from_problems(exc.problems)
+            )
         else:
             with stopwatch.watching():
                 outcome = self.perform_call(tool, call, caller, request_id)
@@ -99,7 +101,8 @@ class Dispatcher:
         path = route.build(call.kwargs)
         match = None if path is None else route.match(path, call.kwargs, caller.request)
         if path is None or match is None:
-            return self.get_failed_outcome(tool, 404, not_found())
+            failure = self.get_error_mapper().from_status(404, "Not found.")
+            return self.get_failed_outcome(tool, 404, failure)
         request = self.get_request(tool, call, caller, path)
         request.resolver_match = match
 
@@ -169,16 +172,39 @@ class Dispatcher:
             request: the request that the view got.
             response: the response, rendered or not.
         """
-        builder = OutcomeBuilder(tool.name, tool.pointers(call), self.recognize)
-        outcome = builder.build(ViewResponse.read(response, request, call.query_string))
+        answer = ViewResponse.read(response, request, call.query_string)
+        outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
         return select_fields(outcome, call.fields) if call.fields else outcome
+
+    def build_outcome(
+        self, tool: str, arguments: ArgumentLocator, response: ViewResponse
+    ) -> Outcome:
+        """Return the outcome of a response whose body was read.
+
+        Args:
+            tool: the tool's name.
+            arguments: finds the arguments that an error or a link speaks of.
+            response: the response.
+        """
+        builder = OutcomeBuilder(tool, arguments, self.get_error_mapper, self.recognize)
+        return builder.build(response)
+
+    def get_error_mapper(self, arguments: ArgumentLocator | None = None) -> ErrorMapper:
+        """Return the mapper of errors: by default an ERROR_MAPPER_CLASS.
+
+        Args:
+            arguments: finds the arguments that an error speaks of.
+        """
+        mapper: ErrorMapper = mcp_settings.ERROR_MAPPER_CLASS(arguments)
+        return mapper
 
     def get_crash_outcome(
         self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
     ) -> Outcome:
         """Return the outcome of an exception that left the view; log an unexpected one."""
         listings = Listings(tool.finders, getattr(request, "caller", None))
-        status, failure = exception_failure(exc, request_id, listings.named)
+        failure = self.get_error_mapper().from_exception(exc, request_id, listings.named)
+        status = exception_status(exc)
         if status >= 500:
             report_crash(tool, request, exc, request_id)
         return self.get_failed_outcome(tool, status, failure, request_id)

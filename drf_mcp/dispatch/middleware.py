@@ -21,7 +21,7 @@ from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
 from rest_framework.response import Response
 
-from drf_mcp.dispatch.errors.crashes import EXCEPTION_STATUSES
+from drf_mcp.dispatch.errors.mapper import exception_status
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
@@ -79,8 +79,7 @@ class Passage:
 
     def substitute_for(self, exc: Exception) -> HttpResponse:
         """Return what middleware further out sees of an exception: the status of Django's page."""
-        status = next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
-        self.raised, self.substitute = exc, HttpResponse(status=status)
+        self.raised, self.substitute = exc, HttpResponse(status=exception_status(exc))
         return self.substitute
 
 

@@ -12,7 +12,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from drf_mcp.dispatch.content import BODILESS, Content, read_response
-from drf_mcp.dispatch.errors.mapper import ArgumentLocator, response_failure, soft_failure
+from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.pagination import pagination_of
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import approaching, rate_limit_of
@@ -98,14 +98,20 @@ class OutcomeBuilder:
     Args:
         tool: the tool's name.
         arguments: finds the arguments that an error or a link speaks of.
+        get_error_mapper: makes the mapper of the response's errors.
         recognize: reads the outcome out of an envelope that a view built itself.
     """
 
     def __init__(
-        self, tool: str, arguments: ArgumentLocator, recognize: Recognizer | None = None
+        self,
+        tool: str,
+        arguments: ArgumentLocator,
+        get_error_mapper: Callable[[ArgumentLocator], ErrorMapper],
+        recognize: Recognizer | None = None,
     ) -> None:
         self.tool = tool
         self.arguments = arguments
+        self.get_error_mapper = get_error_mapper
         self.recognize = recognize
 
     def build(self, response: ViewResponse) -> Outcome:
@@ -144,11 +150,12 @@ class OutcomeBuilder:
         """Return the outcome of a body that is data, an error body or a soft failure."""
         data, status = response.data, response.status
         if status >= 400:
-            failure = response_failure(status, data, response.headers, self.arguments)
+            mapper = self.get_error_mapper(self.arguments)
+            failure = mapper.from_response(status, data, response.headers)
             return Outcome("", status, data=data, failure=failure)
         if response.excepted and status < 300 and data is not None:
             detail = response.soft_detail()
-            failure = soft_failure(detail, self.arguments)
+            failure = self.get_error_mapper(self.arguments).from_soft_failure(detail)
             return Outcome("", status, data=detail.answer, failure=failure, body=data)
         page = pagination_of(response.view, data, response.query_string, self.arguments.moved)
         return Outcome("", status, data=data, pagination=page)

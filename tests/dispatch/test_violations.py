@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
-from drf_mcp.dispatch.errors.crashes import exception_failure
+from drf_mcp.dispatch.errors import ErrorMapper
 from drf_mcp.dispatch.errors.violations import Rule, broken_rule
 from drf_mcp.envelopes import (
     OkEnvelope,
@@ -358,6 +358,6 @@ DRIVERS = [
 @pytest.mark.parametrize(("cause", "rule"), DRIVERS, ids=map(str, range(len(DRIVERS))))
 def test_the_drivers_code_decides(cause, rule):
     assert broken_rule(caused(cause)) is rule
-    _, failure = exception_failure(caused(cause), "req_1")
+    failure = ErrorMapper().from_exception(caused(cause), "req_1")
     assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
     assert "secret" not in failure.message

@@ -1,1 +1,5 @@
-"""What a view's error means: its code, its problems, and what to do next."""
+"""Errors of views as failures: codes, problems, what to do."""
+
+from drf_mcp.dispatch.errors.mapper import ErrorMapper
+
+__all__ = ["ErrorMapper"]

@@ -1,62 +1,51 @@
-"""What REST framework and Django say is wrong, as a `Failure` with `Problem`s.
+"""Error responses and exceptions of views, as a `Failure` with its `Problem`s.
 
-The cause is read from the codes of the response's ErrorDetails first and from the
-HTTP status second, so that a project's own exception handler is respected whatever
-its bodies look like.
+The code is read from the response's ErrorDetails first and from the HTTP status second, so
+that a project's own exception handler is respected whatever its bodies look like.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from http.client import responses
 from typing import Any, Protocol
 
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import ErrorDetail
 
-from drf_mcp.codes import (
-    CODES,
-    STATUS_CODES,
-    category_of_code,
-    screaming_code,
-)
-from drf_mcp.dispatch.errors.error_objects import Path
+from drf_mcp.codes import CAUSES, Category, category_of_code, screaming_code, standard_code
 from drf_mcp.dispatch.errors.parsing import (
+    Path,
+    complains,
     detail_code,
+    exception_code,
+    exception_context,
     is_detail,
-    is_fact,
     leaves,
     sentence,
     unwrapped,
 )
 from drf_mcp.dispatch.errors.remediation import problem_remedy, remedy, status_advice
+from drf_mcp.dispatch.errors.violations import Blockers, violation_failure
 from drf_mcp.exceptions import SoftDetail, SoftFailure
-from drf_mcp.outcomes import MISSING, Category, Failure, Problem
+from drf_mcp.outcomes import MISSING, Failure, Problem
 
-# By the code of an exception's ErrorDetail: REST framework's own and this package's.
-CAUSES: dict[str, tuple[str, Category]] = {
-    "parse_error": ("INVALID_FORMAT", Category.VALIDATION),
-    "unsupported_media_type": ("INVALID_FORMAT", Category.VALIDATION),
-    "not_acceptable": ("INVALID_FORMAT", Category.VALIDATION),
-    "not_authenticated": ("UNAUTHORIZED", Category.AUTHENTICATION),
-    "authentication_failed": ("UNAUTHORIZED", Category.AUTHENTICATION),
-    "permission_denied": ("FORBIDDEN", Category.AUTHORIZATION),
-    "not_found": ("NOT_FOUND", Category.NOT_FOUND),
-    "method_not_allowed": ("METHOD_NOT_ALLOWED", Category.VALIDATION),
-    "throttled": ("RATE_LIMIT_EXCEEDED", Category.RATE_LIMIT),
-    "conflict": ("CONFLICT", Category.CONFLICT),
-    "feature_disabled": ("FEATURE_DISABLED", Category.FEATURE_FLAG),
-    "service_unavailable": ("UNAVAILABLE", Category.UNAVAILABLE),
-}
-# By the HTTP status, where nothing more precise is known.
-STATUSES = {status: (code, CODES[code]) for status, code in STATUS_CODES.items() if status != 400}
-INVALID = ("VALIDATION_ERROR", Category.VALIDATION)
-INTERNAL = ("INTERNAL_ERROR", Category.INTERNAL)
+# Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
+PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
 # Codes that say nothing: they leave the cause to the status.
 GENERAL_CODES = frozenset({"invalid", "error"})
 RETRY_STATUSES = frozenset({429, 503})
-# Statuses whose texts speak of the arguments.
-VALIDATING = frozenset({400, 422})
+# The status that Django itself answers with when an exception of this type leaves a view.
+EXCEPTION_STATUSES: dict[type[BaseException], int] = {
+    Http404: 404,
+    PermissionDenied: 403,
+    MultiPartParserError: 400,
+    BadRequest: 400,
+    SuspiciousOperation: 400,
+}
 
 
 class ArgumentLocator(Protocol):
@@ -64,201 +53,232 @@ class ArgumentLocator(Protocol):
 
     def knows(self, name: str | int) -> bool:
         """Return whether an argument stands for this name of the view's."""
+        return False
 
     def pointer(self, path: Sequence[str | int]) -> str:
         """Return the JSON pointer into the arguments."""
+        return ""
 
     def received(self, pointer: str) -> Any:
         """Return the value at a pointer, masked where secret."""
+        return MISSING
 
     def accepted(self, pointer: str) -> str | None:
         """Return in words what would be accepted at a pointer."""
+        return None
 
     def optional(self, pointer: str) -> bool:
         """Return whether what is at a pointer is known to be optional."""
+        return False
 
     def is_file(self, pointer: str) -> bool:
         """Return whether what is at a pointer is known to be a file."""
+        return False
 
     def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
         """Return the arguments with other query parameters, None if none stands for one."""
+        return None
 
 
-def response_failure(
-    status: int, data: Any, headers: Mapping[str, str], arguments: ArgumentLocator
-) -> Failure:
-    """Return why a response with an error status failed.
-
-    Args:
-        status: the HTTP status, 400 or more.
-        data: the body as the view gave it; None if it is no data.
-        headers: the response's headers.
-        arguments: finds the arguments that the body speaks of.
-    """
-    texts = list(leaves(data))
-    problems = problems_of(status, [located(*entry, arguments) for entry in texts], arguments)
-    code, category = cause(status, exception_code(status, data, texts), problems)
-    context = {**told_context(texts), **retry_context(status, headers)}
-    advice = status_advice(status)
-    return Failure(
-        code=code,
-        category=category,
-        message=message_of(status, data, problems),
-        remediation=remedy(code, category, problems, context, advice),
-        problems=problems,
-        context=context,
-        recoverable=None if advice is None or problems else advice.recoverable,
-    )
+class UnknownArguments(ArgumentLocator):
+    """Finds no argument, where none became a request."""
 
 
-def soft_failure(detail: SoftDetail, arguments: ArgumentLocator) -> Failure:
-    """Return the failure of a call that worked and whose answer is no.
+class ErrorMapper:
+    """Maps error responses and exceptions of views to failures.
 
-    Its code is that of the first message, its category follows the code.
-    """
-    texts = [located(*entry, arguments) for entry in leaves(detail.errors)]
-    problems = tuple(
-        replace(problem, remediation=detail.remediation or problem.remediation)
-        for problem in (problem_of(path, text, arguments) for path, text in texts)
-        if problem.pointer or len(texts) > 1
-    )
-    first = texts[0][1] if texts else str(SoftFailure.default_detail)
-    said = detail_code(first) if texts else SoftFailure.default_code
-    own = screaming_code(said)
-    code, category = CAUSES.get(said) or (own, category_of_code(own, 200))
-    return Failure(
-        code=code,
-        category=category,
-        message=problems[0].message if problems else str(first),
-        remediation=detail.remediation or remedy(code, category, problems, {}),
-        problems=problems,
-        soft=True,
-    )
+    A subclass gives exceptions of a project codes, categories and advice of their own;
+    ``ERROR_MAPPER_CLASS`` names the subclass::
 
-
-def refused_arguments(problems: Sequence[Problem]) -> Failure:
-    """Return the failure of arguments that never became a request."""
-    codes = {problem.code for problem in problems}
-    code = "MISSING_REQUIRED" if codes == {"required"} else "VALIDATION_ERROR"
-    if codes == {"invalid"}:
-        code = "INVALID_FORMAT"
-    return Failure(
-        code=code,
-        category=Category.VALIDATION,
-        message=summary(problems),
-        remediation=remedy(code, Category.VALIDATION, problems, {}),
-        problems=tuple(problems),
-    )
-
-
-def not_found(message: str = "Not found.") -> Failure:
-    """Return the failure of a path that no object answers to."""
-    code, category = STATUSES[404]
-    return Failure(code, category, message, remedy(code, category, (), {}))
-
-
-def located(path: Path, text: str, arguments: ArgumentLocator) -> tuple[Path, str]:
-    """Return a text with its path from an argument on, without what a body wraps it in.
-
-    Names that lead to no argument are put before the text.
-    """
-    for start in range(len(path)):
-        # An index below a name of the view's counts its own items, not those of the body.
-        is_nested = isinstance(path[start], int) and unwrapped(path[:start])
-        if not is_nested and arguments.knows(path[start]):
-            return path[start:], text
-    rest = unwrapped(path)
-    if arguments.pointer(rest) or not (rest and is_detail(text)):
-        return rest if arguments.pointer(rest) else (), text
-    named = f"{'.'.join(map(str, rest))}: {text}"
-    return (), ErrorDetail(named, detail_code(text))
-
-
-def exception_code(status: int, data: Any, texts: Sequence[tuple[Path, str]]) -> str:
-    """Return the code of the exception, as against those of its problems; "" if none.
-
-    What a validation error says of the arguments stands in lists.
-    """
-    validating = status in VALIDATING
-    alone = list(data.values()) if isinstance(data, Mapping) else []
-    for path, text in texts:
-        if is_detail(text) and not (validating and unwrapped(path)):
-            code = detail_code(text)
-            if not validating or code in CAUSES or any(text is value for value in alone):
-                return code
-    return ""
-
-
-def problems_of(
-    status: int, entries: Sequence[tuple[Path, str]], arguments: ArgumentLocator
-) -> tuple[Problem, ...]:
-    """Return a problem for each text that speaks of an argument, or of all of them."""
-    problems = (
-        problem_of(path, text, arguments) for path, text in entries if complains(status, path, text)
-    )
-    # A body that only repeats what was sent does not complain of it.
-    return tuple(problem for problem in problems if problem.message != problem.received)
-
-
-def complains(status: int, path: Path, text: str) -> bool:
-    """Return whether a text of an error body says what is wrong with the arguments."""
-    if status in VALIDATING:
-        about_an_argument = bool(path) and not is_fact(path, text)
-        return about_an_argument or (is_detail(text) and detail_code(text) not in CAUSES)
-    return status < 500 and bool(path) and is_detail(text)
-
-
-def problem_of(path: Path, text: str, arguments: ArgumentLocator) -> Problem:
-    """Return one problem, with what was received and what would be accepted."""
-    pointer = arguments.pointer(path)
-    problem = Problem(
-        code=detail_code(text) if is_detail(text) else "invalid",
-        message=str(text),
-        pointer=pointer,
-        received=arguments.received(pointer) if path and pointer else MISSING,
-        accepted=arguments.accepted(pointer) if path and pointer else None,
-    )
-    remediation = problem_remedy(
-        problem,
-        optional=bool(pointer) and arguments.optional(pointer),
-        is_file=bool(pointer) and arguments.is_file(pointer),
-    )
-    return replace(problem, remediation=remediation)
-
-
-def cause(status: int, code: str, problems: Sequence[Problem]) -> tuple[str, Category]:
-    """Return error code and category: from the codes first, then from the status.
+        class ShopErrorMapper(ErrorMapper):
+            def get_error_code(self, status, cause="", problems=(), exc=None):
+                if isinstance(exc, StockLocked):
+                    return "STOCK_LOCKED"
+                return super().get_error_code(status, cause, problems, exc)
 
     Args:
-        status: the HTTP status.
-        code: the exception's own code, "" if it has none.
-        problems: what is wrong with the arguments.
+        arguments: finds the arguments that an error speaks of.
     """
-    if code in CAUSES and status < 500:
-        return CAUSES[code]
-    by_status = STATUSES.get(status, INTERNAL if status >= 500 else INVALID)
-    if code and code not in GENERAL_CODES and code not in CAUSES:
-        return screaming_code(code), category_of_code(screaming_code(code), status)
-    if by_status is not INVALID:
-        return by_status
-    codes = {problem.code for problem in problems}
-    if codes == {"required"}:
-        return "MISSING_REQUIRED", Category.VALIDATION
-    if codes == {"unique"}:
-        return "DUPLICATE_ENTRY", Category.CONFLICT
-    return INVALID
+
+    def __init__(self, arguments: ArgumentLocator | None = None) -> None:
+        self.arguments = arguments or UnknownArguments()
+
+    def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
+        """Return the failure of a response with an error status.
+
+        Args:
+            status: the HTTP status, 400 or more.
+            data: the body as the view gave it; None if it is no data.
+            headers: the response's headers.
+        """
+        texts = list(leaves(data))
+        problems = self.get_problems(status, [self.locate(*entry) for entry in texts])
+        message = summary(problems) if problems else sentence(data)
+        context = {**exception_context(texts), **retry_context(status, headers)}
+        error_code = self.get_error_code(status, exception_code(status, data, texts), problems)
+        return self.make_failure(error_code, status, message, problems, context)
+
+    def from_exception(
+        self,
+        exc: BaseException,
+        request_id: str = "",
+        name_blockers: Callable[[Blockers], str] | None = None,
+    ) -> Failure:
+        """Return the failure of an exception that left the view.
+
+        Of an unexpected exception the caller learns the id alone, since its text may hold secrets.
+
+        Args:
+            exc: the exception.
+            request_id: the id under which the exception is logged.
+            name_blockers: names the rows that keep others from being deleted; None names
+                their models.
+        """
+        violated = violation_failure(exc, name_blockers)
+        if violated is not None:
+            return violated
+        status = exception_status(exc)
+        message = ""
+        if status >= 500:
+            message = f"An unexpected error occurred. It was logged under the id {request_id}."
+        return self.make_failure(self.get_error_code(status, exc=exc), status, message)
+
+    def from_soft_failure(self, detail: SoftDetail) -> Failure:
+        """Return the failure of a call that worked and whose answer is no.
+
+        Its code is that of the first message, its category follows the code.
+        """
+        texts = [self.locate(*entry) for entry in leaves(detail.errors)]
+        problems = tuple(
+            replace(problem, remediation=detail.remediation or problem.remediation)
+            for problem in (self.make_problem(path, text) for path, text in texts)
+            if problem.pointer or len(texts) > 1
+        )
+        first = texts[0][1] if texts else str(SoftFailure.default_detail)
+        cause = detail_code(first) if texts else SoftFailure.default_code
+        message = problems[0].message if problems else str(first)
+        failure = self.make_failure(self.get_error_code(200, cause), 200, message, problems)
+        remediation = detail.remediation or failure.remediation
+        return replace(failure, soft=True, remediation=remediation)
+
+    def from_problems(self, problems: Sequence[Problem]) -> Failure:
+        """Return the failure of arguments that never became a request."""
+        is_malformed = {problem.code for problem in problems} == {"invalid"}
+        error_code = "INVALID_FORMAT" if is_malformed else self.get_error_code(400, "", problems)
+        return self.make_failure(error_code, 400, summary(problems), problems)
+
+    def from_status(self, status: int, message: str = "") -> Failure:
+        """Return the failure of an HTTP status."""
+        return self.make_failure(self.get_error_code(status), status, message)
+
+    def get_error_code(
+        self,
+        status: int,
+        cause: str = "",
+        problems: Sequence[Problem] = (),
+        exc: BaseException | None = None,
+    ) -> str:
+        """Return the error code in SCREAMING_SNAKE_CASE.
+
+        Args:
+            status: the HTTP status.
+            cause: the code of the APIException that became the response, "" if unknown.
+            problems: the problems of the arguments.
+            exc: the exception that left the view, where there is no response.
+        """
+        if cause in CAUSES and status < 500:
+            return CAUSES[cause]
+        if cause and cause not in CAUSES and not (status >= 400 and cause in GENERAL_CODES):
+            return screaming_code(cause)
+        by_status = standard_code(status)
+        codes = {problem.code for problem in problems}
+        if by_status != "VALIDATION_ERROR" or len(codes) != 1:
+            return by_status
+        return PROBLEM_CAUSES.get(codes.pop(), by_status)
+
+    def get_category(self, error_code: str, status: int) -> Category:
+        """Return the category of an error code."""
+        return category_of_code(error_code, status)
+
+    def get_remediation(
+        self,
+        error_code: str,
+        category: Category,
+        status: int,
+        problems: Sequence[Problem] = (),
+        context: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Return one sentence that tells the caller what to do."""
+        return remedy(error_code, category, problems, context or {}, status_advice(status))
+
+    def make_failure(
+        self,
+        error_code: str,
+        status: int,
+        message: str,
+        problems: Sequence[Problem] = (),
+        context: Mapping[str, Any] | None = None,
+    ) -> Failure:
+        """Return the failure of an error code; the status has a message where none is given."""
+        category = self.get_category(error_code, status)
+        context = context or {}
+        advice = status_advice(status)
+        return Failure(
+            code=error_code,
+            category=category,
+            message=str(message or responses.get(status, f"HTTP status {status}")),
+            remediation=self.get_remediation(error_code, category, status, problems, context),
+            problems=tuple(problems),
+            context=context,
+            recoverable=None if advice is None or problems else advice.recoverable,
+        )
+
+    def get_problems(self, status: int, entries: Sequence[tuple[Path, str]]) -> tuple[Problem, ...]:
+        """Return a problem for each text that speaks of an argument, or of all of them."""
+        problems = (
+            self.make_problem(path, text) for path, text in entries if complains(status, path, text)
+        )
+        # A body that only repeats what was sent does not complain of it.
+        return tuple(problem for problem in problems if problem.message != problem.received)
+
+    def make_problem(self, path: Path, text: str) -> Problem:
+        """Return one problem, with the value received and the values accepted."""
+        arguments, pointer = self.arguments, self.arguments.pointer(path)
+        problem = Problem(
+            code=detail_code(text) if is_detail(text) else "invalid",
+            message=str(text),
+            pointer=pointer,
+            received=arguments.received(pointer) if path and pointer else MISSING,
+            accepted=arguments.accepted(pointer) if path and pointer else None,
+        )
+        remediation = problem_remedy(
+            problem,
+            optional=bool(pointer) and arguments.optional(pointer),
+            is_file=bool(pointer) and arguments.is_file(pointer),
+        )
+        return replace(problem, remediation=remediation)
+
+    def locate(self, path: Path, text: str) -> tuple[Path, str]:
+        """Return a text with its path from an argument on, without what a body wraps it in.
+
+        Names that lead to no argument are put before the text.
+        """
+        arguments = self.arguments
+        for start in range(len(path)):
+            # An index below a name of the view's counts its own items, not those of the body.
+            is_nested = isinstance(path[start], int) and unwrapped(path[:start])
+            if not is_nested and arguments.knows(path[start]):
+                return path[start:], text
+        rest = unwrapped(path)
+        if arguments.pointer(rest) or not (rest and is_detail(text)):
+            return rest if arguments.pointer(rest) else (), text
+        named = f"{'.'.join(map(str, rest))}: {text}"
+        return (), ErrorDetail(named, detail_code(text))
 
 
-def message_of(status: int, data: Any, problems: Sequence[Problem]) -> str:
-    """Return one sentence: a summary of the problems, or the body's own."""
-    if problems:
-        return summary(problems)
-    return str(sentence(data) or status_phrase(status))
-
-
-def status_phrase(status: int) -> str:
-    """Return the words of an HTTP status."""
-    return responses.get(status, f"HTTP status {status}")
+def exception_status(exc: BaseException) -> int:
+    """Return the HTTP status that Django answers with when an exception leaves a view."""
+    return next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
 
 
 def summary(problems: Sequence[Problem]) -> str:
@@ -269,13 +289,6 @@ def summary(problems: Sequence[Problem]) -> str:
     if not more:
         return text
     return f"{text} ({more} more problem{'s' if more > 1 else ''})"
-
-
-def told_context(texts: Sequence[tuple[Path, str]]) -> dict[str, Any]:
-    """Return the facts that an exception told beside its message."""
-    return {
-        name: value for _, text in texts for name, value in getattr(text, "context", {}).items()
-    }
 
 
 def retry_context(status: int, headers: Mapping[str, str]) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""ERROR_MAPPER_CLASS: a project's own codes, categories and advice for its exceptions."""
+
+from __future__ import annotations
+
+import pytest
+from rest_framework.exceptions import APIException
+from rest_framework.response import Response
+
+from drf_mcp.codes import Category
+from drf_mcp.dispatch.errors import ErrorMapper
+from tests.dispatch.views import answering
+
+
+class StockLocked(Exception):
+    """Somebody counts the stock."""
+
+
+class CreditExceeded(APIException):
+    """The customer owes too much."""
+
+    status_code = 402
+    default_code = "credit_exceeded"
+
+
+class ShopErrorMapper(ErrorMapper):
+    """Gives the shop's exceptions codes of their own."""
+
+    def get_error_code(self, status, cause="", problems=(), exc=None):
+        if isinstance(exc, StockLocked):
+            return "STOCK_LOCKED"
+        if cause == "credit_exceeded":
+            return "SHOP_17"
+        return super().get_error_code(status, cause, problems, exc)
+
+    def get_category(self, error_code, status):
+        if error_code == "STOCK_LOCKED":
+            return Category.UNAVAILABLE
+        return super().get_category(error_code, status)
+
+    def get_remediation(self, error_code, category, status, problems=(), context=None):
+        if error_code == "STOCK_LOCKED":
+            return "Call again in the evening."
+        return super().get_remediation(error_code, category, status, problems, context)
+
+
+@pytest.fixture
+def failing(serve):
+    """Call a view that raises an exception and return the members of its failure."""
+
+    def call(exc: Exception) -> dict[str, str]:
+        def answer(request) -> Response:
+            raise exc
+
+        data = serve(answering(answer), ERROR_MAPPER_CLASS=ShopErrorMapper).call().envelope["data"]
+        return {name: data[name] for name in ("error_code", "error_type", "remediation")}
+
+    return call
+
+
+def test_an_exception_that_left_the_view_has_the_code_of_the_projects_mapper(failing):
+    assert failing(StockLocked()) == {
+        "error_code": "STOCK_LOCKED",
+        "error_type": "unavailable",
+        "remediation": "Call again in the evening.",
+    }
+
+
+def test_the_code_of_an_api_exception_is_mapped_too(failing):
+    assert failing(CreditExceeded())["error_code"] == "SHOP_17"
+
+
+def test_any_other_exception_is_mapped_as_without_it(failing):
+    assert failing(ValueError("secret"))["error_code"] == "INTERNAL_ERROR"
