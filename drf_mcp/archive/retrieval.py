@@ -25,10 +25,10 @@ from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.archive import Entry, can_archive, owner_of
 from drf_mcp.archive.chunks import items_slice, length, slice_room, text_slice
 from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import mcp_tool, registry
-from drf_mcp.tools.visibility import Visibility
 from drf_mcp.truncation import RETRIEVAL_TOOL, ExtractiveDigester
 
 logger = logging.getLogger("drf_mcp")

@@ -16,6 +16,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable.form_data import tool_facts
 from drf_mcp.browsable.presenters import ERA, ToolCard
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.observability.records import RequestContext
 from drf_mcp.operators.client_configs import DEFAULT_SCHEME, PLACEHOLDER, configurations
 from drf_mcp.operators.lint import findings_of, tool_findings
@@ -26,7 +27,6 @@ from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 from drf_mcp.tools.capability import ToolsCapability
-from drf_mcp.tools.visibility import Visibility
 
 TOLD_TO_ALL = frozenset({"endpoint", "permission", "throttle"})
 

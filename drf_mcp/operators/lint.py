@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.describer import Finding
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.operators.client_limits import limits_passed
 from drf_mcp.tools import Tool
 from drf_mcp.tools.descriptions import project_docstring
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
-from drf_mcp.tools.visibility import is_open
 
 FEWER = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
 DESCRIBE = "Write a docstring on it, or @mcp_tool(description=...)."

@@ -19,11 +19,11 @@ from rest_framework.request import Request
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import quotas_of
+from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.unsent_request import negotiate
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
-from drf_mcp.tools.visibility import turns_away
 from drf_mcp.transports.in_process import local_caller
 
 # Rows whose object permissions are asked.

@@ -19,6 +19,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data, unencodable
 from drf_mcp.dispatch.errors.remediation import UNWRITABLE
+from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
@@ -31,7 +32,6 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 from drf_mcp.tools.budget import ToolBudget
 from drf_mcp.tools.registry import unknown_tool
-from drf_mcp.tools.visibility import Visibility, is_open
 from drf_mcp.truncation import kept_promises
 from drf_mcp.truncation.budget import Budget
 

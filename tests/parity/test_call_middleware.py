@@ -22,9 +22,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.test import MCPClient, assert_tool_parity
 from drf_mcp.tools import registry
-from drf_mcp.tools.visibility import Visibility
 from tests.agents import Agent
 from tests.parity import call_middleware as named
 

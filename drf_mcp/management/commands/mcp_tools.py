@@ -14,6 +14,7 @@ from django.core.management.color import no_style
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.errors.parsing import sentence
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.management import reports
 from drf_mcp.management.tables import table
@@ -29,7 +30,6 @@ from drf_mcp.operators.lock import (
 )
 from drf_mcp.operators.permission_trace import Explanation, explain
 from drf_mcp.tools import Tool, registry
-from drf_mcp.tools.visibility import Visibility
 from drf_mcp.transports.in_process import local_caller
 
 BREAKING = 1
