@@ -51,6 +51,11 @@ class JSONPointer(str):
         """Return the pointer that names and indexes make, one after the other."""
         return cls("".join(f"/{cls.escape(str(token))}" for token in path))
 
+    @classmethod
+    def from_parent(cls, pointer: str, name: str) -> JSONPointer:
+        """Return the pointer of a member of the value at a pointer."""
+        return cls(f"{pointer}/{cls.escape(name)}")
+
     @staticmethod
     def escape(name: str) -> str:
         """Return a name as a token of a pointer."""
@@ -60,6 +65,23 @@ class JSONPointer(str):
     def unescape(token: str) -> str:
         """Return the name that a token of a pointer stands for."""
         return token.replace("~1", "/").replace("~0", "~")
+
+    @classmethod
+    def from_dotted(cls, path: str) -> JSONPointer:
+        """Return the pointer of a path as people write it, ``a[0].b``; "" is the whole document.
+
+        A text that is a pointer already stays as it is.
+        """
+        if path.startswith("/"):
+            return cls(path)
+        names = path.replace("[", ".").replace("]", "").lstrip(".")
+        return cls.from_path(names.split(".")) if names else cls()
+
+    @property
+    def dotted(self) -> str:
+        """The pointer as people write it, ``a[0].b``."""
+        text = "".join(f"[{name}]" if name.isdecimal() else f".{name}" for name in self.path)
+        return text.removeprefix(".")
 
     @property
     def path(self) -> tuple[str, ...]:

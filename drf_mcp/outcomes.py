@@ -58,13 +58,7 @@ class Problem:
     @property
     def path(self) -> str:
         """The pointer as people write it, ``a[0].b``; "" is all of the arguments."""
-        path = ""
-        for name in JSONPointer(self.pointer).path:
-            if name.isdecimal():
-                path += f"[{name}]"
-            else:
-                path += f".{name}" if path else name
-        return path
+        return JSONPointer(self.pointer).dotted
 
 
 @dataclass(frozen=True)
@@ -117,6 +111,10 @@ class Warning:
     context: Mapping[str, Any] = field(default_factory=dict)
     remediation: str = ""
     recoverable: bool | None = None
+
+
+PAGE_MEMBERS = frozenset({"count", "next", "previous"})
+"""What REST framework's paginators put around the rows."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +244,11 @@ class Outcome:
     version: str = ""
     content_hash: str = ""
     call: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_page(self) -> bool:
+        """True if the data is a paginator's page, and not a view's own envelope."""
+        return self.pagination is not None and not self.pagination.own
 
     @property
     def is_error(self) -> bool:

@@ -93,7 +93,7 @@ def unencodable(value: Any, encoder: AnswerEncoder | None = None) -> tuple[str, 
         name, value = next(inner, (None, value))
         if name is None:
             return pointer, what_is_wrong(value)
-        pointer += JSONPointer.from_path([name])
+        pointer = JSONPointer.from_parent(pointer, str(name))
         if id(value) in above:
             return pointer, "a part of itself"
         above.add(id(value))

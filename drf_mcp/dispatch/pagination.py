@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus
 
+from drf_mcp.introspection.field_selection import is_page
 from drf_mcp.outcomes import Pagination
 
 Moved = Callable[[Mapping[str, str]], Mapping[str, Any] | None]
@@ -22,7 +23,9 @@ def pagination_of(view: Any, data: Any, query_string: str, moved: Moved) -> Pagi
             argument stands for none of them.
     """
     paginator = getattr(view, "paginator", None)
-    if paginator is None or not is_page(data):
+    if paginator is None or not isinstance(data, Mapping) or not is_page(data):
+        return None
+    if not isinstance(data["next"], (str, type(None))):
         return None
     link, count = data["next"], data.get("count")
     changes = moved_parameters(link, query_string)
@@ -36,15 +39,6 @@ def pagination_of(view: Any, data: Any, query_string: str, moved: Moved) -> Pagi
         page=getattr(page, "number", None),
         cursor=moving_value(paginator, changes),
         next=moved(changes) if changes else None,
-    )
-
-
-def is_page(data: Any) -> bool:
-    """Return whether an answer has the members of REST framework's own paginators."""
-    return (
-        isinstance(data, Mapping)
-        and "results" in data
-        and isinstance(data.get("next", 0), (str, type(None)))
     )
 
 

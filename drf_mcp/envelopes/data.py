@@ -7,8 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-# What REST framework's paginators put around the rows; the envelope tells it as facts.
-PAGE_MEMBERS = frozenset({"count", "next", "previous"})
+from drf_mcp.outcomes import PAGE_MEMBERS
 
 # What REST framework's encoder writes as an array.
 LISTS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)

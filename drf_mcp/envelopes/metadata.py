@@ -10,8 +10,7 @@ from typing import Any
 
 from drf_mcp.codes import HANDLING
 from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.data import PAGE_MEMBERS
-from drf_mcp.outcomes import MISSING, Failure, Outcome, Problem, Warning
+from drf_mcp.outcomes import MISSING, PAGE_MEMBERS, Failure, Outcome, Problem, Warning
 
 FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")
 
@@ -67,13 +66,9 @@ class ContractEnvelope(Envelope):
     def get_payload(self, outcome: Outcome) -> Any:
         """Return the view's value, without count and links if a paginator made the page."""
         data = outcome.data
-        if not self.is_page(outcome) or not isinstance(data, Mapping) or "results" not in data:
+        if not outcome.is_page or not isinstance(data, Mapping) or "results" not in data:
             return data
         return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
-
-    def is_page(self, outcome: Outcome) -> bool:
-        """Return whether a paginator made the data, and not a view's own envelope."""
-        return outcome.pagination is not None and not outcome.pagination.own
 
     def get_pagination(self, outcome: Outcome) -> dict[str, Any] | None:
         """Return where the page stands, and the arguments of the next."""

@@ -15,6 +15,7 @@ from django.utils.dateparse import parse_datetime
 
 from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.envelopes.metadata import FIDELITY, FIDELITY_LEVELS, SOURCE
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import (
     Fidelity,
     Pagination,
@@ -164,9 +165,7 @@ def to_severity(value: Any, default: Severity) -> Severity:
 
 def to_pointer(path: Any) -> str:
     """Return the JSON pointer of an argument written ``a[0].b``; "" for none."""
-    if not path:
-        return ""
-    return "/" + str(path).replace("[", ".").replace("]", "").replace(".", "/").lstrip("/")
+    return JSONPointer.from_dotted(str(path)) if path else ""
 
 
 def to_integer(value: Any) -> int | None:

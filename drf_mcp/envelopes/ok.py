@@ -86,7 +86,7 @@ class OkEnvelope(ContractEnvelope):
     def data(self, outcome: Outcome) -> Any:
         """Return the view's own value, of a page the rows alone, as a JSON reader gets it."""
         value = json_value(self.get_payload(outcome))
-        if self.is_page(outcome) and isinstance(value, dict) and set(value) == {"results"}:
+        if outcome.is_page and isinstance(value, dict) and set(value) == {"results"}:
             return value["results"]
         return value
 

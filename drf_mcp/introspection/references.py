@@ -6,6 +6,7 @@ from typing import Any
 
 from drf_mcp.introspection.field_schema import facts_of, with_facts
 from drf_mcp.introspection.types import Schema
+from drf_mcp.json_text import JSONPointer
 
 
 def resolved(schema: Any, root: Any, inside: tuple[str, ...] = ()) -> Any:
@@ -37,8 +38,7 @@ def target(reference: str, root: Any, inside: tuple[str, ...]) -> Schema:
     if reference in inside or not reference.startswith("#/"):
         return {}
     found = root
-    for part in reference[2:].split("/"):
-        name = part.replace("~1", "/").replace("~0", "~")
+    for name in JSONPointer(reference[1:]).path:
         found = found.get(name) if isinstance(found, dict) else None
     schema = resolved(found, root, (*inside, reference))
     return schema if isinstance(schema, dict) else {}

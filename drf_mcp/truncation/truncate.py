@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 from drf_mcp.json_text import content_hash, encode_plain
-from drf_mcp.outcomes import Outcome, Warning
+from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
 from drf_mcp.truncation.digests import Digest, is_digest, shrunk
 from drf_mcp.truncation.failures import FailureFitter
 from drf_mcp.truncation.json_paths import Path, long_texts, replaced, value_at
@@ -36,7 +36,6 @@ LONG_TEXT = 1500
 SHORTEST_DIGEST = 800
 LONGEST_DIGEST = 16000
 
-PAGE_MEMBERS = frozenset({"count", "next", "previous"})
 # Stands for a hash that is not known yet: all are of this length.
 SOME_HASH = content_hash([])
 

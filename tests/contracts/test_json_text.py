@@ -29,6 +29,14 @@ def test_the_path_of_a_pointer_is_the_path_that_made_it(names):
     assert JSONPointer.from_path(names).path == tuple(names)
 
 
+@given(st.lists(st.from_regex(r"[a-z][a-z/~]*|[0-9]+", fullmatch=True)))
+@example(["lines", "0", "quantity"])
+@example(["a/b", "0", "1"])
+def test_a_pointer_can_be_read_back_from_the_path_that_people_write(names):
+    pointer = JSONPointer.from_path(names)
+    assert JSONPointer.from_dotted(pointer.dotted) == pointer
+
+
 def test_a_pointer_is_written_as_rfc_6901_says():
     assert JSONPointer.from_path(["a/b", "m~n", 0]) == "/a~1b/m~0n/0"
     assert JSONPointer.from_path([]) == ""

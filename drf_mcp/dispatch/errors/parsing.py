@@ -17,6 +17,7 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
 from drf_mcp.codes import CAUSES
+from drf_mcp.json_text import JSONPointer
 
 Path = tuple[str | int, ...]
 
@@ -189,9 +190,8 @@ def dotted(name: str) -> Path:
 
 def pointed_to(pointer: str) -> Path:
     """Return the path that a JSON pointer is, be it a URI fragment or not."""
-    tokens = pointer.removeprefix("#").split("/")[1:] if "/" in pointer else [pointer]
-    names = (token.replace("~1", "/").replace("~0", "~") for token in tokens)
-    return tuple(map(number_or_name, filter(None, names)))
+    path = JSONPointer(pointer.removeprefix("#") if "/" in pointer else f"/{pointer}").path
+    return tuple(map(number_or_name, filter(None, path)))
 
 
 def without_document(path: Path) -> Path:
