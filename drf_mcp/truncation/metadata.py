@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 from typing import Any, TypeAlias
 
 from drf_mcp.outcomes import Outcome, Severity, Warning
@@ -16,6 +17,8 @@ NAMES = ("telemetry", "meta", "suggestions", "warnings")
 NEXT = "next"
 LONG_NEXT = 500
 """Arguments of the next page of up to this many characters always stay."""
+SHARES = 5
+"""The share of the room that each of the members may keep is one of so many."""
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
@@ -57,7 +60,7 @@ class Metadata:
         self.encode = encode
 
     def shorten(self, outcome: Outcome, room: int) -> tuple[Outcome, tuple[Aside, ...]]:
-        """Return an outcome of which everything but data and problems fits, and what it lost.
+        """Return an outcome whose longest members kept a share of the room, and what it lost.
 
         Args:
             outcome: any outcome.
@@ -73,9 +76,9 @@ class Metadata:
             if fits(outcome):
                 return outcome, tuple(asides)
             entries = self.entries(outcome, name)
-            if entries:
-                outcome, count = self.with_most(outcome, name, fits)
-                total = len(entries)
+            count, total = self.count_within(entries, room // SHARES), len(entries)
+            if count < total:
+                outcome = self.with_entries(outcome, name, count)
                 asides.append(Aside(name, as_json(entries[count:]), total - count, total))
         page = outcome.pagination
         if page is not None and len(self.encode(page.next)) > LONG_NEXT and not fits(outcome):
@@ -83,13 +86,10 @@ class Metadata:
             outcome = outcome.changed(pagination=replace(page, next=None))
         return outcome, tuple(asides)
 
-    def with_most(
-        self, outcome: Outcome, name: str, fits: Callable[[Outcome], bool]
-    ) -> tuple[Outcome, int]:
-        """Return an outcome with as many entries of a member as fit, and their number."""
-        total = len(self.entries(outcome, name))
-        count = most(total, lambda number: fits(self.with_entries(outcome, name, number)))
-        return self.with_entries(outcome, name, count), count
+    def count_within(self, entries: Sequence[Any], room: int) -> int:
+        """Return how many of the first entries are no longer than the room, as JSON."""
+        lengths = accumulate(len(self.encode(as_json([entry]))) for entry in entries)
+        return sum(1 for _ in takewhile(lambda length: length <= room, lengths))
 
     def with_entries(self, outcome: Outcome, name: str, count: int) -> Outcome:
         """Return an outcome with so many entries of one of its members."""
