@@ -15,77 +15,89 @@ from drf_mcp.tools.mirrored import KEYWORD
 from drf_mcp.tools.options import ToolOptions
 
 
-def with_said(described: EndpointSchema, options: ToolOptions, *, portable: bool) -> EndpointSchema:
-    """Return a description with what ``query``, ``body`` and ``input_schema`` add to it."""
-    declared = {
-        name: declared_parameter(name, schema, portable=portable)
-        for name, schema in (options.query or {}).items()
-    }
-    closed = {p.name: p.closed for p in described.query}
-    others = tuple(p for p in described.query if p.name not in declared)
-    own = tuple(replace(p, closed=closed.get(p.name)) for p in declared.values())
-    described = replace(described, query=(*others, *own))
-    if options.body is not None and described.body.kind != "list":
-        members = with_members(described.body, options.body, portable=portable)
-        described = replace(described, body=members)
-    if options.input_schema is None:
-        return described
-    return replace(described, body=with_names(described, options.input_schema))
+class DeclaredArguments:
+    """Adds the arguments that a project declared to those that were described.
+
+    Args:
+        options: what the project said of the tool: ``query``, ``body`` and ``input_schema``.
+        portable: schemas are kept to what every client accepts.
+    """
+
+    def __init__(self, options: ToolOptions, *, portable: bool) -> None:
+        self.options = options
+        self.portable = portable
+
+    def add_to(self, described: EndpointSchema) -> EndpointSchema:
+        """Return the description of an endpoint with the declared arguments."""
+        options, body = self.options, described.body
+        described = replace(described, query=self.get_query(described.query))
+        if options.body is not None and body.kind != "list":
+            described = replace(described, body=self.get_body(body, options.body))
+        if options.input_schema is None:
+            return described
+        return replace(described, body=self.add_unknown_names(described, options.input_schema))
+
+    def get_query(self, query: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+        """Return the query parameters; declared ones replace others of their names."""
+        declared = {
+            name: self.get_parameter(name, schema)
+            for name, schema in (self.options.query or {}).items()
+        }
+        closed = {parameter.name: parameter.closed for parameter in query}
+        others = tuple(parameter for parameter in query if parameter.name not in declared)
+        own = tuple(replace(p, closed=closed.get(p.name)) for p in declared.values())
+        return (*others, *own)
+
+    def get_parameter(self, name: str, schema: Mapping[str, Any]) -> Parameter:
+        """Return a parameter that was declared; in a query an array repeats its name."""
+        plain = {key: value for key, value in schema.items() if key != "required"}
+        header = {KEYWORD: schema[KEYWORD]} if KEYWORD in schema else {}
+        return Parameter(
+            name,
+            {**portable_schema(plain), **header} if self.portable else plain,
+            required=schema.get("required") is True,
+            multiple="repeat" if schema.get("type") == "array" else None,
+        )
+
+    def get_body(self, body: Body, members: Mapping[str, Mapping[str, Any]]) -> Body:
+        """Return a body with the declared members, which replace those of their names."""
+        fields = {parameter.name: parameter for parameter in body.fields}
+        for name, schema in members.items():
+            declared = self.get_parameter(name, schema)
+            handling = self.get_handling(fields.get(name, declared).handling, schema)
+            fields[name] = replace(declared, multiple=None, handling=handling)
+        if body.kind == "either":
+            return replace(body, fields=tuple(fields.values()))
+        return Body("object", fields=tuple(fields.values()), keys=body.keys)
+
+    def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
+        """Return the handling of a declared member; its type may say that it is no file."""
+        declared = schema_handling(dict(schema))
+        uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
+        if "type" not in schema:
+            uploads = dict(known.uploads)
+        elif schema["type"] not in ("string", "array"):
+            uploads = {}
+        secrets = known.secrets | declared.secrets
+        return replace(known, uploads={**uploads, **declared.uploads}, secrets=secrets)
+
+    def add_unknown_names(self, described: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
+        """Return the body with the names of an input schema that no other argument has."""
+        body, members = described.body, input_schema.get("properties", {})
+        if body.kind == "list" or (body.kind == "open" and "body" in members):
+            return body
+        grouped = members.get("body", {}).get("properties", {})
+        known = set(find_known_names(described))
+        further = tuple(
+            Parameter(name, dict(schema) if isinstance(schema, Mapping) else {})
+            for name, schema in (grouped or members).items()
+            if name not in known
+        )
+        kind = "either" if body.kind == "either" else "object"
+        return replace(body, kind=kind, fields=(*body.fields, *further)) if further else body
 
 
-def declared_parameter(name: str, schema: Mapping[str, Any], *, portable: bool) -> Parameter:
-    """Return a parameter that was declared; in a query an array repeats its name."""
-    plain = {key: value for key, value in schema.items() if key != "required"}
-    header = {KEYWORD: schema[KEYWORD]} if KEYWORD in schema else {}
-    return Parameter(
-        name,
-        {**portable_schema(plain), **header} if portable else plain,
-        required=schema.get("required") is True,
-        multiple="repeat" if schema.get("type") == "array" else None,
-    )
-
-
-def with_members(body: Body, members: Mapping[str, Mapping[str, Any]], *, portable: bool) -> Body:
-    """Return a body with declared members, in the place of described ones of their names."""
-    fields = {parameter.name: parameter for parameter in body.fields}
-    for name, schema in members.items():
-        declared = declared_parameter(name, schema, portable=portable)
-        known = fields.get(name, declared).handling
-        fields[name] = replace(declared, multiple=None, handling=declared_handling(known, schema))
-    if body.kind == "either":
-        return replace(body, fields=tuple(fields.values()))
-    return Body("object", fields=tuple(fields.values()), keys=body.keys)
-
-
-def declared_handling(known: Handling, schema: Mapping[str, Any]) -> Handling:
-    """Return what has to be known of a declared member; its type may say that it is no file."""
-    said = schema_handling(dict(schema))
-    uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
-    if "type" not in schema:
-        uploads = dict(known.uploads)
-    elif schema["type"] not in ("string", "array"):
-        uploads = {}
-    secrets = known.secrets | said.secrets
-    return replace(known, uploads={**uploads, **said.uploads}, secrets=secrets)
-
-
-def with_names(described: EndpointSchema, written: Mapping[str, Any]) -> Body:
-    """Return the body with the names that a written input schema has and nothing else takes."""
-    body, members = described.body, written.get("properties", {})
-    if body.kind == "list" or (body.kind == "open" and "body" in members):
-        return body
-    grouped = members.get("body", {}).get("properties", {})
-    known = set(known_names(described))
-    further = tuple(
-        Parameter(name, dict(schema) if isinstance(schema, Mapping) else {})
-        for name, schema in (grouped or members).items()
-        if name not in known
-    )
-    kind = "either" if body.kind == "either" else "object"
-    return replace(body, kind=kind, fields=(*body.fields, *further)) if further else body
-
-
-def known_names(described: EndpointSchema) -> Iterator[str]:
+def find_known_names(described: EndpointSchema) -> Iterator[str]:
     """Yield the names of the arguments that were described, and of those with a part to play."""
     for parameter in (*described.body.fields, *described.path, *described.query):
         yield parameter.name

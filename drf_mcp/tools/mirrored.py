@@ -31,18 +31,20 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> dict[Path, str]:
             would show a secret to whatever is between client and server.
     """
     names: dict[Path, str] = {}
-    for path, annotated in schemas_in(schema, ()):
+    for path, annotated in walk_schemas(schema, ()):
         if KEYWORD not in annotated:
             continue
         name = annotated[KEYWORD]
-        if wrong := fault(path, annotated, names):
+        if wrong := find_header_fault(path, annotated, names):
             place = ".".join(path) if path else "a schema that is no property"
             raise ImproperlyConfigured(f"{KEYWORD} {name!r} of {place}: {wrong}.")
         names[path or ()] = name
     return names
 
 
-def fault(path: Path | None, schema: Mapping[str, Any], known: Mapping[Path, str]) -> str:
+def find_header_fault(
+    path: Path | None, schema: Mapping[str, Any], known: Mapping[Path, str]
+) -> str:
     """Return what is wrong with the annotation of a schema, "" if nothing."""
     name = schema[KEYWORD]
     if not path:
@@ -59,7 +61,7 @@ def fault(path: Path | None, schema: Mapping[str, Any], known: Mapping[Path, str
     return ""
 
 
-def schemas_in(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
+def walk_schemas(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
     """Yield every schema in a schema, with its path through properties; None off that path."""
     if not isinstance(schema, Mapping):
         return
@@ -68,7 +70,7 @@ def schemas_in(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Ma
         if keyword in NAMED and isinstance(value, Mapping):
             on_path = path is not None and keyword == "properties"
             for name, member in value.items():
-                yield from schemas_in(member, (*(path or ()), name) if on_path else None)
+                yield from walk_schemas(member, (*(path or ()), name) if on_path else None)
         elif keyword not in DATA:
             for member in value if isinstance(value, (list, tuple)) else (value,):
-                yield from schemas_in(member, None)
+                yield from walk_schemas(member, None)

@@ -113,6 +113,11 @@ class ToolOptions:
         """True if a schema that was written asks for arguments in headers."""
         return any(KEYWORD in str(s) for s in (self.query, self.body, self.input_schema) if s)
 
+    def get_flag(self, name: str, default: bool) -> bool:
+        """Return what the project said, or the default where the project said nothing."""
+        flag = getattr(self, name)
+        return default if flag is None else bool(flag)
+
     def over(self, other: ToolOptions) -> ToolOptions:
         """Return these options, with the other's wherever these say nothing."""
         said = {
@@ -155,14 +160,14 @@ class ViewOptions:
         given = {"actions": actions, "exclude": exclude, "name": name}
         refuse_wrong_values(VIEW_KINDS, given, "Options of a view")
         chosen = None if actions is None else frozenset(actions)
-        return cls(chosen, frozenset(exclude), name, tool_options(**options))
+        return cls(chosen, frozenset(exclude), name, build_tool_options(**options))
 
     def selects(self, action: str) -> bool:
         """Return whether an action or lower-case HTTP method is chosen."""
         return (self.actions is None or action in self.actions) and action not in self.exclude
 
 
-def tool_options(**options: Any) -> ToolOptions:
+def build_tool_options(**options: Any) -> ToolOptions:
     """Build `ToolOptions`, naming the ones that exist when one does not.
 
     Raises:
@@ -170,7 +175,7 @@ def tool_options(**options: Any) -> ToolOptions:
     """
     said = {name: value for name, value in options.items() if value is not MISSING}
     refuse_wrong_values(KINDS, said, "Options of a tool")
-    mirrored_arguments(written_schema(said))
+    mirrored_arguments(collect_declared_schemas(said))
     if "tags" in options:
         options["tags"] = tuple(options["tags"])
     try:
@@ -183,7 +188,7 @@ def tool_options(**options: Any) -> ToolOptions:
         ) from None
 
 
-def written_schema(said: Mapping[str, Any]) -> dict[str, Any]:
+def collect_declared_schemas(said: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of the arguments that options write out, the groups side by side."""
     members = {"query": said.get("query"), "body": said.get("body")}
     groups = {name: {"properties": group} for name, group in members.items() if group}
@@ -199,7 +204,7 @@ def mcp_tool(**options: Any) -> Callable[[Target], Target]:
     Raises:
         ImproperlyConfigured: on an option that does not exist or has a wrong value.
     """
-    said = tool_options(**options)
+    said = build_tool_options(**options)
 
     def decorate(target: Target) -> Target:
         target.mcp_tool = said  # type: ignore[attr-defined]

@@ -40,7 +40,7 @@ class Finders:
         lists.sort(key=lambda named: named[1].route.path.rstrip("/") not in self.collections)
         names: dict[Any, str] = {}
         for name, endpoint in lists:
-            model = listed_model(endpoint)
+            model = find_listed_model(endpoint)
             if model is not None:
                 names.setdefault(model._meta.concrete_model, name)
         return names
@@ -63,7 +63,7 @@ class Finders:
             if endpoint.standard_action == "list"
         }
 
-    def around(self, path: str) -> str | None:
+    def get_nearest_list(self, path: str) -> str | None:
         """Return the list tool of the nearest collection that a path leads through."""
         while "{" in path:
             path = path[: path.rindex("{")]
@@ -71,26 +71,27 @@ class Finders:
                 return self.by_path[path.rstrip("/")]
         return None
 
-    def named_in(self, described: EndpointSchema) -> EndpointSchema:
+    def explain_relations(self, described: EndpointSchema) -> EndpointSchema:
         """Return a description that tells where the values of relations are found."""
+        body = described.body
         return replace(
             described,
-            path=tuple(map(self.named, described.path)),
-            query=tuple(map(self.named, described.query)),
-            body=replace(described.body, fields=tuple(map(self.named, described.body.fields))),
+            path=tuple(map(self.explain_parameter, described.path)),
+            query=tuple(map(self.explain_parameter, described.query)),
+            body=replace(body, fields=tuple(map(self.explain_parameter, body.fields))),
         )
 
-    def named(self, parameter: Parameter) -> Parameter:
+    def explain_parameter(self, parameter: Parameter) -> Parameter:
         """Return a parameter that tells where the values of its relations are found."""
         schema = parameter.schema
         for place, relation in parameter.handling.relations.items():
             finder = self.by_model.get(relation.model._meta.concrete_model)
             if finder is not None:
-                schema = found_at(schema, place, finder)
+                schema = explain_finder(schema, place, finder)
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
 
-def listed_model(endpoint: Endpoint) -> Any:
+def find_listed_model(endpoint: Endpoint) -> Any:
     """Return the model that an endpoint lists, None if it cannot be told."""
     declared = getattr(endpoint.view_class, "queryset", None)
     if declared is not None:
@@ -98,14 +99,14 @@ def listed_model(endpoint: Endpoint) -> Any:
     return attempt(endpoint.place, lambda: model_of(endpoint.introspected_view()), "", [], None)
 
 
-def found_at(schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:
+def explain_finder(schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:
     """Return a schema that tells which tool finds the value at a place."""
     if not place:
         return knowing(explain(schema, f"Find it with {finder}"), finder=finder)
     if place[0] == ANY and isinstance(schema.get("items"), dict):
-        return schema | {"items": found_at(schema["items"], place[1:], finder)}
+        return schema | {"items": explain_finder(schema["items"], place[1:], finder)}
     members = schema.get("properties", {})
     if place[0] in members:
-        member = found_at(members[place[0]], place[1:], finder)
+        member = explain_finder(members[place[0]], place[1:], finder)
         return schema | {"properties": {**members, place[0]: member}}
     return schema

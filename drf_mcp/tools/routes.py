@@ -65,7 +65,7 @@ class Route:
     @property
     def templates(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Each way to write the path: a ``%(name)s`` template and its parameter names."""
-        return path_templates(tuple(pattern.regex.pattern for pattern in self.chain))
+        return build_path_templates(tuple(pattern.regex.pattern for pattern in self.chain))
 
     @functools.cached_property
     def kwargs(self) -> dict[str, PathKwarg]:
@@ -76,7 +76,7 @@ class Route:
         groups = "".join(pattern.regex.pattern for pattern in self.chain)
         names = dict.fromkeys(name for _, names in self.templates for name in names)
         return {
-            name: PathKwarg(name, converters.get(name), group_pattern(groups, name))
+            name: PathKwarg(name, converters.get(name), find_group_pattern(groups, name))
             for name in names
         }
 
@@ -156,17 +156,17 @@ class Route:
 
 
 @functools.lru_cache(maxsize=4096)
-def path_templates(regexes: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def build_path_templates(regexes: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Turn a chain of regexes into templates, the way Django's ``reverse`` does."""
-    return tuple((template, tuple(names)) for template, names in normalize(joined(regexes)))
+    return tuple((template, tuple(names)) for template, names in normalize(join_regexes(regexes)))
 
 
-def joined(regexes: Iterable[str]) -> str:
+def join_regexes(regexes: Iterable[str]) -> str:
     """Return a chain of regexes as one."""
     return "".join(regex.removeprefix("^") for regex in regexes)
 
 
-def group_pattern(regex: str, name: str) -> str | None:
+def find_group_pattern(regex: str, name: str) -> str | None:
     """Return the source of a named group, or None for an unnamed one."""
     start = regex.find(f"(?P<{name}>")
     if start < 0:
@@ -188,7 +188,8 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
     """Yield the routes to DRF views. Of patterns written alike Django takes the first alone."""
     first: dict[str, tuple[Any, Any]] = {}
     for chain, callback in walk_patterns(get_resolver(urlconf), ()):
-        first.setdefault(joined(pattern.regex.pattern for pattern in chain), (chain, callback))
+        regex = join_regexes(pattern.regex.pattern for pattern in chain)
+        first.setdefault(regex, (chain, callback))
     for chain, callback in first.values():
         view_class = getattr(callback, "cls", None)
         if isinstance(view_class, type) and issubclass(view_class, APIView):

@@ -21,14 +21,15 @@ from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.arguments.flat import FlatArguments
 from drf_mcp.tools.arguments.grouped import GroupedArguments
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
-from drf_mcp.tools.declared_arguments import with_said
+from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.descriptions import ViewTexts
 from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.hints import READ_ONLY_METHODS, hints_of
 from drf_mcp.tools.mirrored import mirrored_arguments
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.related_tools import Finders
 
+READ_ONLY_METHODS = frozenset({"GET"})
+IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
 ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
 
@@ -67,13 +68,12 @@ class Tool:
 
     def describe(self) -> EndpointSchema:
         """Describe the endpoint, with what the project said of it."""
-        said = self.options.portable
-        portable = mcp_settings.PORTABLE if said is None else said
+        portable = self.options.get_flag("portable", mcp_settings.PORTABLE)
         kwargs = self.endpoint.route.kwargs
         described = describe(self.view, self.endpoint.method, kwargs, portable=portable)
         if self.finders is not None:
-            described = self.finders.named_in(described)
-        return with_said(described, self.options, portable=portable)
+            described = self.finders.explain_relations(described)
+        return DeclaredArguments(self.options, portable=portable).add_to(described)
 
     @functools.cached_property
     def write_only(self) -> frozenset[tuple[str, ...]]:
@@ -104,8 +104,7 @@ class Tool:
     @property
     def extra_query(self) -> bool:
         """True if an open argument takes query parameters that nobody declared."""
-        said = self.options.extra_query
-        return bool(mcp_settings.EXTRA_QUERY if said is None else said)
+        return self.options.get_flag("extra_query", mcp_settings.EXTRA_QUERY)
 
     @property
     def selects(self) -> bool:
@@ -163,8 +162,22 @@ class Tool:
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:
-        """The hints of the specification's ToolAnnotations, all four always."""
-        return {"title": self.title, **hints_of(self.endpoint, self.options)}
+        """The specification's ToolAnnotations, with all four hints always.
+
+        Only a read and a plain create are known to destroy nothing. An API is a closed
+        world: what its tools reach is its own data.
+        """
+        endpoint, options = self.endpoint, self.options
+        read_only = options.get_flag("read_only", endpoint.method in READ_ONLY_METHODS)
+        creates = endpoint.method == "POST" and endpoint.standard_action == "create"
+        repeatable = read_only or endpoint.method in IDEMPOTENT_METHODS
+        return {
+            "title": self.title,
+            "readOnlyHint": read_only,
+            "destructiveHint": options.get_flag("destructive", not (read_only or creates)),
+            "idempotentHint": options.get_flag("idempotent", repeatable),
+            "openWorldHint": options.get_flag("open_world", False),
+        }
 
     @functools.cached_property
     def definitions(self) -> dict[Any, bytes]:
@@ -174,7 +187,7 @@ class Tool:
     @property
     def list_tool(self) -> str | None:
         """The name of the tool that lists what the path identifies, None if there is none."""
-        return self.finders.around(self.endpoint.route.path) if self.finders else None
+        return self.finders.get_nearest_list(self.endpoint.route.path) if self.finders else None
 
     @property
     def findings(self) -> tuple[Finding, ...]:

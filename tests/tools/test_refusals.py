@@ -161,12 +161,6 @@ def test_a_name_with_a_slash_is_escaped_in_the_pointer(problem_of):
     assert problem_of({"pk": 1, "name": "a", "a/b~": 1}).pointer == "/a~1b~0"
 
 
-def test_an_unknown_argument_of_a_group_is_told_with_its_group(problem_of):
-    arguments = {"kwargs": {"pk": 1}, "body": {"name": "a", "nmae": 5}}
-    problem = problem_of(arguments, ARGUMENTS="grouped")
-    assert (problem.pointer, problem.received, problem.accepted) == ("/body/nmae", 5, "name")
-
-
 def test_every_unknown_and_every_missing_argument_is_told(tool_of):
     with pytest.raises(ArgumentsRefused) as caught:
         tool_of().bind({"one": 1, "two": 2})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
 from django.urls import include, path, re_path
 from django.views import View
@@ -202,11 +201,6 @@ def test_routes_that_take_other_values_at_one_path_are_tools(tools_of):
 def test_other_views_at_a_path_without_the_slash_are_tools(tools_of):
     boxes = Boxes.as_view({"get": "list"})
     assert len(tools_of(path("silent", silent), path("silent/", boxes))) == 2
-
-
-def test_another_mode_is_refused(tools_of):
-    with pytest.raises(ImproperlyConfigured, match="EXPOSE"):
-        tools_of(path("silent/", silent), EXPOSE="everything")
 
 
 def test_nothing_is_introspected_before_it_is_asked_for(tools_of, monkeypatch):
