@@ -59,7 +59,9 @@ class JSONPointer(str):
     @staticmethod
     def escape(name: str) -> str:
         """Return a name as a token of a pointer."""
-        return name.replace("~", "~0").replace("/", "~1")
+        if "~" in name or "/" in name:
+            return name.replace("~", "~0").replace("/", "~1")
+        return name
 
     @staticmethod
     def unescape(token: str) -> str:
@@ -80,13 +82,18 @@ class JSONPointer(str):
     @property
     def dotted(self) -> str:
         """The pointer as people write it, ``a[0].b``."""
-        text = "".join(f"[{name}]" if name.isdecimal() else f".{name}" for name in self.path)
+        names = self.path
+        # Most pointers name one argument, and errors are written with them several times.
+        if len(names) == 1 and not names[0].isdecimal():
+            return names[0]
+        text = "".join(f"[{name}]" if name.isdecimal() else f".{name}" for name in names)
         return text.removeprefix(".")
 
     @property
     def path(self) -> tuple[str, ...]:
         """The names that the pointer follows, an index as its digits."""
-        return tuple(map(self.unescape, self.split("/")[1:]))
+        tokens = self.split("/")[1:]
+        return tuple(map(self.unescape, tokens) if "~" in self else tokens)
 
 
 class NestedTooDeep(ValueError):

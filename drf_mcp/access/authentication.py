@@ -183,8 +183,9 @@ class Caller:
             return False
         if len(classes) > 1 and not USER_PERMISSIONS.issuperset(self.permission_classes):
             return False
-        sessions = any(issubclass(c, SessionAuthentication) for c in classes)
-        return not (sessions and settings.SESSION_COOKIE_NAME in self.request.COOKIES)
+        if settings.SESSION_COOKIE_NAME not in self.request.COOKIES:
+            return True
+        return not any(issubclass(c, SessionAuthentication) for c in classes)
 
     def drf_request(self) -> Request:
         """Return the request to the endpoint as REST framework sees it, not authenticated."""

@@ -117,8 +117,11 @@ def parse_own_envelope(body: Any, status: int) -> Outcome | None:
         return CONTRACTS[contract].parse(body, status)
     if not isinstance(body, Mapping):
         return None
-    outcomes = (envelope.parse(body, status) for envelope in SELF_DESCRIBING)
-    return next((outcome for outcome in outcomes if outcome is not None), None)
+    for envelope in SELF_DESCRIBING:
+        outcome = envelope.parse(body, status)
+        if outcome is not None:
+            return outcome
+    return None
 
 
 # Public names that need pydantic, by the module that defines them.

@@ -22,7 +22,7 @@ from example_project.shop import filters, pagination, serializers
 from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
 from example_project.shop.permissions import IsOpenerOrStaff, IsOwnerOrPermitted
 from example_project.shop.quotes import Quote
-from example_project.shop.throttling import ShopThrottle
+from example_project.shop.throttling import OpeningThrottle
 from example_project.shop.versioning import StatusVersioning
 
 ENDED = [Order.Status.CANCELLED, Order.Status.REFUNDED]
@@ -237,15 +237,13 @@ class TicketList(generics.ListCreateAPIView):
     filter_backends = [DjangoFilterBackend, SearchFilter]
     filterset_class = filters.TicketFilter
     search_fields = ["subject", "body"]
+    throttle_classes = [OpeningThrottle]
     throttle_scope = "open-ticket"
 
     def get_queryset(self):
         tickets = Ticket.objects.select_related("opened_by")
         user = self.request.user
         return tickets if user.is_staff else tickets.filter(opened_by=user.pk)
-
-    def get_throttles(self):
-        return [ShopThrottle()] if self.request.method == "POST" else []
 
     def perform_create(self, serializer) -> None:
         serializer.save(opened_by=self.request.user)
