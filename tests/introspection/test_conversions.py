@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+from django.contrib.auth.models import Group
 from rest_framework import generics
 from rest_framework import serializers as s
 
@@ -53,7 +54,20 @@ class Checked(Named):
         pass
 
 
-@pytest.mark.parametrize("field", [Strict(), Stripped(), Checked()], ids=repr)
+class Nesting(Named):
+    """Looks an object up, but only where its flag says so."""
+
+    def __init__(self, *args, nested=False, **kwargs):
+        self.nested = nested
+        super().__init__(*args, **kwargs)
+
+    def to_internal_value(self, data):
+        if self.nested:
+            return Group.objects.get(pk=data)
+        return super().to_internal_value(data)
+
+
+@pytest.mark.parametrize("field", [Strict(), Stripped(), Checked(), Nesting()], ids=repr)
 def test_override_that_begins_with_super_reads_as_stock(field):
     assert reads_as_stock(field)
 
@@ -139,6 +153,7 @@ class Above(Early):
         Suppressing(),
         Logged(),
         Above(),
+        Nesting(nested=True),
     ],
     ids=repr,
 )
