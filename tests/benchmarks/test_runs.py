@@ -10,13 +10,14 @@ from benchmarks.comparing import Figures
 from benchmarks.requests import Server
 
 # A tool call against the same plain request, in function calls: the work of the view is
-# some 8,000 of them, that of a page of nested rows 40,000.
+# some 8,000 of them, that of a page of nested rows 40,000. Some forty calls of each are hooks that
+# a project can override.
 BARS = {
-    "customers_retrieve": 1.075,
+    "customers_retrieve": 1.08,
     "customers_list, 20 rows": 1.05,
     "orders_list, 20 rows, nested": 1.015,
-    "customers_create": 1.10,
-    "customers_create, refused": 1.18,
+    "customers_create": 1.105,
+    "customers_create, refused": 1.20,
 }
 WITHIN = "within the budget"
 

@@ -86,7 +86,11 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ENVELOPE_CLASS", OkEnvelope(), "drf_mcp.envelopes.Envelope"),
     ("ENVELOPE_CLASS", "drf_mcp.envelopes.digest.DigestPayload", "drf_mcp.envelopes.Envelope"),
     ("EXPOSURE_CLASS", "drf_mcp.tools.Naming", "a subclass of drf_mcp.tools.Exposure"),
-    ("ERROR_MAPPER_CLASS", "drf_mcp.tools.Naming", "a subclass of drf_mcp.dispatch.errors.ErrorMapper"),
+    (
+        "ERROR_MAPPER_CLASS",
+        "drf_mcp.tools.Naming",
+        "a subclass of drf_mcp.dispatch.errors.ErrorMapper",
+    ),
     ("NAMING_CLASS", None, "a subclass of drf_mcp.tools.Naming"),
     ("OUTPUT_SCHEMA", "data", "'envelope' or 'full', or None"),
     ("OUTPUT_SCHEMA", True, "'envelope' or 'full', or None"),
