@@ -17,7 +17,7 @@ test_extras := demo,docs,filter,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo docs pictures test first-command lint node clean bench
+.PHONY: demo docs pictures test test-nightly first-command lint node clean bench
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo
@@ -33,6 +33,10 @@ test: lint
 	$(run) -m pytest -n auto
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
 	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
+
+# The same tests, with eight times as many examples of each property.
+test-nightly: .venv/installed-test
+	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto
 
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.

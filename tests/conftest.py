@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -17,9 +18,15 @@ from drf_mcp.tools import registry
 from tests.agents import Agent
 from tests.oracles.watching import Watch
 
-# Speed is measured in benchmarks: a machine that is slow at times fails no property.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+# Speed is measured in benchmarks: a machine that is slow at times fails no property. No fixture
+# holds anything of one example that the next one would see.
+PATIENT = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+settings.register_profile("desk", max_examples=25, **PATIENT)
+settings.register_profile("nightly", max_examples=200, **PATIENT)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "desk"))
 
 
 @pytest.fixture(scope="session")

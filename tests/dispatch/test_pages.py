@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.urls import path
 from django_filters.rest_framework import DjangoFilterBackend
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import generics, pagination, serializers
 from rest_framework.filters import OrderingFilter, SearchFilter
@@ -120,7 +120,6 @@ def walk_http(thing: Doors, parameters: dict[str, Any]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("paginator", STYLES)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.integers(1, COUNT + 3))
 def test_next_leads_through_all_rows_once_page_by_page_as_the_links_do(pages, paginator, size):
     thing = pages(paginator)

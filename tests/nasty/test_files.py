@@ -7,7 +7,7 @@ import json
 
 import pytest
 from django.test import RequestFactory
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.parsers import FileUploadParser, MultiPartParser
 from rest_framework.request import Request
@@ -22,7 +22,6 @@ from drf_mcp.tools.arguments.uploads import FileReader
 from tests.nasty import files
 from tests.nasty.files import encoded, png
 
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0/\\"), min_size=1, max_size=20)
 PDF = encoded(b"%PDF-1.4")
 
@@ -48,7 +47,6 @@ def problem(path, **arguments):
     return found
 
 
-@quick
 @given(content=st.binary(max_size=200), name=names, title=names)
 def test_a_file_arrives_as_it_was_sent(nasty, content, name, title):
     uri = f"data:text/plain;name={json_free(name)};base64,{encoded(content)}"
@@ -195,7 +193,6 @@ def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
     assert result.data == over_http == {"size": 256}
 
 
-@quick
 @given(name=names, content=st.binary(min_size=1, max_size=50))
 def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from django.test import RequestFactory
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
@@ -33,10 +33,6 @@ SERIALIZERS = [
     fields.Renamed,
 ]
 TOOLS = ["orders_create", "customers_create", "tickets_create"]
-quick = settings(
-    max_examples=25,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 def codes(details):
@@ -85,7 +81,6 @@ def all_of_json_schema(nasty):
 
 
 @pytest.mark.parametrize("serializer", SERIALIZERS)
-@quick
 @given(data=st.data())
 def test_what_is_made_from_a_schema_is_taken(all_of_json_schema, serializer, data):
     tool = tool_for(serializer)
@@ -93,7 +88,6 @@ def test_what_is_made_from_a_schema_is_taken(all_of_json_schema, serializer, dat
 
 
 @pytest.mark.parametrize("serializer", [fields.Choices, fields.Order, fields.Node])
-@quick
 @given(data=st.data())
 def test_what_is_made_from_a_portable_schema_is_taken(nasty, serializer, data):
     tool = tool_for(serializer)
@@ -107,7 +101,6 @@ def shop(db, settings):
 
 
 @pytest.mark.parametrize("name", TOOLS)
-@quick
 @given(data=st.data())
 def test_what_is_made_for_the_example_project_is_taken(shop, name, data):
     tool = registry.tool(name)

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.test import Client
 from django.urls import path
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types.jsonrpc import JSONRPCResponse
 from rest_framework.response import Response
@@ -17,10 +17,6 @@ from tests.agents import REVISIONS, STATELESS, Agent
 from tests.oracles.watching import check_error
 
 CLEAN = {200, 202, 400, 404}
-quick = settings(
-    max_examples=150,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 
 scalars = (
     st.none()
@@ -99,19 +95,16 @@ def assert_clean(response) -> None:
         check_error(answer) if "error" in answer else JSONRPCResponse.model_validate(answer)
 
 
-@quick
 @given(st.binary(max_size=200), revisions)
 def test_arbitrary_bytes_are_answered_cleanly(agent, body, revision):
     assert_clean(agent.post(body, versioned(revision)))
 
 
-@quick
 @given(messages | st.lists(messages | values, max_size=4) | values, revisions)
 def test_arbitrary_values_are_answered_cleanly(agent, value, revision):
     assert_clean(agent.post(value, versioned(revision)))
 
 
-@quick
 @given(plausible, revisions)
 def test_plausible_requests_are_answered_cleanly_and_under_their_id(agent, message, revision):
     headers = versioned(revision) | {"Mcp-Method": message["method"]}
@@ -120,7 +113,6 @@ def test_plausible_requests_are_answered_cleanly_and_under_their_id(agent, messa
     assert json.loads(response.content)["id"] == message["id"]
 
 
-@quick
 @given(values)
 def test_arbitrary_arguments_give_a_result(agent, arguments):
     message, headers = agent.frame("tools/call", {"name": "echo", "arguments": arguments})

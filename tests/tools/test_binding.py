@@ -10,7 +10,7 @@ import pytest
 from django.http import QueryDict
 from django.test import RequestFactory
 from django.urls import path
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import generics, serializers
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
@@ -18,7 +18,6 @@ from rest_framework.request import Request
 
 from drf_mcp.tools import ArgumentsRefused
 
-quick = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=20)
 words = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
@@ -103,7 +102,6 @@ def assert_helpful(refused: ArgumentsRefused) -> None:
     assert all(p.code and p.message and p.remediation for p in refused.problems)
 
 
-@quick
 @given(arguments)
 def test_flat_arguments_become_a_request_or_are_refused(flat, arguments):
     try:
@@ -126,7 +124,6 @@ def test_flat_arguments_become_a_request_or_are_refused(flat, arguments):
         assert value in (sent[name], read[name])
 
 
-@quick
 @given(
     st.dictionaries(st.sampled_from(["kwargs", "query", "body", "nonsense"]), values)
     | st.fixed_dictionaries(
@@ -153,7 +150,6 @@ def test_grouped_arguments_become_a_request_or_are_refused(grouped, arguments):
 
 
 @pytest.mark.parametrize("parser", [FormParser, MultiPartParser])
-@quick
 @given(name=texts, tags=st.lists(texts, max_size=4), owner=st.dictionaries(words, texts))
 def test_a_form_is_read_as_it_was_sent(tool_of, parser, name, tags, owner):
     call = tool_of(parser).bind({"pk": "1", "name": name, "tags": tags, "owner": owner})

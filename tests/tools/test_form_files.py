@@ -15,7 +15,7 @@ from django.test import RequestFactory
 from django.urls import path
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import generics, serializers, views
 from rest_framework.parsers import (
@@ -32,7 +32,6 @@ from drf_mcp import mcp_tool
 from drf_mcp.operators.lint import findings_of
 from drf_mcp.tools import ArgumentsRefused
 
-quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 CONTENT = b"%PDF-1.4 a report"
 ENCODED = base64.b64encode(CONTENT).decode()
 URI = f"data:application/pdf;name=report.pdf;base64,{ENCODED}"
@@ -182,7 +181,6 @@ def test_what_is_no_base64_is_sent_as_text(keeps, value):
     assert posted(keeps, note=value)["note"] == sent
 
 
-@quick
 @given(content=st.binary(min_size=40, max_size=400))
 def test_no_file_of_any_size_becomes_a_text(keeps, content):
     """As data URI it arrives; as base64 it arrives or is refused, whatever the key."""

@@ -8,7 +8,7 @@ import pytest
 from django.urls import path
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import generics, parsers, serializers
 from rest_framework.response import Response
@@ -18,8 +18,6 @@ from drf_mcp import mcp_tool
 from drf_mcp.tools import ArgumentsRefused
 from drf_mcp.tools.arguments.masking import MASK
 from tests.tools.test_binding import finite, parse, scalars, texts, values
-
-quick = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class Narrow(serializers.Serializer):
@@ -151,7 +149,6 @@ def test_what_is_missing_is_what_the_schema_requires(books):
     assert [problem.pointer for problem in missing] == ["/isbn", "/title"]
 
 
-@quick
 @given(arguments=st.dictionaries(st.sampled_from(["title", *UNLISTED, "nonsense"]), values))
 def test_flat_arguments_reach_the_body_under_their_own_names(flat, arguments):
     try:
@@ -166,7 +163,6 @@ def test_flat_arguments_reach_the_body_under_their_own_names(flat, arguments):
         assert body.get(name) == arguments.get(name)
 
 
-@quick
 @given(body=st.dictionaries(st.sampled_from(["title", "pages", "isbn", "secret"]), scalars))
 def test_grouped_arguments_reach_the_body_under_their_own_names(grouped, body):
     try:
@@ -177,7 +173,6 @@ def test_grouped_arguments_reach_the_body_under_their_own_names(grouped, body):
     assert json.loads(call.body) == body
 
 
-@quick
 @given(title=texts, pages=st.integers(), secret=texts)
 def test_a_form_carries_what_is_not_listed(form, title, pages, secret):
     call = form.bind({"isbn": "1", "title": title, "pages": pages, "secret": secret})

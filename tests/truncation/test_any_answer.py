@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -63,7 +63,6 @@ budgets = st.integers(FLOOR, 9000)
 
 @pytest.mark.parametrize("envelope_class", ENVELOPES)
 @given(data=answers, limit=budgets)
-@settings(max_examples=60)
 def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
     fitted = fit(success(data), limit, envelope_class)
     assert len(fitted.text) <= limit
@@ -73,7 +72,6 @@ def test_an_answer_fits_and_is_whole_with_what_was_archived(envelope_class, data
 
 @pytest.mark.parametrize("envelope_class", ENVELOPES)
 @given(data=pages, limit=budgets)
-@settings(max_examples=60)
 def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, limit):
     page = Pagination(True, 999, page=1, cursor="2", next={"page": 2})
     fitted = fit(success(data, pagination=page), limit, envelope_class)
@@ -84,14 +82,12 @@ def test_a_page_fits_and_is_whole_with_what_was_archived(envelope_class, data, l
 
 @pytest.mark.parametrize("envelope_class", STRUCTURED)
 @given(data=answers, limit=st.integers(1, 6000))
-@settings(max_examples=60)
 def test_a_shortened_answer_keeps_to_the_schema_of_the_whole(envelope_class, data, limit):
     schema = envelope_class().schema(schema_of(data))
     Draft202012Validator(schema).validate(fit(success(data), limit, envelope_class).envelope)
 
 
 @given(data=answers, limit=st.integers(1, 6000))
-@settings(max_examples=60)
 def test_a_fitted_answer_is_not_fitted_again(data, limit):
     once = fit(success(data), limit)
     again = fit(once.outcome, max(limit, len(once.text)))
@@ -100,14 +96,12 @@ def test_a_fitted_answer_is_not_fitted_again(data, limit):
 
 
 @given(data=answers, limit=st.integers(1, 6000))
-@settings(max_examples=60)
 def test_the_same_answer_is_shortened_the_same_way(data, limit):
     first, second = (fit(success(data), limit, keep=None) for _ in range(2))
     assert first.text == second.text
 
 
 @given(data=answers, limit=st.integers(1, 3000))
-@settings(max_examples=60)
 def test_what_does_not_fit_is_never_longer_than_an_empty_answer(data, limit):
     """The floor: no budget makes it shorter, and it says that nothing of the answer is left."""
     fitted = fit(success(data), limit)

@@ -9,7 +9,7 @@ import pytest
 from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import path
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.views import APIView
 
@@ -82,7 +82,6 @@ def test_what_was_left_out_comes_back_byte_for_byte(
 
 
 @given(data=answers.filter(lambda answer: answer is not None), limit=st.integers(2500, 9000))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
     """What was sent and what was fetched are together what plain HTTP answers."""
     library(MAX_RESULT_CHARS=limit)
