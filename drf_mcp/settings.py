@@ -95,6 +95,11 @@ SETTINGS: dict[str, Setting] = {
     # Names and titles of tools that have none of their own: a drf_mcp.tools.Naming. See
     # docs/customising.md.
     "NAMING_CLASS": Setting("drf_mcp.tools.Naming", Class("drf_mcp.tools.Naming")),
+    # Arguments and answers of views as schemas: a drf_mcp.introspection.Describer. See
+    # docs/customising.md.
+    "DESCRIBER_CLASS": Setting(
+        "drf_mcp.introspection.Describer", Class("drf_mcp.introspection.Describer")
+    ),
     # "flat": path, query and body arguments side by side.
     # "grouped": {"kwargs": {...}, "query": {...}, "body": {...}}.
     "ARGUMENTS": Setting("flat", Choice("flat", "grouped")),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
+
 from django.conf import settings
 from django.utils import translation
-from rest_framework.views import APIView
 
 from drf_mcp.introspection.declarations import CURRENT
 from drf_mcp.introspection.inspection import GUARD, Inspection
@@ -12,56 +15,84 @@ from drf_mcp.introspection.outputs import response_schema
 from drf_mcp.introspection.path_parameters import path_parameters
 from drf_mcp.introspection.per_user import body_for_anybody
 from drf_mcp.introspection.query.parameters import paging_parameters, query_parameters
-from drf_mcp.introspection.request_body.fields import OPEN
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
-    Finding,
     Parameter,
-    PathKwarg,
+    Parameters,
     PathKwargs,
+    Schema,
 )
 
-__all__ = ["Body", "EndpointSchema", "Finding", "Parameter", "PathKwarg", "describe"]
+Part = TypeVar("Part")
 
 
-def describe(
-    view: APIView, method: str, path_kwargs: PathKwargs, *, portable: bool = True
-) -> EndpointSchema:
-    """Describe one method of an endpoint. Never raises: what fails becomes a finding.
+class Describer:
+    """Describes the arguments and the answer of one method of an endpoint.
 
-    Texts are those of the project's own language, whoever happens to ask first.
+    A subclass overrides the ``get_*`` methods; the setting DESCRIBER_CLASS takes its dotted path.
+    A method that raises leaves its part open and a finding that says where: ``tools/list`` never
+    fails.
 
-    Args:
-        view: an instance of the view as a request would find it: ``request``,
-            ``kwargs``, ``action`` and ``action_map`` set, ``swagger_fake_view`` true.
-        method: the HTTP method.
+    Attributes:
+        inspection: the view instance as a request would find it, with the method and findings.
         path_kwargs: the kwargs of the route, by name.
-        portable: False for arguments in all of JSON Schema instead of the subset that
-            every client accepts.
-
-    Returns:
-        The schemas of its arguments and of its answer.
     """
-    inspection = Inspection(view, method, portable=portable)
-    with translation.override(settings.LANGUAGE_CODE):
-        token = CURRENT.set(inspection.annotations)
-        try:
-            return described(inspection, path_kwargs)
-        finally:
-            CURRENT.reset(token)
 
+    def __init__(self, inspection: Inspection, path_kwargs: PathKwargs) -> None:
+        self.inspection = inspection
+        self.path_kwargs = path_kwargs
 
-def described(inspection: Inspection, path_kwargs: PathKwargs) -> EndpointSchema:
-    """Return the description of the endpoint under inspection."""
-    attempt = inspection.attempt
-    pages = paging_parameters(inspection)
-    return EndpointSchema(
-        path=path_parameters(inspection, path_kwargs),
-        query=attempt(lambda: query_parameters(inspection, pages), GUARD, pages),
-        body=attempt(lambda: body_for_anybody(inspection), GUARD, OPEN),
-        output=attempt(lambda: response_schema(inspection), GUARD, {}),
-        paginated=bool(pages),
-        findings=tuple(dict.fromkeys(inspection.findings)),
-        computed_query=inspection.query_reading.computed,
-    )
+    def describe(self) -> EndpointSchema:
+        """Return the description of the endpoint, with texts in the project's own language."""
+        # Whoever happens to ask first has a language too.
+        with translation.override(settings.LANGUAGE_CODE):
+            token = CURRENT.set(self.inspection.annotations)
+            try:
+                schema = self.guard("get_schema", EndpointSchema(self.any_path))
+            finally:
+                CURRENT.reset(token)
+        return replace(schema, findings=tuple(dict.fromkeys(self.inspection.findings)))
+
+    def get_schema(self) -> EndpointSchema:
+        """Return the parts of the description, put together."""
+        return EndpointSchema(
+            path=self.guard("get_path_parameters", self.any_path),
+            query=self.guard("get_query_parameters", self.pages),
+            body=self.guard("get_request_body", Body("open", schema={})),
+            output=self.guard("get_response_schema", {}),
+            paginated=bool(self.pages),
+            computed_query=self.inspection.query_reading.computed,
+        )
+
+    def get_path_parameters(self) -> Parameters:
+        """Return a required parameter for each kwarg of the route."""
+        return path_parameters(self.inspection, self.path_kwargs)
+
+    def get_query_parameters(self) -> Parameters:
+        """Return the parameters of filters, pagination and versioning, and others that are read."""
+        return query_parameters(self.inspection, self.pages)
+
+    def get_request_body(self) -> Body:
+        """Return the body that the handler takes from one caller or another."""
+        return body_for_anybody(self.inspection)
+
+    def get_response_schema(self) -> Schema:
+        """Return the schema of the success payload, ``{}`` where anything may be answered."""
+        return response_schema(self.inspection)
+
+    @cached_property
+    def pages(self) -> Parameters:
+        return paging_parameters(self.inspection)
+
+    @property
+    def any_path(self) -> Parameters:
+        return tuple(Parameter(name, {"type": "string"}, True) for name in self.path_kwargs)
+
+    def guard(self, hook: str, default: Part) -> Part:
+        # What fails in a hook of the project's is no fault of the view.
+        own = type(self)
+        remedy = GUARD
+        if getattr(own, hook) is not getattr(Describer, hook):
+            remedy = f"Mend {hook}() of {own.__module__}.{own.__qualname__}."
+        return self.inspection.attempt(getattr(self, hook), remedy, default)

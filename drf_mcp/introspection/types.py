@@ -201,10 +201,10 @@ class EndpointSchema:
     """
 
     path: tuple[Parameter, ...]
-    query: tuple[Parameter, ...]
-    body: Body
-    output: Schema
-    paginated: bool
+    query: tuple[Parameter, ...] = ()
+    body: Body = field(default_factory=lambda: Body("open", schema={}))
+    output: Schema = field(default_factory=dict)
+    paginated: bool = False
     findings: tuple[Finding, ...] = ()
     computed_query: tuple[str, ...] = ()
 

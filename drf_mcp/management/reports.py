@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.introspection.describer import Finding
 from drf_mcp.introspection.examples import example_arguments
+from drf_mcp.introspection.types import Finding
 from drf_mcp.management.tables import NONE, columns, counted, request_line, wrapped
 from drf_mcp.operators.client_limits import (
     CHARACTERS_PER_TOKEN,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drf_mcp.dispatch.visibility import is_open
-from drf_mcp.introspection.describer import Finding
 from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.types import Finding
 from drf_mcp.operators.client_limits import limits_passed
 from drf_mcp.tools import Tool
 from drf_mcp.tools.descriptions import project_docstring

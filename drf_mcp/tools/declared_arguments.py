@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from drf_mcp.introspection import portable as portable_schema
-from drf_mcp.introspection import portable_name
-from drf_mcp.introspection.describer import Body, EndpointSchema, Parameter
+from drf_mcp.introspection.names import portable_name
+from drf_mcp.introspection.portable import portable as portable_schema
 from drf_mcp.introspection.request_body.handling import schema_handling
-from drf_mcp.introspection.types import Handling
+from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
 from drf_mcp.tools.mirrored import KEYWORD
 from drf_mcp.tools.options import ToolOptions
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from rest_framework.views import APIView
 
-from drf_mcp.introspection import annotations_of, attempt, model_of
+from drf_mcp.introspection.annotations import annotations_of
+from drf_mcp.introspection.inspection import model_of
+from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import model_name, model_names, text
 from drf_mcp.tools.endpoints import Endpoint
 

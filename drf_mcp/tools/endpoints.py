@@ -15,9 +15,9 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import find_view_classes
-from drf_mcp.introspection import attempt
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.placeholders import placeholders
+from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.stock import vars_through
 from drf_mcp.introspection.source.twins import plain_name
 from drf_mcp.introspection.unsent_request import negotiate, unsent_request

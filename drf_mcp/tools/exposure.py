@@ -10,8 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
-from drf_mcp.introspection import annotations_of, attempt
-from drf_mcp.introspection.describer import Finding
+from drf_mcp.introspection.annotations import annotations_of
+from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.types import Finding
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from drf_mcp.introspection import attempt, model_of
-from drf_mcp.introspection.describer import EndpointSchema, Parameter
 from drf_mcp.introspection.field_schema import knowing
+from drf_mcp.introspection.inspection import model_of
+from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import explain
-from drf_mcp.introspection.types import ANY, Place
+from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 from drf_mcp.tools.endpoints import Endpoint
 
 

@@ -18,7 +18,7 @@ from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
 from django.utils.regex_helper import normalize
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.path_parameters import PathKwarg
+from drf_mcp.introspection.types import PathKwarg
 
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 

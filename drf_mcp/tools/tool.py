@@ -11,9 +11,9 @@ from typing import Any
 from rest_framework.views import APIView
 
 from drf_mcp.exceptions import InternalError
-from drf_mcp.introspection import attempt, describe
-from drf_mcp.introspection.describer import EndpointSchema, Finding
-from drf_mcp.introspection.types import ANY, Handling, Place
+from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.types import ANY, EndpointSchema, Finding, Handling, Place
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.bound_call import Call
 from drf_mcp.tools.arguments.encoders import choose_body_encoder
@@ -69,8 +69,9 @@ class Tool:
     def describe(self) -> EndpointSchema:
         """Describe the endpoint, with what the project said of it."""
         portable = self.options.get_flag("portable", mcp_settings.PORTABLE)
-        kwargs = self.endpoint.route.kwargs
-        described = describe(self.view, self.endpoint.method, kwargs, portable=portable)
+        inspection = Inspection(self.view, self.endpoint.method, portable=portable)
+        describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
+        described: EndpointSchema = describer.describe()
         if self.finders is not None:
             described = self.finders.explain_relations(described)
         return DeclaredArguments(self.options, portable=portable).add_to(described)

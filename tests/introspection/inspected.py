@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_mcp.introspection.describer import EndpointSchema, Parameter, PathKwarg, describe
+from drf_mcp.introspection import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
 from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 from tests.introspection.portability import assert_portable
 
@@ -31,6 +31,13 @@ def view_of(view_class: Any, method: str, action: str | None = None, **initkwarg
         handler = getattr(view, action, None)
         view.detail = getattr(handler, "detail", action not in ("list", "create"))
     return view
+
+
+def describe(
+    view: Any, method: str, path_kwargs: dict[str, PathKwarg], *, portable: bool = True
+) -> EndpointSchema:
+    """Describe one method of a view instance."""
+    return Describer(Inspection(view, method, portable=portable), path_kwargs).describe()
 
 
 def described(

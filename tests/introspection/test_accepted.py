@@ -14,7 +14,7 @@ from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
-from drf_mcp.introspection import in_words
+from drf_mcp.introspection.accepted import in_words
 from drf_mcp.introspection.examples import example
 from drf_mcp.introspection.fields import input_schema
 from drf_mcp.introspection.portable import portable

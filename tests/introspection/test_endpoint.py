@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from rest_framework import filters, serializers, views, viewsets
 from rest_framework.response import Response
 
-from drf_mcp.introspection.describer import Body, EndpointSchema, PathKwarg, describe
+from drf_mcp.introspection import (
+    Body,
+    Describer,
+    EndpointSchema,
+    Inspection,
+    Parameter,
+    PathKwarg,
+)
 from drf_mcp.introspection.safe_call import attempt
-from tests.introspection.inspected import METHODS, by_name, described, view_of
+from tests.introspection.inspected import METHODS, by_name, describe, described, view_of
 
 
 class UserSerializer(serializers.ModelSerializer):
@@ -184,3 +191,24 @@ def test_handlers_of_one_class_do_not_mix():
 
     assert described(Own, action="create").query
     assert not described(Users, action="create").query
+
+
+HOOKS = {
+    "get_schema": ("body", Body("open", schema={})),
+    "get_path_parameters": ("path", (Parameter("pk", {"type": "string"}, required=True),)),
+    "get_query_parameters": ("query", ()),
+    "get_request_body": ("body", Body("open", schema={})),
+    "get_response_schema": ("output", {}),
+}
+
+
+@pytest.mark.parametrize(("hook", "part"), HOOKS.items())
+def test_a_hook_that_fails_leaves_its_part_open_and_says_where(hook, part):
+    own = type("Own", (Describer,), {hook: fail})
+    inspection = Inspection(view_of(Users, "PUT", "update"), "PUT")
+    schema = own(inspection, {"pk": PathKwarg("pk")}).describe()
+    name, left = part
+    assert getattr(schema, name) == left
+    (finding,) = schema.findings
+    assert "on purpose" in finding.message
+    assert finding.remedy == f"Mend {hook}() of {__name__}.Own."

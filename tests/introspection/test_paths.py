@@ -14,7 +14,7 @@ from rest_framework.decorators import action
 from rest_framework.generics import get_object_or_404
 from rest_framework.response import Response
 
-from drf_mcp.introspection.describer import PathKwarg
+from drf_mcp.introspection import PathKwarg
 from tests.introspection.inspected import bare, described
 
 TEXT = {"type": "string"}

@@ -10,8 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 
-from drf_mcp.introspection import describe
-from tests.introspection.inspected import described, view_of
+from tests.introspection.inspected import describe, described, view_of
 
 
 class GroupSerializer(serializers.ModelSerializer):

@@ -12,8 +12,7 @@ from drf_spectacular.utils import extend_schema_field
 from jsonschema import Draft202012Validator
 from rest_framework import generics, serializers
 
-from drf_mcp.introspection.describer import describe
-from tests.introspection.inspected import by_name, described, view_of
+from tests.introspection.inspected import by_name, describe, described, view_of
 
 OBJECT = {
     "type": "object",

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.introspection import describer
+from drf_mcp.introspection import Describer
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 
 
@@ -205,7 +205,7 @@ def test_other_views_at_a_path_without_the_slash_are_tools(tools_of):
 
 def test_nothing_is_introspected_before_it_is_asked_for(tools_of, monkeypatch):
     described = []
-    monkeypatch.setattr(describer, "Inspection", lambda *args: described.append(args))
+    monkeypatch.setattr(Describer, "describe", described.append)
     tools = tools_of(*routed(Boxes), path("silent/", silent))
     assert len(tools) == 4
     known = {"name", "endpoint", "options", "finders"}

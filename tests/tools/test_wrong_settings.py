@@ -91,6 +91,11 @@ WRONG: list[tuple[str, Any, str]] = [
         "drf_mcp.tools.Naming",
         "a subclass of drf_mcp.dispatch.errors.ErrorMapper",
     ),
+    (
+        "DESCRIBER_CLASS",
+        "drf_mcp.tools.Naming",
+        "a subclass of drf_mcp.introspection.Describer",
+    ),
     ("NAMING_CLASS", None, "a subclass of drf_mcp.tools.Naming"),
     ("OUTPUT_SCHEMA", "data", "'envelope' or 'full', or None"),
     ("OUTPUT_SCHEMA", True, "'envelope' or 'full', or None"),

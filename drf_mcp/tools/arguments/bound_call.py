@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-from drf_mcp.introspection.describer import Parameter
-from drf_mcp.introspection.types import ClosedSet
+from drf_mcp.introspection.types import ClosedSet, Parameter
 from drf_mcp.json_text import is_nested_deeper
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.tools.arguments.encoders import BodyEncoder

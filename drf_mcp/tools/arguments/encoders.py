@@ -13,13 +13,12 @@ from django.utils.http import urlencode
 from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.describer import Body
 from drf_mcp.introspection.request_body.parsers import (
     is_for_json,
     reads_whole_file,
     text_parser,
 )
-from drf_mcp.introspection.types import Place
+from drf_mcp.introspection.types import Body, Place
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.form_encoding import FormEncoding, Forms, encode_multipart
 from drf_mcp.tools.arguments.uploads import holds_upload

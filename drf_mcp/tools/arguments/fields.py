@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from drf_mcp.introspection import portable_name
-from drf_mcp.introspection.describer import EndpointSchema, Parameter
 from drf_mcp.introspection.field_selection import (
     field_paths,
     names_all,
     nearest_path,
     unknown_paths,
 )
-from drf_mcp.introspection.types import Schema
+from drf_mcp.introspection.names import portable_name
+from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.bound_call import ANSWER, Argument
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused

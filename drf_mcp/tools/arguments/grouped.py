@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drf_mcp.introspection.describer import EndpointSchema, Parameter
 from drf_mcp.introspection.merge import both_handled
 from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.bound_call import (

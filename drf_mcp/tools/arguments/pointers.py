@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.introspection import in_words
+from drf_mcp.introspection.accepted import in_words
 from drf_mcp.introspection.field_schema import FILES, kind_of
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.types import ANY
