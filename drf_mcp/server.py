@@ -23,10 +23,10 @@ from drf_mcp.protocol import (
     ClientResponse,
     Era,
     Message,
-    error_response,
+    encode_era_error,
     jsonrpc,
-    select,
     select_by_headers,
+    select_era,
 )
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
@@ -113,7 +113,7 @@ class Server:
 
         1. the door checks HTTP method, Origin and body size
         2. `jsonrpc.decode` makes a message of the bytes
-        3. `select` finds the era, which checks headers and ``_meta``
+        3. `select_era` finds the era, which checks headers and ``_meta``
         4. `find_handler` finds the capability that serves the method
         5. the capability finds the tool, which binds the arguments to a `Call`
         6. the `Dispatcher` runs the URL's own callback: an `Outcome`
@@ -156,7 +156,7 @@ class Server:
         for item in items:
             bodies.append(self.respond(self.in_batch(item), headers, caller).body)
             close_broken_connections()
-        return Reply(200, jsonrpc.batch(filter(None, bodies))) if any(bodies) else ACCEPTED
+        return Reply(200, jsonrpc.join_batch(filter(None, bodies))) if any(bodies) else ACCEPTED
 
     def in_batch(
         self, item: Message | ClientResponse | ProtocolError
@@ -212,7 +212,7 @@ class Server:
         """Return the error that answers a message; a notification gets the status alone."""
         if isinstance(item, Message) and item.is_notification:
             return Reply(exc.http_status)
-        return Reply(exc.http_status, error_response(item.id, exc, headers))
+        return Reply(exc.http_status, encode_era_error(item.id, exc, headers))
 
     def serve(
         self, item: Message | ClientResponse, headers: Mapping[str, str] | None, caller: Caller
@@ -227,7 +227,7 @@ class Server:
                 raise InvalidRequest("A client sends requests and notifications, not responses.")
             caller.authenticate()
             return ACCEPTED
-        era = select(item, headers)
+        era = select_era(item, headers)
         era.validate(item, headers, self.name_parameters)
         if item.is_notification:
             caller.authenticate()
@@ -237,7 +237,7 @@ class Server:
         with traced(context, self.registry):
             members = handler(context)
         info = era.implementation_members(self.get_server_info())
-        return Reply(200, jsonrpc.result(item.id, era.finish(members, defined, info)))
+        return Reply(200, jsonrpc.encode_result(item.id, era.finish(members, defined, info)))
 
     def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
         """Return what answers a method, and the members that its result has in the revision.

@@ -32,7 +32,7 @@ from drf_mcp.option_types import (
     PermissionClass,
     refuse_wrong_values,
 )
-from drf_mcp.protocol import error_response
+from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
@@ -163,7 +163,7 @@ class MCPView(View):
 
     def refused(self, exc: ProtocolError) -> HttpResponse:
         """Answer with an error that stands for the whole request."""
-        body = error_response(None, exc, MetaHeaders(self.request.META))
+        body = encode_era_error(None, exc, MetaHeaders(self.request.META))
         return json_response(exc.http_status, body)
 
     def challenge(self) -> str:

@@ -11,7 +11,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Era, Message
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
-from drf_mcp.protocol.headers import check_arguments
+from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.log_sanitize import escape_unprintable, sanitize_arguments
@@ -40,7 +40,8 @@ class RequestContext:
             HeaderMismatch: if they differ.
         """
         if tool.mirrored and self.era.repeats_arguments and self.headers is not None:
-            check_arguments(self.headers, self.message.params.get("arguments"), tool.mirrored)
+            arguments = self.message.params.get("arguments")
+            RepeatedArguments(arguments, tool.mirrored).check(self.headers)
 
     @property
     def urlconf(self) -> Any:

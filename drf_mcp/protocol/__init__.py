@@ -4,30 +4,14 @@
 holds HTTP headers against the body. Nothing here knows REST framework or tools.
 """
 
-from __future__ import annotations
-
-from drf_mcp.protocol.capability import Capability
-from drf_mcp.protocol.constants import REVISIONS
-from drf_mcp.protocol.eras import (
-    Era,
-    HandshakeEra,
-    StatelessEra,
-    error_response,
-    select,
-    select_by_headers,
-)
-from drf_mcp.protocol.jsonrpc import ClientResponse, Encoded, Message
-
-__all__ = [
-    "REVISIONS",
-    "Capability",
-    "ClientResponse",
-    "Encoded",
-    "Era",
-    "HandshakeEra",
-    "Message",
-    "StatelessEra",
-    "error_response",
-    "select",
-    "select_by_headers",
-]
+from drf_mcp.protocol.constants import REVISIONS as REVISIONS
+from drf_mcp.protocol.eras import Capability as Capability
+from drf_mcp.protocol.eras import Era as Era
+from drf_mcp.protocol.eras import HandshakeEra as HandshakeEra
+from drf_mcp.protocol.eras import StatelessEra as StatelessEra
+from drf_mcp.protocol.eras import encode_era_error as encode_era_error
+from drf_mcp.protocol.eras import select_by_headers as select_by_headers
+from drf_mcp.protocol.eras import select_era as select_era
+from drf_mcp.protocol.jsonrpc import ClientResponse as ClientResponse
+from drf_mcp.protocol.jsonrpc import Encoded as Encoded
+from drf_mcp.protocol.jsonrpc import Message as Message

@@ -1,8 +1,8 @@
-"""The two eras of the protocol behind one interface.
+"""The two eras of the protocol behind one interface, and what a server offers in each.
 
 Up to 2025-11-25 a client shakes hands with ``initialize`` and names the revision in a
 header from then on; since 2026-07-28 every request carries all that is needed to serve
-it (2026-07-28, basic/versioning). `select` picks the era of a message, and nothing
+it (2026-07-28, basic/versioning). `select_era` picks the era of a message, and nothing
 outside this module asks which one it is.
 """
 
@@ -19,29 +19,14 @@ from drf_mcp.exceptions import (
     ProtocolError,
     UnsupportedProtocolVersion,
 )
-from drf_mcp.protocol import headers as http_headers
-from drf_mcp.protocol import jsonrpc
+from drf_mcp.protocol import constants
 from drf_mcp.protocol.constants import (
-    CACHE_MEMBERS,
-    CACHE_TTL,
-    CLIENT_CAPABILITIES_KEY,
-    CONTENT_TYPES,
-    DEFAULT_REVISION,
-    FIRST_REVISION_WITHOUT_NULL,
-    HANDSHAKE_REVISIONS,
-    IMPLEMENTATION_MEMBERS,
-    LATEST_HANDSHAKE_REVISION,
-    LOG_LEVEL_KEY,
-    LOG_LEVELS,
     PROTOCOL_VERSION_HEADER,
     PROTOCOL_VERSION_KEY,
-    RESULT_MEMBERS,
-    REVISIONS,
-    SERVER_INFO_KEY,
     STATELESS_REVISION,
-    TOOL_MEMBERS,
 )
-from drf_mcp.protocol.jsonrpc import Message, RequestId
+from drf_mcp.protocol.headers import HeaderValue, compare_header
+from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 
 # How much of the caller's own text an error repeats.
 MAX_ECHO = 100
@@ -70,29 +55,19 @@ class Era(ABC):
 
     def __init__(self, revision: str) -> None:
         self.revision = revision
-        self.methods = RESULT_MEMBERS[revision]
-
-    @property
-    @abstractmethod
-    def serves_batches(self) -> bool:
-        """True if several messages may come in one body."""
+        self.methods = constants.RESULT_MEMBERS[revision]
+        # The next revision removed batches.
+        self.serves_batches = revision == "2025-03-26"
 
     @abstractmethod
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
-        """Check what every message of the era owes, whatever its method.
+        """Check what every message of the era owes, or raise the `ProtocolError` that refuses it.
 
         Args:
             message: the message.
             headers: the request's headers, None at a door that has none.
             name_parameters: the parameter that the Mcp-Name header repeats, by method.
-
-        Raises:
-            ProtocolError: the message cannot be served.
         """
-
-    def method_not_found(self, method: str) -> MethodNotFound:
-        """Return the error for a method that does not exist in this era."""
-        return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
 
     @abstractmethod
     def finish(
@@ -108,18 +83,25 @@ class Era(ABC):
             server_info: the server's name and version, an Implementation object.
         """
 
+    def method_not_found(self, method: str) -> MethodNotFound:
+        """Return the error for a method that does not exist in this era."""
+        return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
+
     @property
     def content_types(self) -> frozenset[str]:
         """The types of content blocks that a tool result may hold."""
-        return CONTENT_TYPES[self.revision]
+        return constants.CONTENT_TYPES[self.revision]
 
-    def tool_members(self, tool: Mapping[str, Any]) -> dict[str, Any]:
+    def tool_members(self, tool: Members) -> dict[str, Any]:
         """Return those members of a Tool object that the revision defines."""
-        return _defined(tool, TOOL_MEMBERS[self.revision])
+        return self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
 
-    def implementation_members(self, implementation: Mapping[str, Any]) -> dict[str, Any]:
+    def implementation_members(self, implementation: Members) -> dict[str, Any]:
         """Return those members of an Implementation object that the revision defines."""
-        return _defined(implementation, IMPLEMENTATION_MEMBERS[self.revision])
+        return self.get_defined(implementation, constants.IMPLEMENTATION_MEMBERS[self.revision])
+
+    def get_defined(self, members: Members, names: frozenset[str]) -> dict[str, Any]:
+        return {name: value for name, value in members.items() if name in names}
 
 
 class HandshakeEra(Era):
@@ -128,17 +110,8 @@ class HandshakeEra(Era):
     not_found_status = 200
     serves_responses = True
 
-    @property
-    def serves_batches(self) -> bool:
-        """True at 2025-03-26 only; the next revision removed batches."""
-        return self.revision == "2025-03-26"
-
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
-        """Check that ``initialize`` names a revision.
-
-        Raises:
-            InvalidParams: it does not.
-        """
+        """Check that ``initialize`` names a revision."""
         requested = message.params.get("protocolVersion")
         if message.method == "initialize" and not isinstance(requested, str):
             raise InvalidParams('The params of initialize must name a "protocolVersion".')
@@ -147,12 +120,16 @@ class HandshakeEra(Era):
         self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Return the members that the revision defines; the era adds none."""
-        return _defined(members, defined)
+        return self.get_defined(members, defined)
 
     @staticmethod
     def negotiate(requested: Any) -> str:
         """Return the revision that answers ``initialize`` ("Version Negotiation")."""
-        return requested if requested in HANDSHAKE_REVISIONS else LATEST_HANDSHAKE_REVISION
+        return (
+            requested
+            if requested in constants.HANDSHAKE_REVISIONS
+            else constants.LATEST_HANDSHAKE_REVISION
+        )
 
 
 class StatelessEra(Era):
@@ -162,35 +139,54 @@ class StatelessEra(Era):
     serves_responses = False
     repeats_arguments = True
 
-    @property
-    def serves_batches(self) -> bool:
-        """False: a body holds one message."""
-        return False
-
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
-        """Check headers, revision and ``_meta``, in this order.
-
-        A client that contradicts itself is told so before it is told that one of the
-        revisions it names is not served.
-
-        Raises:
-            HeaderMismatch: a header is missing, malformed or differs from the body.
-            UnsupportedProtocolVersion: the revision is not this one.
-            InvalidParams: a request's ``_meta`` lacks what it must carry, or names a log
-                level that does not exist.
-        """
-        if headers is not None:
-            http_headers.check(headers, message, self.revision, name_parameters)
+        """Check headers, revision and ``_meta``, in this order."""
         meta = message.meta
         requested = meta.get(PROTOCOL_VERSION_KEY)
+        # A client that contradicts itself is told so before it is told that one of the
+        # revisions it names is not served.
+        if headers is not None:
+            version = requested if isinstance(requested, str) else self.revision
+            self.check_headers(headers, message, version, name_parameters.get(message.method))
         if isinstance(requested, str) and requested != self.revision:
-            raise _unsupported(requested)
+            raise make_unsupported(requested)
         if not message.is_notification:
-            _require_meta(meta, PROTOCOL_VERSION_KEY, str, "a string")
-            _require_meta(meta, CLIENT_CAPABILITIES_KEY, dict, "an object")
-            if LOG_LEVEL_KEY in meta and meta[LOG_LEVEL_KEY] not in LOG_LEVELS:
-                levels = ", ".join(LOG_LEVELS)
-                raise InvalidParams(f'The member "{LOG_LEVEL_KEY}" must be one of {levels}.')
+            self.check_meta(meta, PROTOCOL_VERSION_KEY, str, "a string")
+            self.check_meta(meta, constants.CLIENT_CAPABILITIES_KEY, dict, "an object")
+            if (
+                constants.LOG_LEVEL_KEY in meta
+                and meta[constants.LOG_LEVEL_KEY] not in constants.LOG_LEVELS
+            ):
+                levels = ", ".join(constants.LOG_LEVELS)
+                raise InvalidParams(
+                    f'The member "{constants.LOG_LEVEL_KEY}" must be one of {levels}.'
+                )
+
+    def check_headers(
+        self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None
+    ) -> None:
+        # "Server Validation"; `parameter` is the member of ``params`` that Mcp-Name repeats.
+        value = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
+        compare_header(PROTOCOL_VERSION_HEADER, value, version)
+        # The specification leaves the other headers of a notification undefined.
+        if message.is_notification:
+            return
+        value = HeaderValue.from_headers(headers, constants.METHOD_HEADER)
+        compare_header(constants.METHOD_HEADER, value, message.method)
+        if parameter is not None:
+            expected = message.params.get(parameter)
+            value = HeaderValue.from_headers(headers, constants.NAME_HEADER)
+            # Without a name in the body there is nothing to repeat; the method refuses it.
+            if value is not None or isinstance(expected, str):
+                compare_header(
+                    constants.NAME_HEADER, None if value is None else value.to_text(), expected
+                )
+
+    def check_meta(self, meta: Members, key: str, kind: type, name: str) -> None:
+        if key not in meta:
+            raise InvalidParams(f'The "_meta" of the params lacks "{key}".')
+        if not isinstance(meta[key], kind):
+            raise InvalidParams(f'The member "{key}" of "_meta" must be {name}.')
 
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
@@ -200,28 +196,24 @@ class StatelessEra(Era):
         A cacheable result is private to the caller unless ``cacheScope`` says otherwise
         (server/utilities/caching).
         """
-        finished = {"resultType": "complete", **_defined(members, defined)}
-        finished["_meta"] = {**members.get("_meta", {}), SERVER_INFO_KEY: server_info}
-        if defined >= CACHE_MEMBERS:
-            finished.setdefault("ttlMs", CACHE_TTL)
+        finished = {"resultType": "complete", **self.get_defined(members, defined)}
+        finished["_meta"] = {**members.get("_meta", {}), constants.SERVER_INFO_KEY: server_info}
+        if defined >= constants.CACHE_MEMBERS:
+            finished.setdefault("ttlMs", constants.CACHE_TTL)
             finished.setdefault("cacheScope", "private")
         return finished
 
 
 _ERAS: Mapping[str, Era] = {
     STATELESS_REVISION: StatelessEra(STATELESS_REVISION),
-    **{revision: HandshakeEra(revision) for revision in HANDSHAKE_REVISIONS},
+    **{revision: HandshakeEra(revision) for revision in constants.HANDSHAKE_REVISIONS},
 }
 
 
-def select(message: Message, headers: Mapping[str, str] | None) -> Era:
+def select_era(message: Message, headers: Headers) -> Era:
     """Return the era of a message (basic/versioning, "Backward Compatibility").
 
     The era of an ``initialize`` has the revision that the handshake settles on.
-
-    Args:
-        message: the message.
-        headers: the request's headers, None at a door that has none.
 
     Raises:
         UnsupportedProtocolVersion: the header names a revision that is not served.
@@ -235,48 +227,62 @@ def select(message: Message, headers: Mapping[str, str] | None) -> Era:
     return era
 
 
-def select_by_headers(headers: Mapping[str, str] | None) -> Era:
-    """Return the era that the headers alone name, for a batch or a client's response.
-
-    Raises:
-        UnsupportedProtocolVersion: the header names a revision that is not served.
-        HeaderMismatch: the header is malformed.
-    """
+def select_by_headers(headers: Headers) -> Era:
+    """Return the era that the headers alone name, for a batch or a client's response."""
     if headers is None:
-        return _ERAS[LATEST_HANDSHAKE_REVISION]
-    revision = http_headers.header_value(headers, PROTOCOL_VERSION_HEADER)
+        return _ERAS[constants.LATEST_HANDSHAKE_REVISION]
+    revision = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
     if revision is None:
-        return _ERAS[DEFAULT_REVISION]
+        return _ERAS[constants.DEFAULT_REVISION]
     if revision not in _ERAS:
-        raise _unsupported(revision)
+        raise make_unsupported(revision)
     return _ERAS[revision]
 
 
-def error_response(
-    id: RequestId | None, exc: ProtocolError, headers: Mapping[str, str] | None
-) -> bytes:
-    """Encode the response that carries an error, in the form of the revision that headers name.
+def make_unsupported(requested: str) -> UnsupportedProtocolVersion:
+    return UnsupportedProtocolVersion(requested[:MAX_ECHO], list(constants.REVISIONS))
+
+
+def encode_era_error(id: RequestId | None, exc: ProtocolError, headers: Headers) -> bytes:
+    """Encode the response that carries an error, in the form of the revision that headers name."""
+    revision = "" if headers is None else (headers.get(PROTOCOL_VERSION_HEADER) or "").strip(" \t")
+    null_id = not _REVISION.fullmatch(revision) or revision < constants.FIRST_REVISION_WITHOUT_NULL
+    return encode_error(id, exc, null_id=null_id)
+
+
+class Capability:
+    """One capability of a server: its methods, and their place in the protocol.
+
+    A subclass listed in `Server.capability_classes` is advertised and served in each revision
+    that `result_members` names. A handler takes the `RequestContext` of the request, makes
+    sure that the caller is authenticated, and returns the members of the result.
+
+    Attributes:
+        name: the member of the capabilities object that advertises the capability.
+        methods: the name of the handler by MCP method.
+        name_parameters: the member of ``params`` that the Mcp-Name header repeats, by method.
+        result_members: the members of each result by revision and method. Members that a
+            revision does not define are not sent, and a method without an entry does not exist
+            in the revision. A result with ``ttlMs`` may be cached.
 
     Args:
-        id: the request's id; None where none could be read.
-        exc: the error.
-        headers: the request's headers, None at a door that has none.
+        server: the server that has the capability.
     """
-    revision = "" if headers is None else (headers.get(PROTOCOL_VERSION_HEADER) or "").strip(" \t")
-    null_id = not _REVISION.fullmatch(revision) or revision < FIRST_REVISION_WITHOUT_NULL
-    return jsonrpc.error(id, exc, null_id=null_id)
 
+    name: ClassVar[str]
+    methods: ClassVar[Mapping[str, str]] = {}
+    name_parameters: ClassVar[Mapping[str, str]] = {}
+    result_members: ClassVar[Mapping[str, Mapping[str, frozenset[str]]]] = {}
 
-def _unsupported(requested: str) -> UnsupportedProtocolVersion:
-    return UnsupportedProtocolVersion(requested[:MAX_ECHO], list(REVISIONS))
+    def __init__(self, server: Any) -> None:
+        self.server = server
 
+    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
+        """Return the options that a client is told of; None to advertise nothing."""
+        return {} if era.revision in self.result_members else None
 
-def _require_meta(meta: Mapping[str, Any], key: str, kind: type, name: str) -> None:
-    if key not in meta:
-        raise InvalidParams(f'The "_meta" of the params lacks "{key}".')
-    if not isinstance(meta[key], kind):
-        raise InvalidParams(f'The member "{key}" of "_meta" must be {name}.')
-
-
-def _defined(members: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if name in names}
+    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
+        """Return the members of a method's result; None where there is no such method."""
+        if method not in self.methods:
+            return None
+        return self.result_members.get(era.revision, {}).get(method)

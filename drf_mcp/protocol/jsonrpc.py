@@ -1,9 +1,6 @@
 """JSON-RPC 2.0 as MCP narrows it: bytes to messages, results and errors to bytes.
 
-What is read is held to strict JSON (RFC 8259, and RFC 7493 where implementations
-differ: UTF-8, unique keys, no lone surrogates, finite numbers), so that no two parties
-can understand one body differently. Messages follow the specification's basic/index,
-"Messages".
+Messages follow the specification's basic/index, "Messages".
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ class Message:
     """A request or a notification.
 
     Attributes:
-        id: what the answer repeats; None for a notification, which gets no answer.
+        id: the id that the response repeats; None for a notification, which gets no response.
         method: the method's name, any string.
         params: the parameters, empty if there are none.
     """
@@ -44,6 +41,36 @@ class Message:
     id: RequestId | None
     method: str
     params: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, value: Any) -> Message | ClientResponse:
+        """Return the message that a JSON value is.
+
+        Raises:
+            InvalidRequest: the value is no JSON-RPC message.
+            InvalidParams: ``params`` or ``_meta`` is not an object.
+        """
+        if not isinstance(value, dict):
+            raise InvalidRequest("A message must be a JSON object.")
+        if value.get("jsonrpc") != "2.0":
+            raise InvalidRequest('The member "jsonrpc" must be "2.0".')
+        if "method" not in value and ("result" in value or "error" in value):
+            return ClientResponse(read_id(value))
+        id = to_request_id(value.get("id"))
+        if "id" in value and id is None:
+            raise InvalidRequest('The member "id" must be a string or an integer.')
+        method = value.get("method")
+        if not isinstance(method, str):
+            raise InvalidRequest('The member "method" must be a string.')
+        params = value.get("params")
+        # Some serializers write null for what there is none of.
+        if params is None:
+            return cls(id, method)
+        if not isinstance(params, dict):
+            raise InvalidParams('The member "params" must be an object.')
+        if not isinstance(params.get("_meta", {}), (dict, type(None))):
+            raise InvalidParams('The member "_meta" of the params must be an object.')
+        return cls(id, method, params)
 
     @property
     def is_notification(self) -> bool:
@@ -59,7 +86,7 @@ class Message:
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """An answer from the client. The server never asks, so there is nothing to do with it.
+    """A response from the client, for which the server, which never asks, has no use.
 
     Attributes:
         id: the id it claims to answer, None if it has none that is valid.
@@ -69,9 +96,64 @@ class ClientResponse:
 
 
 class Encoded(bytes):
-    """JSON that is encoded already; `result` copies it as it is."""
+    """JSON that is encoded already; `encode_result` copies it as it is."""
 
     __slots__ = ()
+
+
+class StrictDecoder(json.JSONDecoder):
+    """Reads JSON so strictly that no two parties can understand one body differently.
+
+    RFC 8259, and RFC 7493 where implementations differ: unique keys, no lone surrogates,
+    finite numbers.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            object_pairs_hook=self.make_object,
+            parse_float=self.make_number,
+            parse_constant=self.refuse_constant,
+        )
+
+    def read(self, text: str) -> Any:
+        try:
+            return self.decode(text)
+        except json.JSONDecodeError as exc:
+            raise ParseError(
+                f"The body is not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})."
+            ) from None
+        except ValueError:
+            # Python refuses to convert an integer of more than some thousand digits.
+            raise ParseError("An integer of the body has too many digits.") from None
+        except RecursionError:
+            raise self.make_depth_error() from None
+
+    def check(self, text: str, value: Any) -> None:
+        if is_nested_deeper(text, MAX_DEPTH):
+            raise self.make_depth_error()
+        # UTF-8 cannot hold a surrogate, so only an escape can have made one.
+        if ("\\ud" in text or "\\uD" in text) and _SURROGATE.search(_ENCODER.encode(value)):
+            raise ParseError("A string of the body holds half of a surrogate pair.")
+
+    def make_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in members:
+                raise ParseError(f"The key {json.dumps(name[:100])} stands twice in one object.")
+            members[name] = value
+        return members
+
+    def make_number(self, literal: str) -> float:
+        number = float(literal)
+        if math.isinf(number):
+            raise ParseError("A number of the body is too large.")
+        return number
+
+    def refuse_constant(self, literal: str) -> NoReturn:
+        raise ParseError(f"The body is not JSON: {literal} is no JSON number.")
+
+    def make_depth_error(self) -> ParseError:
+        return ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
 
 def decode(
@@ -92,18 +174,51 @@ def decode(
             holds more than `max_batch` messages.
         InvalidParams: ``params`` or ``_meta`` is not an object.
     """
-    text = _text(body)
-    value = _parse(text)
     try:
-        if is_nested_deeper(text, MAX_DEPTH):
-            raise _too_deep()
-        _check_surrogates(body, value)
-        if isinstance(value, list):
-            return _batch(value, max_batch)
-        return _message(value)
+        text = body.decode()
+    except UnicodeDecodeError as exc:
+        raise ParseError(f"The body is not UTF-8: invalid byte at {exc.start}.") from None
+    value = _DECODER.read(text)
+    try:
+        _DECODER.check(text, value)
+        if not isinstance(value, list):
+            return Message.from_json(value)
+        if not value:
+            raise InvalidRequest("A batch must hold at least one message.")
+        if len(value) > max_batch:
+            raise InvalidRequest(
+                f"A batch may hold at most {max_batch} messages; this one holds {len(value)}."
+            )
+        return list(map(decode_item, value))
     except ProtocolError as exc:
-        exc.id = _readable_id(value)
+        exc.id = read_id(value)
         raise
+
+
+def decode_item(value: Any) -> Message | ClientResponse | ProtocolError:
+    try:
+        return Message.from_json(value)
+    except ProtocolError as exc:
+        exc.id = read_id(value)
+        return exc
+
+
+def to_request_id(value: Any) -> RequestId | None:
+    """Return a JSON value as an id; None if it is neither a string nor an integer.
+
+    JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
+        return int(value)
+    # A bool is an int to Python only.
+    known = isinstance(value, (str, int)) and not isinstance(value, bool)
+    return value if known else None
+
+
+def read_id(value: Any) -> RequestId | None:
+    """Return the id of a message that may be malformed, if a response can repeat it."""
+    id = to_request_id(value.get("id")) if isinstance(value, dict) else None
+    return None if isinstance(id, str) and _SURROGATE.search(id) else id
 
 
 def encode(value: Any) -> bytes:
@@ -111,7 +226,7 @@ def encode(value: Any) -> bytes:
 
     Raises:
         ValueError: on NaN, an infinity or a circular value.
-        TypeError: on what is no JSON value.
+        TypeError: on a value that JSON has no form for.
     """
     try:
         return _ENCODER.encode(value).encode()
@@ -120,28 +235,28 @@ def encode(value: Any) -> bytes:
         return _ASCII_ENCODER.encode(value).encode()
 
 
-def result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
+def encode_result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
     """Encode the response that carries a result.
 
     Args:
         id: the request's id.
         members: the result's members, each a JSON value or `Encoded`.
     """
-    plain: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     spliced: list[bytes] = []
     for name, value in members.items():
         if isinstance(value, Encoded):
             spliced.append(b"%b:%b" % (encode_basestring(name).encode(), value))
         else:
-            plain[name] = value
-    response = encode({"jsonrpc": "2.0", "id": id, "result": plain})
+            values[name] = value
+    response = encode({"jsonrpc": "2.0", "id": id, "result": values})
     if not spliced:
         return response
     # Reopens the two objects that the response ends with.
-    return b"%b%b%b}}" % (response[:-2], b"," if plain else b"", b",".join(spliced))
+    return b"%b%b%b}}" % (response[:-2], b"," if values else b"", b",".join(spliced))
 
 
-def error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = True) -> bytes:
+def encode_error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = True) -> bytes:
     """Encode the response that carries an error.
 
     Args:
@@ -156,129 +271,12 @@ def error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = True) -> 
     return encode({"jsonrpc": "2.0", **known, "error": members})
 
 
-def batch(responses: Iterable[bytes]) -> bytes:
+def join_batch(responses: Iterable[bytes]) -> bytes:
     """Join encoded responses into the answer to a batch."""
     return b"[%b]" % b",".join(responses)
 
 
-def _text(body: bytes) -> str:
-    try:
-        return body.decode()
-    except UnicodeDecodeError as exc:
-        raise ParseError(f"The body is not UTF-8: invalid byte at {exc.start}.") from None
-
-
-def _parse(text: str) -> Any:
-    try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError as exc:
-        raise ParseError(
-            f"The body is not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})."
-        ) from None
-    except ValueError:
-        # Python refuses to convert an integer of more than some thousand digits.
-        raise ParseError("An integer of the body has too many digits.") from None
-    except RecursionError:
-        raise _too_deep() from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in members:
-            raise ParseError(f"The key {json.dumps(name[:100])} stands twice in one object.")
-        members[name] = value
-    return members
-
-
-def _finite(literal: str) -> float:
-    number = float(literal)
-    if math.isinf(number):
-        raise ParseError("A number of the body is too large.")
-    return number
-
-
-def _refuse_constant(literal: str) -> NoReturn:
-    raise ParseError(f"The body is not JSON: {literal} is no JSON number.")
-
-
-def _too_deep() -> ParseError:
-    return ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
-
-
-def _check_surrogates(body: bytes, value: Any) -> None:
-    # UTF-8 cannot hold a surrogate, so only an escape can have made one.
-    if (b"\\ud" in body or b"\\uD" in body) and _SURROGATE.search(_ENCODER.encode(value)):
-        raise ParseError("A string of the body holds half of a surrogate pair.")
-
-
-def _batch(values: list[Any], most: int) -> list[Message | ClientResponse | ProtocolError]:
-    if not values:
-        raise InvalidRequest("A batch must hold at least one message.")
-    if len(values) > most:
-        raise InvalidRequest(
-            f"A batch may hold at most {most} messages; this one holds {len(values)}."
-        )
-    return [_item(value) for value in values]
-
-
-def _item(value: Any) -> Message | ClientResponse | ProtocolError:
-    try:
-        return _message(value)
-    except ProtocolError as exc:
-        exc.id = _readable_id(value)
-        return exc
-
-
-def _message(value: Any) -> Message | ClientResponse:
-    if not isinstance(value, dict):
-        raise InvalidRequest("A message must be a JSON object.")
-    if value.get("jsonrpc") != "2.0":
-        raise InvalidRequest('The member "jsonrpc" must be "2.0".')
-    if "method" not in value and ("result" in value or "error" in value):
-        return ClientResponse(_readable_id(value))
-    id = request_id(value.get("id"))
-    if "id" in value and id is None:
-        raise InvalidRequest('The member "id" must be a string or an integer.')
-    method = value.get("method")
-    if not isinstance(method, str):
-        raise InvalidRequest('The member "method" must be a string.')
-    return Message(id, method, _params(value))
-
-
-def _params(value: dict[str, Any]) -> dict[str, Any]:
-    params = value.get("params")
-    # Some serializers write null for what there is none of.
-    if params is None:
-        return {}
-    if not isinstance(params, dict):
-        raise InvalidParams('The member "params" must be an object.')
-    if not isinstance(params.get("_meta", {}), (dict, type(None))):
-        raise InvalidParams('The member "_meta" of the params must be an object.')
-    return params
-
-
-def request_id(value: Any) -> RequestId | None:
-    """Return a JSON value as an id; None if it is neither a string nor an integer.
-
-    JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
-    """
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
-        return int(value)
-    # A bool is an int to Python only.
-    known = isinstance(value, (str, int)) and not isinstance(value, bool)
-    return value if known else None
-
-
-def _readable_id(value: Any) -> RequestId | None:
-    """Return the id of a message that may be malformed, if an answer can repeat it."""
-    id = request_id(value.get("id")) if isinstance(value, dict) else None
-    return None if isinstance(id, str) and _SURROGATE.search(id) else id
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse_constant
-)
+_DECODER = StrictDecoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _ASCII_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 

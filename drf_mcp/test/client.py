@@ -20,7 +20,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.protocol.headers import argument_headers
+from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.test.results import ToolResult
 from drf_mcp.tools import registry
 
@@ -166,7 +166,8 @@ class MCPClient(APIClient):
             if "name" in params:
                 headers[NAME_HEADER] = params["name"]
                 tool = registry.tools().get(params["name"])
-                headers |= argument_headers(params.get("arguments"), tool.mirrored if tool else {})
+                names = tool.mirrored if tool else {}
+                headers |= RepeatedArguments(params.get("arguments"), names).get_headers()
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": members}, headers
 
 

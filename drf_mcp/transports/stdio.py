@@ -21,7 +21,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.dispatcher import unexpected
 from drf_mcp.dispatch.errors.parsing import sentence
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
-from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, error_response, jsonrpc
+from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc
 from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_HEADER,
     PROTOCOL_VERSION_KEY,
@@ -131,7 +131,7 @@ class Connection:
         Only a request of its own is given up; a batch is answered as a whole.
         """
         with self._lock:
-            work = self._open.get(jsonrpc.request_id(request_id))
+            work = self._open.get(jsonrpc.to_request_id(request_id))
             if work is not None and isinstance(work.decoded, Message):
                 work.cancelled = work.decoded.method != "initialize"
 
@@ -182,8 +182,12 @@ def turned_away(exc: APIException) -> ProtocolError:
 
 def refusals(work: Work, error: ProtocolError) -> bytes:
     """Return the error for each request of a line."""
-    errors = [error_response(request_id, error, work.headers) for request_id in work.ids]
-    return jsonrpc.batch(errors) if errors and isinstance(work.decoded, list) else b"".join(errors)
+    errors = [encode_era_error(request_id, error, work.headers) for request_id in work.ids]
+    return (
+        jsonrpc.join_batch(errors)
+        if errors and isinstance(work.decoded, list)
+        else b"".join(errors)
+    )
 
 
 class Stopped(BaseException):

@@ -23,7 +23,7 @@ from mcp_types import methods
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
-from drf_mcp.protocol import select
+from drf_mcp.protocol import select_era
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
@@ -63,7 +63,7 @@ class Watched:
             return
         JSONRPCResponse.model_validate(message)
         result, method = message["result"], self.item.method
-        revision = select(self.item, self.headers).revision
+        revision = select_era(self.item, self.headers).revision
         methods.validate_server_result(method, revision, result, surface=surface_of(result))
         if method == "tools/list":
             judge_definitions(result["tools"])

@@ -20,8 +20,8 @@ from drf_mcp.protocol import (
     StatelessEra,
     constants,
     jsonrpc,
-    select,
     select_by_headers,
+    select_era,
 )
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
@@ -97,13 +97,13 @@ class TestSelect:
     @pytest.mark.parametrize("method", ["tools/list", "notifications/initialized", "nonsense"])
     @pytest.mark.parametrize("revision", REVISIONS)
     def test_by_header(self, revision, method):
-        assert select(Message(1, method), named(revision)).revision == revision
+        assert select_era(Message(1, method), named(revision)).revision == revision
 
     def test_whitespace_around_the_header(self):
-        assert select(Message(1, "ping"), named(" 2025-06-18 ")).revision == "2025-06-18"
+        assert select_era(Message(1, "ping"), named(" 2025-06-18 ")).revision == "2025-06-18"
 
     def test_without_a_header(self):
-        era = select(Message(1, "tools/list"), NO_HEADERS)
+        era = select_era(Message(1, "tools/list"), NO_HEADERS)
         assert (type(era), era.revision) == (HandshakeEra, DEFAULT_REVISION)
 
     @pytest.mark.parametrize("headers", [None, NO_HEADERS, named("2025-11-25"), named("v999")])
@@ -112,48 +112,48 @@ class TestSelect:
     def test_revision_in_the_body(self, method, id, headers):
         """A body that names a revision is stateless, whatever its headers say."""
         message = Message(id, method, {"_meta": VERSION_META})
-        assert isinstance(select(message, headers), StatelessEra)
+        assert isinstance(select_era(message, headers), StatelessEra)
 
     @pytest.mark.parametrize("revision", ["v999", "2025-06-18", None, 1])
     def test_any_revision_in_the_body(self, revision):
         """The stateless era then says what is wrong with it."""
         message = Message(1, "tools/list", {"_meta": {PROTOCOL_VERSION_KEY: revision}})
-        assert isinstance(select(message, NO_HEADERS), StatelessEra)
+        assert isinstance(select_era(message, NO_HEADERS), StatelessEra)
 
     @pytest.mark.parametrize("method", ["tools/list", "initialize", "notifications/initialized"])
     @pytest.mark.parametrize("revision", ["2024-11-05", "v999", "", "2025-06-18,2025-06-18"])
     def test_unknown_header(self, revision, method):
         with pytest.raises(UnsupportedProtocolVersion) as caught:
-            select(Message(1, method, {"protocolVersion": "2025-06-18"}), named(revision))
+            select_era(Message(1, method, {"protocolVersion": "2025-06-18"}), named(revision))
         assert (caught.value.code, caught.value.http_status) == (-32022, 400)
         assert caught.value.data == {"supported": list(REVISIONS), "requested": revision}
 
     def test_endless_header_is_not_repeated_whole(self):
         with pytest.raises(UnsupportedProtocolVersion) as caught:
-            select(Message(1, "ping"), named("v" * 5000))
+            select_era(Message(1, "ping"), named("v" * 5000))
         assert caught.value.data["requested"] == "v" * 100
 
     def test_malformed_header(self):
         with pytest.raises(HeaderMismatch):
-            select(Message(1, "ping"), named("2025-06-18é"))
+            select_era(Message(1, "ping"), named("2025-06-18é"))
 
     def test_at_a_door_without_headers(self):
-        era = select(Message(1, "tools/list"), None)
+        era = select_era(Message(1, "tools/list"), None)
         assert (type(era), era.revision) == (HandshakeEra, LATEST_HANDSHAKE_REVISION)
 
     @pytest.mark.parametrize("headers", [None, NO_HEADERS, named("2025-03-26")])
     def test_initialize_is_answered_in_the_revision_it_settles_on(self, headers):
         message = Message(1, "initialize", {"protocolVersion": "2025-06-18"})
-        assert select(message, headers).revision == "2025-06-18"
+        assert select_era(message, headers).revision == "2025-06-18"
 
     @pytest.mark.parametrize("requested", ["2026-07-28", "2024-11-05", "x", None, 5, []])
     def test_initialize_at_no_served_revision_gets_the_latest(self, requested):
         message = Message(1, "initialize", {"protocolVersion": requested})
-        assert select(message, NO_HEADERS).revision == LATEST_HANDSHAKE_REVISION
+        assert select_era(message, NO_HEADERS).revision == LATEST_HANDSHAKE_REVISION
 
     def test_initialize_under_the_stateless_header(self):
         message = Message(1, "initialize", {"protocolVersion": "2025-06-18"})
-        assert isinstance(select(message, named(STATELESS_REVISION)), StatelessEra)
+        assert isinstance(select_era(message, named(STATELESS_REVISION)), StatelessEra)
 
     @pytest.mark.parametrize(
         ("headers", "revision"),
@@ -364,7 +364,7 @@ class TestFinish:
     def test_is_an_official_result(self, read_result, revision, method):
         """Valid in its revision, and without members that the revision does not define."""
         finished = finish(revision, method, RESULTS[method])
-        result = read_result(jsonrpc.result(1, finished), method, revision)
+        result = read_result(jsonrpc.encode_result(1, finished), method, revision)
         assert result.keys() <= RESULT_MEMBERS[revision][method]
 
     @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)

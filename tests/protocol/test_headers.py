@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mcp.shared.inbound import encode_header_value
 
 from drf_mcp.exceptions import HeaderMismatch
-from drf_mcp.protocol.headers import check, decode_value, header_value
+from drf_mcp.protocol import select_by_headers
+from drf_mcp.protocol.headers import HeaderValue
 from drf_mcp.protocol.jsonrpc import Message
 
 REVISION = "2026-07-28"
@@ -23,28 +24,37 @@ def http_headers(**values):
     return HttpHeaders({f"HTTP_{name.upper()}": value for name, value in values.items()})
 
 
+def check(message, **values):
+    era = select_by_headers({"MCP-Protocol-Version": REVISION})
+    era.check_headers(http_headers(**values), message, REVISION, NAMES.get(message.method))
+
+
 def mismatch(message, **values):
     with pytest.raises(HeaderMismatch) as caught:
-        check(http_headers(**values), message, REVISION, NAMES)
+        check(message, **values)
     assert (caught.value.code, caught.value.http_status) == (-32020, 400)
     return caught.value.message
+
+
+def value(headers, name):
+    return HeaderValue.from_headers(headers, name)
 
 
 class TestHeaderValue:
     def test_name_in_any_case(self):
         headers = http_headers(Mcp_Method="ping")
-        assert header_value(headers, "MCP-METHOD") == header_value(headers, "mcp-method") == "ping"
+        assert value(headers, "MCP-METHOD") == value(headers, "mcp-method") == "ping"
 
     def test_absent(self):
-        assert header_value(http_headers(), "Mcp-Method") is None
+        assert value(http_headers(), "Mcp-Method") is None
 
     def test_whitespace_around_it_is_stripped(self):
-        assert header_value(http_headers(Mcp_Method=" \tping\t "), "Mcp-Method") == "ping"
+        assert value(http_headers(Mcp_Method=" \tping\t "), "Mcp-Method") == "ping"
 
     @pytest.mark.parametrize("value", ["é", "a\x00", "a\x7fb", "a\nb", "\xa0a"])
     def test_forbidden_character(self, value):
         with pytest.raises(HeaderMismatch):
-            header_value(http_headers(Mcp_Method=value), "Mcp-Method")
+            HeaderValue(value)
 
 
 class TestDecodeValue:
@@ -61,14 +71,14 @@ class TestDecodeValue:
         ],
     )
     def test_specified_examples(self, value, decoded):
-        assert decode_value(value) == decoded
+        assert HeaderValue(value).to_text() == decoded
 
     @pytest.mark.parametrize(
         "value",
         ["SGVsbG8=", "=?base64?SGVsbG8=", "SGVsbG8=?=", "=?BASE64?SGVsbG8=?=", "=?base64?="],
     )
     def test_without_the_exact_markers_it_is_literal(self, value):
-        assert decode_value(value) == value
+        assert HeaderValue(value).to_text() == value
 
     @pytest.mark.parametrize(
         "payload",
@@ -87,18 +97,18 @@ class TestDecodeValue:
     def test_not_base64_of_utf8(self, payload):
         """Wrong padding, wrong alphabet, stray bits and other encodings are refused."""
         with pytest.raises(HeaderMismatch):
-            decode_value(f"=?base64?{payload}?=")
+            HeaderValue(f"=?base64?{payload}?=").to_text()
 
     @given(st.text())
     def test_undoes_the_official_encoder(self, text):
-        assert decode_value(encode_header_value(text)) == text
+        assert HeaderValue(encode_header_value(text)).to_text() == text
 
     @given(st.binary())
     def test_any_payload(self, payload):
         """Any Base64 either gives text that encodes to itself or is refused."""
         value = f"=?base64?{base64.b64encode(payload).decode()}?="
         try:
-            assert decode_value(value).encode() == payload
+            assert HeaderValue(value).to_text().encode() == payload
         except HeaderMismatch:
             with pytest.raises(UnicodeDecodeError):
                 payload.decode()
@@ -107,7 +117,7 @@ class TestDecodeValue:
     def test_any_value(self, value):
         """A value is refused, or stands for itself, or is in the encoded form."""
         try:
-            decoded = decode_value(value)
+            decoded = HeaderValue(value).to_text()
         except HeaderMismatch:
             return
         assert decoded == value.strip(" \t") or value.strip(" \t").startswith("=?base64?")
@@ -118,21 +128,15 @@ class TestCheck:
 
     def test_equal(self):
         check(
-            http_headers(
-                Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name=" orders_list "
-            ),
             self.call,
-            REVISION,
-            NAMES,
+            Mcp_Protocol_Version=REVISION,
+            Mcp_Method="tools/call",
+            Mcp_Name=" orders_list ",
         )
 
     def test_encoded_name(self):
-        headers = http_headers(
-            Mcp_Protocol_Version=REVISION,
-            Mcp_Method="tools/call",
-            Mcp_Name="=?base64?b3JkZXJzX2xpc3Q=?=",
-        )
-        check(headers, self.call, REVISION, NAMES)
+        name = "=?base64?b3JkZXJzX2xpc3Q=?="
+        check(self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name=name)
 
     def test_missing_version(self):
         assert "MCP-Protocol-Version" in mismatch(
@@ -172,12 +176,10 @@ class TestCheck:
     def test_resource_is_named_by_its_uri(self):
         message = Message(1, "resources/read", {"uri": "file:///a", "name": "b"})
         check(
-            http_headers(
-                Mcp_Protocol_Version=REVISION, Mcp_Method="resources/read", Mcp_Name="file:///a"
-            ),
             message,
-            REVISION,
-            NAMES,
+            Mcp_Protocol_Version=REVISION,
+            Mcp_Method="resources/read",
+            Mcp_Name="file:///a",
         )
 
     def test_prompt_is_named(self):
@@ -189,12 +191,7 @@ class TestCheck:
         )
 
     def test_other_methods_need_no_name(self):
-        check(
-            http_headers(Mcp_Protocol_Version=REVISION, Mcp_Method="tools/list"),
-            Message(1, "tools/list"),
-            REVISION,
-            NAMES,
-        )
+        check(Message(1, "tools/list"), Mcp_Protocol_Version=REVISION, Mcp_Method="tools/list")
 
     @pytest.mark.parametrize("params", [{}, {"name": 1}])
     def test_name_without_a_name_in_the_body(self, params):
@@ -207,20 +204,10 @@ class TestCheck:
 
     def test_no_name_anywhere(self):
         """The method refuses a call without a name, in its own words."""
-        check(
-            http_headers(Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call"),
-            Message(1, "tools/call"),
-            REVISION,
-            NAMES,
-        )
+        check(Message(1, "tools/call"), Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call")
 
     def test_a_notification_needs_no_method(self):
-        check(
-            http_headers(Mcp_Protocol_Version=REVISION),
-            Message(None, "notifications/cancelled"),
-            REVISION,
-            NAMES,
-        )
+        check(Message(None, "notifications/cancelled"), Mcp_Protocol_Version=REVISION)
 
     def test_long_values_are_shortened(self):
         message = Message(1, "tools/call", {"name": "a" * 100_000})

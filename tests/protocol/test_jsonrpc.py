@@ -63,7 +63,7 @@ def decode_any(body):
     for item in decoded if isinstance(decoded, list) else [decoded]:
         assert isinstance(item, (Message, ClientResponse, ProtocolError))
         if isinstance(item, ProtocolError):
-            JSONRPCError.model_validate_json(jsonrpc.error(item.id, item))
+            JSONRPCError.model_validate_json(jsonrpc.encode_error(item.id, item))
 
 
 class TestMessages:
@@ -279,8 +279,8 @@ class TestBatch:
         refusal(b'[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}]', ParseError)
 
     def test_joined_responses(self):
-        responses = [jsonrpc.result(1, {}), jsonrpc.result(2, {})]
-        assert [item["id"] for item in json.loads(jsonrpc.batch(responses))] == [1, 2]
+        responses = [jsonrpc.encode_result(1, {}), jsonrpc.encode_result(2, {})]
+        assert [item["id"] for item in json.loads(jsonrpc.join_batch(responses))] == [1, 2]
 
 
 class TestEncode:
@@ -304,17 +304,17 @@ class TestEncode:
 class TestResult:
     def test_values(self, read_result):
         content = [{"type": "text", "text": "ü"}]
-        response = jsonrpc.result("a", {"content": content, "isError": True})
+        response = jsonrpc.encode_result("a", {"content": content, "isError": True})
         result = read_result(response, "tools/call", "2025-11-25")
         assert result == {"content": content, "isError": True}
         assert json.loads(response)["id"] == "a"
 
     def test_empty(self, read_result):
-        assert read_result(jsonrpc.result(1, {}), "ping", "2025-11-25") == {}
+        assert read_result(jsonrpc.encode_result(1, {}), "ping", "2025-11-25") == {}
 
     def test_encoded_is_copied_as_it_is(self):
         """Not even its spaces change."""
-        assert b'"structuredContent":{"a" :  1}' in jsonrpc.result(
+        assert b'"structuredContent":{"a" :  1}' in jsonrpc.encode_result(
             1, {"structuredContent": Encoded(b'{"a" :  1}')}
         )
 
@@ -324,7 +324,7 @@ class TestResult:
             "isError": False,
             "structuredContent": Encoded(b'{"a":{}}'),
         }
-        assert read_result(jsonrpc.result(1, members), "tools/call", "2025-11-25") == {
+        assert read_result(jsonrpc.encode_result(1, members), "tools/call", "2025-11-25") == {
             "content": [{"type": "text", "text": "{}"}],
             "isError": False,
             "structuredContent": {"a": {}},
@@ -337,7 +337,7 @@ class TestResult:
             name: Encoded(encode(value)) if splice else value
             for name, (value, splice) in members.items()
         }
-        response = json.loads(jsonrpc.result(id, given))
+        response = json.loads(jsonrpc.encode_result(id, given))
         assert response == {
             "jsonrpc": "2.0",
             "id": id,
@@ -346,14 +346,14 @@ class TestResult:
 
     @given(ids, st.dictionaries(st.text(), json_values, max_size=5))
     def test_is_an_official_response(self, id, members):
-        response = JSONRPCResponse.model_validate_json(jsonrpc.result(id, members))
+        response = JSONRPCResponse.model_validate_json(jsonrpc.encode_result(id, members))
         assert response.id == id
 
 
 class TestError:
     def test_members(self, read_error):
         exc = UnsupportedProtocolVersion("1900-01-01", ["2026-07-28"])
-        assert read_error(jsonrpc.error(5, exc)) == (
+        assert read_error(jsonrpc.encode_error(5, exc)) == (
             5,
             {
                 "code": -32022,
@@ -363,24 +363,24 @@ class TestError:
         )
 
     def test_absent_data_is_left_out(self, read_error):
-        _, error = read_error(jsonrpc.error(1, HeaderMismatch("no")))
+        _, error = read_error(jsonrpc.encode_error(1, HeaderMismatch("no")))
         assert error == {"code": -32020, "message": "no"}
 
     @pytest.mark.parametrize("data", [0, False, "", [], {}])
     def test_empty_data_is_sent(self, read_error, data):
         """Only None means no data."""
-        _, error = read_error(jsonrpc.error(1, InvalidParams("no", data=data)))
+        _, error = read_error(jsonrpc.encode_error(1, InvalidParams("no", data=data)))
         assert error["data"] == data
 
     def test_unreadable_id_is_null(self, read_error):
-        id, _ = read_error(jsonrpc.error(None, ParseError("no")))
+        id, _ = read_error(jsonrpc.encode_error(None, ParseError("no")))
         assert id is None
 
     def test_unreadable_id_is_left_out(self):
-        assert "id" not in json.loads(jsonrpc.error(None, ParseError("no"), null_id=False))
+        assert "id" not in json.loads(jsonrpc.encode_error(None, ParseError("no"), null_id=False))
 
     def test_known_id_is_never_left_out(self):
-        assert json.loads(jsonrpc.error(0, ParseError("no"), null_id=False))["id"] == 0
+        assert json.loads(jsonrpc.encode_error(0, ParseError("no"), null_id=False))["id"] == 0
 
 
 class TestArbitraryInput:

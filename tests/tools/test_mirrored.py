@@ -23,7 +23,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.exceptions import HeaderMismatch
-from drf_mcp.protocol.headers import argument_headers, check_arguments
+from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.mirrored import mirrored_arguments
@@ -162,23 +162,24 @@ arguments = st.fixed_dictionaries(
 @given(arguments)
 def test_the_headers_of_a_client_agree_with_its_arguments(sent):
     """Those of the official client here, and ours there."""
-    check_arguments(mcp_param_headers(NAMES, sent), sent, NAMES)
-    assert validate_mcp_param_headers(SCHEMA, sent, argument_headers(sent, NAMES)) is None
+    repeated = RepeatedArguments(sent, NAMES)
+    repeated.check(mcp_param_headers(NAMES, sent))
+    assert validate_mcp_param_headers(SCHEMA, sent, repeated.get_headers()) is None
 
 
 @given(arguments, arguments)
 def test_headers_of_other_arguments_are_refused(sent, others):
     headers = mcp_param_headers(NAMES, others)
     if validate_mcp_param_headers(SCHEMA, sent, headers) is None:
-        check_arguments(headers, sent, NAMES)
+        RepeatedArguments(sent, NAMES).check(headers)
     else:
         with pytest.raises(HeaderMismatch):
-            check_arguments(headers, sent, NAMES)
+            RepeatedArguments(sent, NAMES).check(headers)
 
 
 @pytest.mark.parametrize("text", ["42", "42.0", "42.000"])
 def test_integers_are_compared_as_numbers(text):
-    check_arguments({"Mcp-Param-Count": text}, {"inner": {"count": 42}}, NAMES)
+    RepeatedArguments({"inner": {"count": 42}}, NAMES).check({"Mcp-Param-Count": text})
 
 
 # --- The call -----------------------------------------------------------------------------
@@ -286,7 +287,8 @@ def test_grouped_arguments_have_headers_by_their_path(expose):
 def test_base64_of_the_specification():
     """Its own examples ("Encoding examples")."""
     texts = ["us-west1", "Hello, 世界", " padded ", "line1\nline2", "=?base64?literal?="]
-    sent = [argument_headers({"region": text}, {("region",): "Text"}) for text in texts]
+    names = {("region",): "Text"}
+    sent = [RepeatedArguments({"region": text}, names).get_headers() for text in texts]
     assert [headers["Mcp-Param-Text"] for headers in sent] == [
         "us-west1",
         "=?base64?SGVsbG8sIOS4lueVjA==?=",
