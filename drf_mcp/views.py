@@ -18,7 +18,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.origins import check_media_type, check_origin
-from drf_mcp.browsable import is_wanted, refuse, show
+from drf_mcp.browsable.page import Page
 from drf_mcp.dispatch.dispatcher import unexpected
 from drf_mcp.dispatch.errors.parsing import sentence
 from drf_mcp.envelopes import Envelope
@@ -130,12 +130,13 @@ class MCPView(View):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a browser the tools; to anybody else there is nothing to get."""
-        if not is_wanted(request, self.browsable_page):
+        if not Page.is_wanted(request, self.browsable_page):
             return self.http_method_not_allowed(request)
+        page = Page(self.server, self.caller)
         try:
-            return show(self.server, self.caller)
+            return page.show()
         except APIException as exc:
-            return refuse(self.server, request, self.turned_away(exc), str(sentence(exc.detail)))
+            return page.refuse(self.turned_away(exc), str(sentence(exc.detail)))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a JSON-RPC message."""

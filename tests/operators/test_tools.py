@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from drf_mcp.operators.checks import tools as tool_checks
+from drf_mcp.operators.checks.project import Project
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
 from drf_mcp.views import MCPView
 
@@ -26,9 +27,8 @@ class Word(APIView):
 def serve(settings, monkeypatch):
     """Make these the project's URLs, and an empty registry the project's own."""
     registry = Registry()
-    monkeypatch.setattr(tool_checks, "registry", registry)
+    monkeypatch.setattr(Project, "registry", registry)
     monkeypatch.setattr(MCPView, "registry", registry)
-    monkeypatch.setattr(tool_checks.readable_tools, "__defaults__", (registry,))
 
     def patterns(*urlpatterns, expose: str = "explicit", **mcp_settings) -> Registry:
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": list(urlpatterns)})

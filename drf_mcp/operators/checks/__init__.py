@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from drf_mcp.operators.checks import archive, endpoints, middleware, settings, tools
+from drf_mcp.operators.checks import endpoints, settings, tools
 
-__all__ = ["archive", "endpoints", "middleware", "settings", "tools"]
+__all__ = ["endpoints", "settings", "tools"]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import sys
+import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.core.checks import CheckMessage, Warning, register
-from django.urls import URLResolver, get_resolver
+from django.core.checks import CheckMessage, Warning
 from django.utils.module_loading import import_string
 from rest_framework.permissions import AllowAny
 
-from drf_mcp.operators.checks.settings import can_read_tools
+from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.routes import Route
-from drf_mcp.views import MCPView
 
 # Names of middleware that sends people to a page: a login, a new password, terms to accept.
 REDIRECTING = re.compile(
@@ -27,116 +27,59 @@ REDIRECTING = re.compile(
     r"(log_?in|sign_?in|auth|password|otp|mfa|2fa|two_?factor|terms|consent)",
     re.IGNORECASE,
 )
+# The attributes of a request that say where it goes.
+PLACES = frozenset({"path", "path_info", "get_full_path", "get_full_path_info", "resolver_match"})
+# Packages whose middleware decides nothing about the answers of an API by its path.
+INDIFFERENT = (
+    *("django", "drf_mcp", "corsheaders", "whitenoise", "debug_toolbar", "silk", "csp"),
+    *("django_prometheus", "allauth", "django_structlog", "opentelemetry"),
+)
 
 
-@dataclass(frozen=True)
-class MountedEndpoint:
-    """An MCP endpoint and where it stands in the URLconf.
-
-    Attributes:
-        path: the path for people.
-        callback: what ``as_view`` returned.
-    """
-
-    path: str
-    callback: Any
-
-    def given(self, name: str) -> Any:
-        """Return what the endpoint itself was given, None to take the project's setting."""
-        own = getattr(self.view, name)
-        return () if own is None else own
-
-    @property
-    def view(self) -> MCPView:
-        """The view, as it is made for each request."""
-        view: MCPView = self.callback.view_class(**self.callback.view_initkwargs)
-        return view
-
-    @property
-    def permission_classes(self) -> Any:
-        """The permissions asked before any view's own."""
-        own = self.view.permission_classes
-        return mcp_settings.PERMISSION_CLASSES if own is None else own
+@register_check()
+def check_middleware(project: Project) -> Iterator[CheckMessage]:
+    paths = ", ".join(endpoint.path for endpoint in project.endpoints)
+    for installed in map(InstalledMiddleware, settings.MIDDLEWARE if paths else ()):
+        if installed.redirects():
+            yield Warning(
+                f"{installed.name} looks like it redirects requests to a page for people. An MCP "
+                "client that sends a token would not get past it.",
+                hint=f"Exempt {paths} in that middleware, or include drf_mcp.urls below a path "
+                "that it lets through; then silence this warning.",
+                id="drf_mcp.W002",
+            )
 
 
-def mounted_endpoints() -> list[MountedEndpoint]:
-    """Return the MCP endpoints of the project's URLconf."""
-    urlconf = getattr(settings, "ROOT_URLCONF", None)
-    return list(endpoints_below(get_resolver(urlconf), ())) if urlconf else []
+@register_check()
+def check_call_middleware(project: Project) -> Iterator[CheckMessage]:
+    for installed in map(InstalledMiddleware, settings.MIDDLEWARE if project.endpoints else ()):
+        if installed.needs_the_path_of_calls():
+            yield Warning(
+                f"{installed.name} reads the path of a request. During the call of a tool it "
+                "sees the path of the MCP endpoint alone.",
+                hint="Add it to DRF_MCP['CALL_MIDDLEWARE'], which runs it around each call with "
+                "the path of the API, or silence this warning if that does not matter there. See "
+                "docs/middleware.md.",
+                id="drf_mcp.W013",
+            )
 
 
-def endpoints_below(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator[MountedEndpoint]:
-    """Yield the MCP endpoints below a resolver."""
-    chain = (*parents, resolver.pattern)
-    for entry in resolver.url_patterns:
-        if isinstance(entry, URLResolver):
-            yield from endpoints_below(entry, chain)
-            continue
-        view_class = getattr(entry.callback, "view_class", None)
-        if isinstance(view_class, type) and issubclass(view_class, MCPView):
-            route = Route(None, (*chain, entry.pattern), entry.callback)
-            yield MountedEndpoint(route.path, entry.callback)
+@register_check(deploy=True)
+def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
+    for endpoint in project.endpoints:
+        if all(permission is AllowAny for permission in endpoint.permission_classes):
+            yield Warning(
+                f"The MCP endpoint {endpoint.path} is open to anonymous callers.",
+                hint="The views' own permissions still hold. Ask for a login with "
+                "DRF_MCP['PERMISSION_CLASSES'], or silence this warning if it is meant to be open.",
+                id="drf_mcp.W006",
+            )
 
 
-@register("drf_mcp")
-def check_middleware(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for middleware that would answer an MCP client with a redirect to a page."""
-    endpoints = mounted_endpoints()
-    if not endpoints:
-        return []
-    paths = ", ".join(endpoint.path for endpoint in endpoints)
-    return [
-        Warning(
-            f"{name} looks like it redirects requests to a page for people. An MCP client "
-            f"that sends a token would not get past it.",
-            hint=f"Exempt {paths} in that middleware, or include drf_mcp.urls below a path that it "
-            "lets through; then silence this warning.",
-            id="drf_mcp.W002",
-        )
-        for name in settings.MIDDLEWARE
-        if redirects(name)
-    ]
-
-
-def redirects(name: str) -> bool:
-    """Return whether middleware sounds like one that redirects, and knows no exempt views.
-
-    Django's own LoginRequiredMiddleware leaves views alone that say so, as endpoints do.
-    """
-    if not REDIRECTING.search(name.rpartition(".")[2]):
-        return False
-    try:
-        middleware = import_string(name)
-    except ImportError:
-        return False
-    own = LoginRequiredMiddleware.process_view
-    return getattr(middleware, "process_view", None) is not own
-
-
-@register("drf_mcp", deploy=True)
-def check_open_endpoints(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for endpoints that ask nobody who they are."""
-    if not can_read_tools():
-        return []
-    return [
-        Warning(
-            f"The MCP endpoint {endpoint.path} is open to anonymous callers.",
-            hint="The views' own permissions still hold. Ask for a login with "
-            "DRF_MCP['PERMISSION_CLASSES'], or silence this warning if it is meant to be open.",
-            id="drf_mcp.W006",
-        )
-        for endpoint in mounted_endpoints()
-        if all(permission is AllowAny for permission in endpoint.permission_classes)
-    ]
-
-
-@register("drf_mcp", deploy=True)
-def check_hosts(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look at ALLOWED_HOSTS, which tells an endpoint the browser origins that may call it."""
-    if "*" not in settings.ALLOWED_HOSTS or not mounted_endpoints():
-        return []
-    return [
-        Warning(
+@register_check(deploy=True)
+def check_hosts(project: Project) -> Iterator[CheckMessage]:
+    if "*" in settings.ALLOWED_HOSTS and project.endpoints:
+        yield Warning(
             "ALLOWED_HOSTS allows any host and so names none whose pages may call the MCP "
             "endpoint: calls from a browser are refused, those of the endpoint's own page too. "
             "Anything else would open it to every page (DNS rebinding).",
@@ -144,4 +87,71 @@ def check_hosts(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
             "in DRF_MCP['ALLOWED_ORIGINS'].",
             id="drf_mcp.W008",
         )
-    ]
+
+
+class InstalledMiddleware:
+    """One entry of MIDDLEWARE, judged by its name and its source.
+
+    Args:
+        name: the dotted path.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        try:
+            self.middleware: Any = import_string(name)
+        except ImportError:  # Django reports it.
+            self.middleware = None
+
+    def redirects(self) -> bool:
+        if self.middleware is None or not REDIRECTING.search(self.name.rpartition(".")[2]):
+            return False
+        # Django's own exempts views with login_required = False, as endpoints have it.
+        exempting = LoginRequiredMiddleware.process_view
+        return getattr(self.middleware, "process_view", None) is not exempting
+
+    def needs_the_path_of_calls(self) -> bool:
+        if self.middleware is None or self.name.partition(".")[0] in INDIFFERENT:
+            return False
+        return self.middleware not in mcp_settings.CALL_MIDDLEWARE and self.reads_path()
+
+    def reads_path(self) -> bool:
+        """Return whether its source, or a function that it hands the request, reads the path."""
+        middleware = self.middleware
+        parts = inspect.getmro(middleware) if isinstance(middleware, type) else (middleware,)
+        waiting = [part for part in parts if part.__module__.partition(".")[0] not in INDIFFERENT]
+        seen: set[Any] = set()
+        while waiting:
+            part = waiting.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            for node in ast.walk(self.parse(part)):
+                if self.is_reading(node):
+                    return True
+                waiting += self.find_functions_called(node, part)
+        return False
+
+    def parse(self, part: Any) -> ast.AST:
+        try:
+            return ast.parse(textwrap.dedent(inspect.getsource(part)))
+        except (OSError, TypeError, SyntaxError):
+            return ast.Module([], [])
+
+    def is_reading(self, node: ast.AST) -> bool:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            # Django hands it the view that the path leads to.
+            return node.name == "process_view"
+        return (
+            isinstance(node, ast.Attribute) and node.attr in PLACES and self.is_request(node.value)
+        )
+
+    def is_request(self, node: ast.expr) -> bool:
+        name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+        return name in ("request", "req", "_request")
+
+    def find_functions_called(self, node: ast.AST, part: Any) -> Iterator[Any]:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            function = getattr(sys.modules.get(part.__module__), node.func.id, None)
+            if inspect.isfunction(function) and any(map(self.is_request, node.args)):
+                yield function

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
-from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, Warning
+from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.query.parameters import lost_filters
-from drf_mcp.operators.checks.endpoints import mounted_endpoints
-from drf_mcp.operators.checks.settings import can_read_tools, readable_tools
+from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
-from drf_mcp.tools import registry
-from drf_mcp.tools.endpoints import Endpoint, find_endpoints
-from drf_mcp.tools.exposure import Choice, Registration
+from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.exposure import Choice
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 
@@ -26,195 +23,198 @@ BUDGETS = ("max_result_chars", "max_error_chars")
 MAX_TOOLS = 128
 
 
-@register("drf_mcp")
-def check_endpoint_is_included(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for the URL that leads to the tools."""
-    count = len(readable_tools())
-    served = any(endpoint.given("registry") is registry for endpoint in mounted_endpoints())
-    if not count or served:
-        return []
-    return [
-        Warning(
+@register_check()
+def check_tools(project: Project) -> Iterator[CheckMessage]:
+    try:
+        project.registry.tools()
+    except ImproperlyConfigured as exc:
+        yield Error(str(exc), hint="Give each tool a name of its own.", id="drf_mcp.E002")
+
+
+# Only with --deploy, since nothing is described at startup otherwise.
+@register_check(deploy=True)
+def check_descriptions(project: Project) -> Iterator[CheckMessage]:
+    count = sum(len(tool.findings) for tool in project.tools.values())
+    if count:
+        yield Warning(
+            f"{count} part{'s' if count > 1 else ''} of the tools could not be described.",
+            hint="See python manage.py mcp_tools --warnings for each place and its remedy.",
+            id="drf_mcp.W010",
+        )
+
+
+@register_check()
+def check_endpoint_is_included(project: Project) -> Iterator[CheckMessage]:
+    count = len(project.tools)
+    served = any(endpoint.view.registry is project.registry for endpoint in project.endpoints)
+    if count and not served:
+        yield Warning(
             f"The project has {count} tool{'s' if count > 1 else ''}, but no URL leads to an "
             f"MCP endpoint.",
             hint='Add path("", include("drf_mcp.urls")) to the URLconf. A project that only '
             "uses mcp_stdio can silence this warning.",
             id="drf_mcp.W001",
         )
-    ]
 
 
-@register("drf_mcp")
-def check_budgets(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for budgets of tools that are too small to say what a shortened result lacks."""
-    return [
-        Error(
-            f"{name} of the tool {tool.name} must be 0 or at least {SMALLEST_BUDGET}.",
-            hint="Correct the option in @mcp_tool, or wherever the tool is chosen.",
-            id="drf_mcp.E001",
-        )
-        for tool in readable_tools().values()
-        for name in BUDGETS
-        if 0 < (getattr(tool.options, name) or 0) < SMALLEST_BUDGET
-    ]
+@register_check()
+def check_budgets(project: Project) -> Iterator[CheckMessage]:
+    for tool in project.tools.values():
+        for name in BUDGETS:
+            if 0 < (getattr(tool.options, name) or 0) < SMALLEST_BUDGET:
+                yield Error(
+                    f"{name} of the tool {tool.name} must be 0 or at least {SMALLEST_BUDGET}.",
+                    hint="Correct the option in @mcp_tool, or wherever the tool is chosen.",
+                    id="drf_mcp.E001",
+                )
 
 
-@register("drf_mcp")
-def check_routes(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for views that were decorated or registered and are no tool, for want of a route."""
-    if not can_read_tools():
-        return []
-    found = list(find_endpoints(settings.ROOT_URLCONF))
-    unrouted = (*unrouted_registrations(registry.registrations, found), *unrouted_views(found))
-    return [
-        Warning(
-            f"{what}, but no route of the URLconf leads there, so it is no tool.",
+@register_check()
+def check_routes(project: Project) -> Iterator[CheckMessage]:
+    search = UnroutedSearch(project)
+    for place in dict.fromkeys((*search.find_registrations(), *search.find_decorations())):
+        yield Warning(
+            f"{place}, but no route of the URLconf leads there, so it is no tool.",
             hint="Add it to a router or to the urlpatterns, or do not expose it.",
             id="drf_mcp.W003",
         )
-        for what in dict.fromkeys(unrouted)
-    ]
 
 
-@register("drf_mcp")
-def check_what_is_named(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for patterns and actions that fit no endpoint: a typing error leaves a tool exposed."""
-    if not can_read_tools():
-        return []
-    found = list(find_endpoints(settings.ROOT_URLCONF))
+@register_check()
+def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
+    search = UnmatchedNames(project)
     hint = "Correct the name, or take it away. See docs/exposing.md."
-    idle = (*idle_patterns(found), *idle_actions(found))
-    return [Warning(what, hint=hint, id="drf_mcp.W014") for what in dict.fromkeys(idle)]
+    for message in dict.fromkeys((*search.find_patterns(), *search.find_actions())):
+        yield Warning(message, hint=hint, id="drf_mcp.W014")
 
 
-def idle_patterns(found: Sequence[Endpoint]) -> Iterator[str]:
-    """Yield what to say of patterns that match no endpoint."""
-    choices = [
-        registry.exposure.get_choice(endpoint) or Choice(endpoint, ToolOptions())
-        for endpoint in found
-    ]
-    for name in ("INCLUDE", "EXCLUDE"):
-        for pattern in getattr(mcp_settings, name):
-            if not any(choice.matches([pattern]) for choice in choices):
-                yield f"DRF_MCP[{name!r}] has the pattern {pattern!r}, which matches no endpoint."
+@register_check()
+def check_names(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        if len(name) > DEFAULT_MAX_LENGTH:
+            yield Warning(
+                f"The name of the tool {name} has {len(name)} characters, more than "
+                f"{DEFAULT_MAX_LENGTH}. Some clients leave such a tool out.",
+                hint=f"Give {tool.endpoint.place} a shorter name with @mcp_tool(name=...).",
+                id="drf_mcp.W004",
+            )
 
 
-def idle_actions(found: Sequence[Endpoint]) -> Iterator[str]:
-    """Yield what to say of actions and methods that were named and that no view has."""
-    said = [(r.options, filter(r.is_for, found)) for r in registry.registrations]
-    for view_class in {endpoint.view_class for endpoint in found}:
-        options = vars(view_class).get("mcp_viewset")
-        if options is not None:
-            said.append((options, filter(partial(leads_to, view_class), found)))
-    # Several targets of one registration share what was said.
-    known: dict[int, tuple[ViewOptions, set[str]]] = {}
-    for options, ours in said:
-        known.setdefault(id(options), (options, set()))[1].update(
-            endpoint.action_or_method for endpoint in ours
-        )
-    for options, names in known.values():
-        for name in sorted(options.exclude.union(options.actions or ()) - names) if names else ():
-            there = ", ".join(sorted(names))
-            yield f"actions= or exclude= names {name!r}, which no view there has, but: {there}."
-
-
-def leads_to(view_class: type, endpoint: Endpoint) -> bool:
-    """Return whether an endpoint is one of a view class."""
-    return endpoint.view_class is view_class
-
-
-def unrouted_registrations(
-    registrations: Iterable[Registration], found: Sequence[Endpoint]
-) -> Iterator[str]:
-    """Yield the registrations that no endpoint fits."""
-    for registration in registrations:
-        if any(map(registration.selects, found)):
-            continue
-        if registration.view_class is not None:
-            yield f"{place_of(registration.view_class)} is registered"
-        elif registration.router is not None:
-            prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
-            yield f"A router is registered ({prefixes or 'it has no viewsets'})"
-
-
-def unrouted_views(found: Sequence[Endpoint]) -> Iterator[str]:
-    """Yield what is decorated in a view class that no endpoint fits."""
-    for view_class in sorted(set(subclasses(APIView)), key=place_of):
-        if is_test(view_class):
-            continue
-        decorated = bool({"mcp_viewset", "mcp_tool"} & vars(view_class).keys())
-        if decorated and not any(endpoint.view_class is view_class for endpoint in found):
-            yield f"{place_of(view_class)} is decorated"
-        for name, member in vars(view_class).items():
-            decorated = isinstance(getattr(member, "mcp_tool", None), ToolOptions)
-            if decorated and not any(runs(endpoint, view_class, name) for endpoint in found):
-                yield f"{place_of(view_class)}.{name} is decorated"
-
-
-def runs(endpoint: Endpoint, view_class: type, name: str) -> bool:
-    """Return whether an endpoint runs a method of this class or of one that inherits it."""
-    own = endpoint.action or endpoint.method.lower()
-    return own == name and issubclass(endpoint.view_class, view_class)
-
-
-def subclasses(view_class: type[Any]) -> Iterator[type[Any]]:
-    """Yield the classes below one that have been imported so far."""
-    for subclass in view_class.__subclasses__():
-        yield subclass
-        yield from subclasses(subclass)
-
-
-def is_test(view_class: type) -> bool:
-    """Return whether a class stands in a test module, whose views need no routes."""
-    parts = view_class.__module__.split(".")
-    return any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts)
-
-
-@register("drf_mcp")
-def check_names(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for names that some clients cut or refuse once they put a server's name before."""
-    return [
-        Warning(
-            f"The name of the tool {name} has {len(name)} characters, more than "
-            f"{DEFAULT_MAX_LENGTH}. Some clients leave such a tool out.",
-            hint=f"Give {tool.endpoint.place} a shorter name with @mcp_tool(name=...).",
-            id="drf_mcp.W004",
-        )
-        for name, tool in readable_tools().items()
-        if len(name) > DEFAULT_MAX_LENGTH
-    ]
-
-
-@register("drf_mcp")
-def check_count(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for more tools than clients take."""
-    count = len(readable_tools())
-    if count <= MAX_TOOLS:
-        return []
-    return [
-        Warning(
+@register_check()
+def check_count(project: Project) -> Iterator[CheckMessage]:
+    count = len(project.tools)
+    if count > MAX_TOOLS:
+        yield Warning(
             f"The project has {count} tools. Several clients take no more than {MAX_TOOLS} of all "
             f"servers together, and models choose better among few.",
             hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], or serve several "
             "endpoints with a registry each.",
             id="drf_mcp.W005",
         )
-    ]
 
 
-@register("drf_mcp")
-def check_filters(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-    """Look for filters that HTTP takes and no argument stands for.
+# Describes the filters alone, and of no view without a filter backend: describing every tool
+# would make the start of the project slow.
+@register_check()
+def check_filters(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        if getattr(tool.endpoint.view_class, "filter_backends", None):
+            for finding in lost_filters(tool.view, tool.endpoint.method):
+                yield Warning(
+                    f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
+                    hint=finding.remedy,
+                    id="drf_mcp.W012",
+                )
 
-    Of each tool that filters, its filters alone are described.
-    """
-    return [
-        Warning(
-            f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
-            hint=finding.remedy,
-            id="drf_mcp.W012",
+
+class UnroutedSearch:
+    """What is registered or decorated although no route leads there."""
+
+    def __init__(self, project: Project) -> None:
+        self.registrations = project.registry.registrations
+        self.endpoints = project.rest_endpoints
+
+    def find_registrations(self) -> Iterator[str]:
+        for registration in self.registrations:
+            if any(map(registration.selects, self.endpoints)):
+                continue
+            if registration.view_class is not None:
+                yield f"{place_of(registration.view_class)} is registered"
+            elif registration.router is not None:
+                prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
+                yield f"A router is registered ({prefixes or 'it has no viewsets'})"
+
+    def find_decorations(self) -> Iterator[str]:
+        routed = {endpoint.view_class for endpoint in self.endpoints}
+        for view_class in sorted(set(self.find_subclasses(APIView)), key=place_of):
+            if self.is_test(view_class):
+                continue
+            if {"mcp_viewset", "mcp_tool"} & vars(view_class).keys() and view_class not in routed:
+                yield f"{place_of(view_class)} is decorated"
+            for name, member in vars(view_class).items():
+                decorated = isinstance(getattr(member, "mcp_tool", None), ToolOptions)
+                if decorated and not self.is_routed(view_class, name):
+                    yield f"{place_of(view_class)}.{name} is decorated"
+
+    def is_routed(self, view_class: type, method: str) -> bool:
+        return any(
+            (endpoint.action or endpoint.method.lower()) == method
+            and issubclass(endpoint.view_class, view_class)
+            for endpoint in self.endpoints
         )
-        for name, tool in readable_tools().items()
-        if getattr(tool.endpoint.view_class, "filter_backends", None)
-        for finding in lost_filters(tool.view, tool.endpoint.method)
-    ]
+
+    def find_subclasses(self, view_class: type[Any]) -> Iterator[type[Any]]:
+        for subclass in view_class.__subclasses__():
+            yield subclass
+            yield from self.find_subclasses(subclass)
+
+    def is_test(self, view_class: type) -> bool:
+        # Views of test modules need no routes.
+        parts = view_class.__module__.split(".")
+        return any(p in ("test", "tests", "conftest") or p.startswith("test_") for p in parts)
+
+
+class UnmatchedNames:
+    """Patterns and actions that fit no endpoint: a typing error leaves a tool exposed."""
+
+    def __init__(self, project: Project) -> None:
+        self.registry = project.registry
+        self.endpoints = project.rest_endpoints
+
+    def find_patterns(self) -> Iterator[str]:
+        choices = [
+            self.registry.exposure.get_choice(endpoint) or Choice(endpoint, ToolOptions())
+            for endpoint in self.endpoints
+        ]
+        for name in ("INCLUDE", "EXCLUDE"):
+            for pattern in getattr(mcp_settings, name):
+                if not any(choice.matches([pattern]) for choice in choices):
+                    yield (
+                        f"DRF_MCP[{name!r}] has the pattern {pattern!r}, which matches no endpoint."
+                    )
+
+    def find_actions(self) -> Iterator[str]:
+        for options, names in self.get_actions_by_options():
+            named = options.exclude.union(options.actions or ())
+            for name in sorted(named - names):
+                known = ", ".join(sorted(names))
+                yield f"actions= or exclude= names {name!r}, which no view there has, but: {known}."
+
+    def get_actions_by_options(self) -> Iterator[tuple[ViewOptions, set[str]]]:
+        pairs: list[tuple[ViewOptions, Endpoint]] = [
+            (registration.options, endpoint)
+            for registration in self.registry.registrations
+            for endpoint in self.endpoints
+            if registration.is_for(endpoint)
+        ]
+        pairs += [
+            (vars(endpoint.view_class)["mcp_viewset"], endpoint)
+            for endpoint in self.endpoints
+            if vars(endpoint.view_class).get("mcp_viewset") is not None
+        ]
+        # Several targets of one registration share one options object.
+        groups: dict[int, tuple[ViewOptions, set[str]]] = {}
+        for options, endpoint in pairs:
+            names = groups.setdefault(id(options), (options, set()))[1]
+            names.add(endpoint.action_or_method)
+        yield from groups.values()

@@ -1,5 +1,3 @@
-"""A tool as the page shows it."""
-
 from __future__ import annotations
 
 import functools
@@ -17,6 +15,7 @@ from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools import Tool
+from drf_mcp.tools.arguments.bound_call import Argument
 from drf_mcp.tools.capability import ToolsCapability
 
 SUFFIXES = ("ViewSet", "APIView", "View")
@@ -27,11 +26,11 @@ LITERAL = re.compile(r"(`{1,2})([^`]+)\1")
 
 @dataclass(frozen=True, eq=False)
 class ToolCard:
-    """What people see of one tool.
+    """A tool as the page shows it.
 
     Attributes:
         tool: the tool.
-        capability: what lists and calls it.
+        capability: the capability that lists and calls it.
     """
 
     tool: Tool
@@ -39,43 +38,36 @@ class ToolCard:
 
     @property
     def name(self) -> str:
-        """The tool's name."""
         return self.tool.name
 
     @property
     def title(self) -> str:
-        """The name for people."""
         return self.tool.title
 
     @property
     def envelope(self) -> str:
-        """The name of the class that shapes its results."""
         return type(self.capability.get_envelope(self.tool)).__name__
 
     @property
     def method(self) -> str:
-        """The HTTP method of its endpoint."""
         return self.tool.endpoint.method
 
     @property
     def path(self) -> str:
-        """The path of its endpoint, such as ``/api/orders/{pk}/refund/``."""
         return self.tool.endpoint.route.path
 
     @property
     def place(self) -> str:
-        """Where its code stands."""
         return self.tool.endpoint.place
 
     @property
     def view(self) -> str:
-        """The class behind it."""
         view_class = self.tool.endpoint.view_class
         return f"{view_class.__module__}.{view_class.__name__}"
 
     @property
     def group(self) -> str:
-        """What its view is about, in REST framework's way of naming views."""
+        """The name of the view, as REST framework writes names of views."""
         name = self.tool.endpoint.view_class.__name__
         for suffix in SUFFIXES:
             name = remove_trailing_string(name, suffix)
@@ -84,22 +76,25 @@ class ToolCard:
     @functools.cached_property
     def paragraphs(self) -> list[SafeString]:
         """The description without the title that it may begin with, as HTML."""
-        told = self.tool.description.removeprefix(f"{self.title}. ")
-        return [with_literals(part) for part in told.split("\n\n") if part.strip(" .")]
+        description = self.tool.description.removeprefix(f"{self.title}. ")
+        paragraphs = (part for part in description.split("\n\n") if part.strip(" ."))
+        # Text between backquotes is code.
+        return [
+            mark_safe(LITERAL.sub(r"<code>\2</code>", escape(" ".join(paragraph.split()))))
+            for paragraph in paragraphs
+        ]
 
     @property
     def summary(self) -> SafeString:
-        """The first paragraph of the description, as HTML."""
         return self.paragraphs[0] if self.paragraphs else SafeString()
 
     @property
     def hints(self) -> list[tuple[str, bool]]:
-        """The four hints of the specification's ToolAnnotations."""
         return [(name, on) for name, on in self.tool.annotations.items() if name != "title"]
 
     @property
     def chips(self) -> list[tuple[str, str]]:
-        """What a call may do, as (style, words)."""
+        """The effects of a call, as (style, words)."""
         hints = self.tool.annotations
         if hints["readOnlyHint"]:
             chips = [("read", "reads")]
@@ -115,7 +110,6 @@ class ToolCard:
 
     @property
     def arguments(self) -> int:
-        """How many arguments it takes."""
         return len(self.tool.input_schema.get("properties", {}))
 
     @functools.cached_property
@@ -125,31 +119,53 @@ class ToolCard:
 
     @property
     def size(self) -> int:
-        """The bytes of the definition, which every conversation carries."""
         return len(self.definition)
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the definition comes to."""
         return round(self.size / CHARACTERS_PER_TOKEN)
 
     @property
     def input_schema(self) -> str:
-        """The schema of the arguments, to read."""
-        return pretty(json.loads(self.definition)["inputSchema"])
+        return self.indent(json.loads(self.definition)["inputSchema"])
 
     @property
     def output_schema(self) -> str:
-        """The schema of results, to read; "" if there is none."""
         schema = json.loads(self.definition).get("outputSchema")
-        return "" if schema is None else pretty(schema)
+        return "" if schema is None else self.indent(schema)
 
+    def indent(self, value: Any) -> str:
+        return json.dumps(value, indent=2, ensure_ascii=False)
 
-def with_literals(text: str) -> SafeString:
-    """Return text as HTML, what stands between backquotes as code."""
-    return mark_safe(LITERAL.sub(r"<code>\2</code>", escape(" ".join(text.split()))))
+    @property
+    def form(self) -> dict[str, Any]:
+        """The data from which the page's script builds the form and the requests."""
+        tool, hints = self.tool, self.tool.annotations
+        bodies = tool.arguments.encoder.bodies
+        return {
+            "name": tool.name,
+            "title": tool.title,
+            "method": tool.endpoint.method,
+            "schema": tool.input_schema,
+            "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
+            "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
+            "bodyType": bodies.content_type.partition(";")[0],
+            "bodyExpected": bodies.expected,
+            "arguments": [
+                self.get_form_field(argument)
+                for argument in tool.arguments.arguments
+                if argument.listed
+            ],
+        }
 
-
-def pretty(value: Any) -> str:
-    """Return JSON for reading."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    def get_form_field(self, argument: Argument) -> dict[str, Any]:
+        parameter = argument.parameter
+        return {
+            "pointer": self.tool.arguments.pointer(argument),
+            "location": argument.location,
+            "name": parameter.name,
+            "whole": argument.whole,
+            "comma": parameter.multiple == "comma",
+            "upload": () in parameter.handling.uploads,
+            "secret": parameter.write_only,
+        }

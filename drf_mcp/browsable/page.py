@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.urls import NoReverseMatch, get_script_prefix, reverse
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.http import urlencode
+from rest_framework.permissions import AllowAny
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.access.origins import admits
+from drf_mcp.browsable.tool_card import ERA, ToolCard
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.observability.records import RequestContext
+from drf_mcp.operators.client_configs import DEFAULT_SCHEME, PLACEHOLDER, configurations
+from drf_mcp.operators.lint import findings_of, tool_findings
+from drf_mcp.operators.permission_trace import Step, explain
+from drf_mcp.protocol import Message
+from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
+from drf_mcp.server import Server
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import Tool
+from drf_mcp.tools.capability import ToolsCapability
+
+STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/page.js", "drf_mcp/icon.svg")
+# Decisions that say nothing about other people's rows.
+SHOWN_TO_ALL = frozenset({"endpoint", "permission", "throttle"})
+Context = dict[str, Any]
+
+
+class Page:
+    """The page of one caller: the tools, one tool (``?tool=NAME``), clients or findings.
+
+    Args:
+        server: the server of the endpoint.
+        caller: the caller.
+    """
+
+    # To override: a template of this name, extending "drf_mcp/base.html".
+    template_name = "drf_mcp/api.html"
+
+    def __init__(self, server: Server, caller: Caller) -> None:
+        self.server = server
+        self.caller = caller
+        self.request: HttpRequest = caller.request
+
+    @staticmethod
+    def is_wanted(request: HttpRequest, shown: bool | None) -> bool:
+        """Return whether a GET asks for the page where there is one.
+
+        Args:
+            request: the request; only one that names HTML in its Accept header is a browser's.
+            shown: the ``browsable_page`` of the endpoint; None for BROWSABLE_PAGE, and if that
+                is None as well, for DEBUG.
+        """
+        for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
+            shown = default if shown is None else shown
+        kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
+        return bool(shown) and ("text", "html") in kinds
+
+    def show(self) -> HttpResponse:
+        """Return the page.
+
+        Raises:
+            APIException: if the endpoint does not let the caller in.
+        """
+        context = self.get_context()
+        missing = context["template"] == "drf_mcp/missing.html"
+        return self.respond(context, 404 if missing else 200, bool(self.user_name))
+
+    def refuse(self, refusal: HttpResponse, reason: str) -> HttpResponse:
+        """Return the page that says why a browser is not let in, and where to sign in.
+
+        Args:
+            refusal: the answer to any other client; its status and challenge stay.
+            reason: why, in a sentence.
+        """
+        status = refusal.status_code
+        context = {
+            **self.get_server_context(),
+            "template": "drf_mcp/refused.html",
+            "reason": reason,
+            "status": status,
+        }
+        response = self.respond(context, status, status != 401)
+        if "WWW-Authenticate" in refusal:
+            response["WWW-Authenticate"] = refusal["WWW-Authenticate"]
+        return response
+
+    def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
+        context = {**context, **self.get_account_links(signed_in)}
+        response = render(self.request, self.template_name, context, status=status)
+        response["Content-Security-Policy"] = self.get_content_security_policy()
+        response["Referrer-Policy"] = "same-origin"
+        response["X-Content-Type-Options"] = "nosniff"
+        patch_vary_headers(response, ["Accept", "Cookie"])
+        add_never_cache_headers(response)
+        return response
+
+    def get_content_security_policy(self) -> str:
+        """Return the policy: this host alone, and the one that STATIC_URL may name."""
+        addresses = (urlsplit(static(path)) for path in STATIC_FILES)
+        hosts = {f"{url.scheme or 'https'}://{url.netloc}" for url in addresses if url.netloc}
+        own = " ".join(["'self'", *sorted(hosts)])
+        return (
+            f"default-src 'none'; script-src {own}; style-src {own}; img-src {own} data:; "
+            "media-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+            "base-uri 'none'"
+        )
+
+    def get_account_links(self, signed_in: bool) -> Context:
+        # Only where the project serves REST framework's login.
+        try:
+            url = reverse("rest_framework:logout" if signed_in else "rest_framework:login")
+        except NoReverseMatch:
+            return {}
+        back = urlencode({"next": self.request.get_full_path()})
+        return {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
+
+    def get_context(self) -> Context:
+        """Return the context of the template, ``template`` naming the part of the page to show."""
+        capability = next(c for c in self.server.capabilities if isinstance(c, ToolsCapability))
+        message = RequestContext(Message(None, "tools/list"), ERA, self.caller)
+        tools = capability.get_tools(message)
+        visible = Visibility(self.caller).of(tools.values())
+        cards = [ToolCard(tool, capability) for tool in visible]
+        context = {
+            **self.get_server_context(),
+            "user_name": self.user_name,
+            "groups": self.group(cards),
+            "count": len(cards),
+            "hidden": len(tools) - len(cards) if self.is_trusted else 0,
+            "trusted": self.is_trusted,
+        }
+        name, show = self.request.GET.get("tool"), self.request.GET.get("show")
+        if name:
+            card = next((card for card in cards if card.name == name), None)
+            return {**context, **self.get_tool_context(name, card)}
+        if show == "clients":
+            return {**context, **self.get_clients_context()}
+        if show == "findings" and self.is_trusted:
+            return {**context, **self.get_findings_context(tools)}
+        return {**context, **self.get_tools_context(cards)}
+
+    def get_server_context(self) -> Context:
+        info = self.server.get_server_info()
+        return {
+            "server_name": info["name"],
+            "server_title": info.get("title") or info["name"],
+            "server_version": info["version"],
+            "revisions": REVISIONS,
+            "envelope": mcp_settings.ENVELOPE_CLASS.__name__,
+            "home": self.request.path,
+            "endpoint": self.endpoint_url,
+            "instructions": self.server.get_instructions(),
+        }
+
+    def get_tools_context(self, cards: list[ToolCard]) -> Context:
+        tokens = sum(card.tokens for card in cards)
+        return {
+            "template": "drf_mcp/tools.html",
+            "size": sum(card.size for card in cards),
+            "tokens": f"{tokens:,}",
+        }
+
+    def get_tool_context(self, name: str, card: ToolCard | None) -> Context:
+        if card is None:
+            return {"template": "drf_mcp/missing.html", "missing": name}
+        csrf_header = settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-")
+        own_origin = f"{self.request.scheme}://{self.request.get_host()}"
+        return {
+            "template": "drf_mcp/tool.html",
+            "card": card,
+            "unnamed_host": "" if admits(own_origin) else self.request.get_host(),
+            "steps": self.get_steps(card.tool),
+            "findings": list(tool_findings(card.tool)) if self.is_trusted else [],
+            "facts": {
+                **card.form,
+                "endpoint": self.endpoint_url,
+                "rest": own_origin + get_script_prefix().rstrip("/") + card.path,
+                "csrf": {"header": csrf_header, "token": get_token(self.request)},
+                "revision": STATELESS_REVISION,
+                "authorization": self.authorization,
+            },
+        }
+
+    def get_clients_context(self) -> Context:
+        configs = configurations(self.endpoint_url, mcp_settings.SERVER_NAME, self.authorization)
+        return {"template": "drf_mcp/clients.html", "clients": list(configs.items())}
+
+    def get_findings_context(self, tools: Mapping[str, Tool]) -> Context:
+        by_tool = [(tool, list(tool_findings(tool))) for tool in tools.values()]
+        general = [finding for finding in findings_of(tools) if finding.place == "DRF_MCP"]
+        return {
+            "template": "drf_mcp/findings.html",
+            "general": general,
+            "found": [(tool, found) for tool, found in by_tool if found],
+        }
+
+    def get_steps(self, tool: Tool) -> list[Step]:
+        steps = explain(tool, self.caller.user if self.user_name else None).steps
+        if self.is_trusted:
+            return list(steps)
+        # How many rows there are is not for everybody.
+        return [step for step in steps if step.allows and step.kind in SHOWN_TO_ALL]
+
+    def group(self, cards: list[ToolCard]) -> list[tuple[ToolCard, list[ToolCard]]]:
+        # The first card of a view heads its group.
+        by_view = itertools.groupby(cards, key=lambda card: card.tool.endpoint.view_class)
+        groups = [list(group) for _, group in by_view]
+        return [(group[0], group) for group in groups]
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the caller may see findings, row counts and the number of hidden tools."""
+        return settings.DEBUG or bool(getattr(self.caller.user, "is_staff", False))
+
+    @property
+    def user_name(self) -> str:
+        user = self.caller.user
+        known = user is not None and getattr(user, "is_authenticated", False)
+        return str(getattr(user, "get_username", user.__str__)()) if known else ""
+
+    @property
+    def endpoint_url(self) -> str:
+        return self.request.build_absolute_uri(self.request.path)
+
+    @cached_property
+    def authorization(self) -> str | None:
+        """The Authorization header of clients; None where the endpoint is open to everybody."""
+        if all(permission is AllowAny for permission in self.caller.permission_classes):
+            return None
+        request = self.caller.drf_request()
+        challenges = (a.authenticate_header(request) for a in self.caller.authenticators)
+        challenge = next(filter(None, challenges), DEFAULT_SCHEME)
+        return f"{challenge.split()[0]} {PLACEHOLDER}"

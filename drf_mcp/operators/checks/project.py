@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, register
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import URLResolver, get_resolver
+from django.views import View
+
+from drf_mcp.exceptions import contain
+from drf_mcp.server import Server
+from drf_mcp.settings import SETTINGS, mcp_settings, project_faults
+from drf_mcp.tools import Registry, Tool, registry
+from drf_mcp.tools.endpoints import Endpoint, find_endpoints
+from drf_mcp.tools.routes import Route
+
+
+@dataclass(frozen=True)
+class MountedEndpoint:
+    """An MCP endpoint of the URLconf.
+
+    Attributes:
+        path: the path for people.
+        view: the view, as it is made for each request.
+    """
+
+    path: str
+    view: Any
+
+    @property
+    def permission_classes(self) -> Any:
+        own = self.view.permission_classes
+        return mcp_settings.PERMISSION_CLASSES if own is None else own
+
+
+class Project:
+    """The settings, the tools and the MCP endpoints of the project, as the checks read them."""
+
+    registry: Registry = registry
+
+    @cached_property
+    def setting_errors(self) -> list[str]:
+        return list(self.find_setting_errors())
+
+    def find_setting_errors(self) -> Iterator[str]:
+        values = getattr(settings, "DRF_MCP", {})
+        yield from project_faults(values)
+        values = values if isinstance(values, Mapping) else {}
+        for name, setting in SETTINGS.items():
+            if error := self.get_setting_error(name, values.get(name, setting.default)):
+                yield error
+
+    def get_setting_error(self, name: str, value: Any) -> str:
+        place = f"DRF_MCP[{name!r}]"
+
+        def read() -> str:
+            SETTINGS[name].kind.read(value, place)
+            return ""
+
+        def explain(exc: Exception) -> str:
+            # A dotted path imports a module, which may raise anything.
+            expected = isinstance(exc, ImproperlyConfigured)
+            return str(exc) if expected else f"{place} cannot be read: {type(exc).__name__}: {exc}"
+
+        return contain(read, explain)
+
+    @cached_property
+    def is_readable(self) -> bool:
+        """Whether the settings are in order and there is a URLconf to read tools off."""
+        return bool(getattr(settings, "ROOT_URLCONF", None)) and not self.setting_errors
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools; none where another check says why they cannot be read."""
+        try:
+            return self.registry.tools()
+        except ImproperlyConfigured:
+            return {}
+
+    @cached_property
+    def rest_endpoints(self) -> list[Endpoint]:
+        return list(find_endpoints(settings.ROOT_URLCONF))
+
+    @cached_property
+    def endpoints(self) -> list[MountedEndpoint]:
+        return list(self.find_endpoints_below(get_resolver(), ()))
+
+    def find_endpoints_below(
+        self, resolver: URLResolver, parents: tuple[Any, ...]
+    ) -> Iterator[MountedEndpoint]:
+        chain = (*parents, resolver.pattern)
+        for entry in resolver.url_patterns:
+            if isinstance(entry, URLResolver):
+                yield from self.find_endpoints_below(entry, chain)
+                continue
+            callback: Any = entry.callback
+            view_class = getattr(callback, "view_class", View)
+            # The view itself stands above the checks: apps that import it need no checks.
+            server_class = getattr(view_class, "server_class", None)
+            if isinstance(server_class, type) and issubclass(server_class, Server):
+                route = Route(None, (*chain, entry.pattern), callback)
+                yield MountedEndpoint(route.path, view_class(**callback.view_initkwargs))
+
+
+def register_check(
+    *, deploy: bool = False
+) -> Callable[[Callable[[Project], Iterable[CheckMessage]]], Callable[..., Any]]:
+    """Register a check of a project whose settings can be read; of any other, E001 says why."""
+
+    def decorate(check: Callable[[Project], Iterable[CheckMessage]]) -> Callable[..., Any]:
+        def run(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+            project = Project()
+            return list(check(project)) if project.is_readable else []
+
+        # Not functools.wraps: Django reads the signature of the function behind it.
+        run.__name__ = check.__name__
+        return register("drf_mcp", deploy=deploy)(run)
+
+    return decorate
