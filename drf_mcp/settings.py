@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
-from drf_mcp.option_types import (
+from drf_mcp.option_types.kinds import (
     CacheAlias,
     Choice,
     Class,
@@ -28,7 +28,7 @@ from drf_mcp.option_types import (
     PermissionClass,
     Text,
     ToolPattern,
-    shown,
+    shorten_repr,
 )
 
 SMALLEST_BUDGET = 2000
@@ -172,66 +172,60 @@ class MCPSettings:
     """The project's ``DRF_MCP`` dict over `DEFAULTS`, as attributes.
 
     Raises:
-        ImproperlyConfigured: on a key that does not exist (naming the nearest
-            one that does), a dotted path that cannot be imported, or a value that
-            the setting does not take.
+        ImproperlyConfigured: on a key that does not exist, a dotted path that cannot be
+            imported, or a value that the setting does not take.
     """
 
     def __init__(self) -> None:
         self._cached: set[str] = set()
         self._project: Mapping[str, Any] | None = None
+        setting_changed.connect(self._reload_changed)
 
     @property
     def project(self) -> Mapping[str, Any]:
-        """The project's own dict, its keys checked."""
         if self._project is None:
             project = getattr(settings, "DRF_MCP", {})
-            for fault in project_faults(project):
+            for fault in self.find_faults(project):
                 raise ImproperlyConfigured(fault)
             self._project = project
         return self._project
 
     def __getattr__(self, name: str) -> Any:
         if name not in SETTINGS:
-            raise AttributeError(unknown_setting(name))
+            raise AttributeError(self.refuse_name(name))
         default, kind = SETTINGS[name]
         value = kind.read(self.project.get(name, default), f"DRF_MCP[{name!r}]")
         self._cached.add(name)
+        # The next read finds the attribute, and costs no more than any attribute.
         setattr(self, name, value)
         return value
 
     def reload(self) -> None:
-        """Forget every cached value."""
         for name in self._cached:
             delattr(self, name)
         self._cached.clear()
         self._project = None
 
+    def _reload_changed(self, *, setting: str, **kwargs: Any) -> None:
+        if setting == "DRF_MCP":
+            self.reload()
 
-def project_faults(project: Any) -> Iterator[str]:
-    """Yield what is wrong with a project's dict, whatever its values."""
-    if not isinstance(project, Mapping):
-        yield f"DRF_MCP must be a dict, not {shown(project)}."
-        return
-    for key in project:
-        if key not in SETTINGS:
-            yield unknown_setting(key)
+    @classmethod
+    def find_faults(cls, project: Any) -> Iterator[str]:
+        """Yield what is wrong with a project's dict, its values aside."""
+        if not isinstance(project, Mapping):
+            yield f"DRF_MCP must be a dict, not {shorten_repr(project)}."
+            return
+        for key in project:
+            if key not in SETTINGS:
+                yield cls.refuse_name(key)
 
-
-def unknown_setting(name: Any) -> str:
-    """Return the message for a key that is not in `SETTINGS`."""
-    nearest = difflib.get_close_matches(str(name), SETTINGS, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    return f"DRF_MCP has no setting {name!r}.{hint}"
+    @staticmethod
+    def refuse_name(name: Any) -> str:
+        """Return the message for a key that is not in `SETTINGS`."""
+        nearest = difflib.get_close_matches(str(name), SETTINGS, n=1)
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        return f"DRF_MCP has no setting {name!r}.{hint}"
 
 
 mcp_settings = MCPSettings()
-
-
-def reload_settings(*, setting: str, **kwargs: Any) -> None:
-    """Follow ``override_settings(DRF_MCP=...)``."""
-    if setting == "DRF_MCP":
-        mcp_settings.reload()
-
-
-setting_changed.connect(reload_settings)

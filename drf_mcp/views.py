@@ -23,7 +23,7 @@ from drf_mcp.dispatch.dispatcher import unexpected
 from drf_mcp.dispatch.errors.parsing import sentence
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
-from drf_mcp.option_types import (
+from drf_mcp.option_types.kinds import (
     Class,
     Flag,
     InstanceOf,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.option_types import (
+from drf_mcp.option_types.kinds import (
     Choice,
     Class,
     Either,

@@ -19,7 +19,7 @@ from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.fields import shared
-from drf_mcp.option_types import ListOf, ToolPattern
+from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Choice, Exposure, Registration

@@ -102,11 +102,11 @@ class Trial:
 
 def check_settings(project: dict[str, Any]) -> None:
     """Raise if a snippet gives a setting that does not exist."""
-    from drf_mcp.settings import DEFAULTS, unknown_setting
+    from drf_mcp.settings import DEFAULTS, mcp_settings
 
     for name in project:
         if name not in DEFAULTS:
-            raise NameError(unknown_setting(name))
+            raise NameError(mcp_settings.refuse_name(name))
 
 
 def install(packages: set[str]) -> None:

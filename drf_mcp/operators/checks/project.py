@@ -13,7 +13,7 @@ from django.views import View
 
 from drf_mcp.exceptions import contain
 from drf_mcp.server import Server
-from drf_mcp.settings import SETTINGS, mcp_settings, project_faults
+from drf_mcp.settings import SETTINGS, mcp_settings
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.routes import Route
@@ -48,7 +48,7 @@ class Project:
 
     def find_setting_errors(self) -> Iterator[str]:
         values = getattr(settings, "DRF_MCP", {})
-        yield from project_faults(values)
+        yield from mcp_settings.find_faults(values)
         values = values if isinstance(values, Mapping) else {}
         for name, setting in SETTINGS.items():
             if error := self.get_setting_error(name, values.get(name, setting.default)):

@@ -1,0 +1,288 @@
+"""The kinds of value that settings and options take: each has words for errors and a check."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import Promise
+from django.utils.module_loading import import_string
+
+from drf_mcp.option_types.patterns import read_pattern
+
+# A setting can hold anything, a whole queryset by mistake: an error shows its beginning.
+SHORT = reprlib.Repr()
+SHORT.maxstring = SHORT.maxother = 80
+
+# An Origin header as browsers send it (RFC 6454, section 7).
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null")
+
+
+class Kind:
+    """A kind of value.
+
+    Args:
+        none: None is accepted as well.
+
+    Attributes:
+        words: the accepted values, as the end of "must be ...".
+    """
+
+    words = "anything"
+
+    def __init__(self, *, none: bool = False) -> None:
+        self.none = none
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value, not None, is of this kind."""
+        return True
+
+    def resolve(self, value: Any, place: str) -> Any:
+        """Return the value to use: a class for its dotted path.
+
+        Raises:
+            ImproperlyConfigured: if the path cannot be imported; ``place`` begins the message.
+        """
+        return value
+
+    def fault(self, value: Any) -> str:
+        """Return the end of the error message for a wrong value, "" for a right one."""
+        if (value is None and self.none) or (value is not None and self.takes(value)):
+            return ""
+        return f"must be {self.accepted}, not {shorten_repr(value)}."
+
+    @property
+    def accepted(self) -> str:
+        return f"{self.words}, or None" if self.none else self.words
+
+    def read(self, value: Any, place: str) -> Any:
+        """Return the value to use, checked.
+
+        Raises:
+            ImproperlyConfigured: if the value is not of this kind.
+        """
+        value = self.resolve(value, place)
+        if fault := self.fault(value):
+            raise ImproperlyConfigured(f"{place} {fault}")
+        return value
+
+
+class Flag(Kind):
+    words = "True or False"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+    @property
+    def accepted(self) -> str:
+        return "True, False or None" if self.none else self.words
+
+
+class Choice(Kind):
+    def __init__(self, *choices: str, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.choices = choices
+        self.words = " or ".join(map(repr, choices))
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.choices
+
+
+class Text(Kind):
+    """A text that is not blank; ``lazy`` accepts translations as well."""
+
+    words = "a text"
+
+    def __init__(self, *, lazy: bool = False, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.types = (str, Promise) if lazy else (str,)
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, self.types) and bool(str(value).strip())
+
+
+class Number(Kind):
+    """A whole number of ``least`` or more."""
+
+    def __init__(self, least: int = 1, *, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.least = least
+        self.words = f"a whole number of {least} or more"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
+
+
+class ToolPattern(Kind):
+    words = "a pattern such as '/api/*', 'orders_*', 'tag:billing' or 'GET /api/*'"
+
+    def takes(self, value: Any) -> bool:
+        try:
+            return isinstance(value, str) and bool(read_pattern(value))
+        except ValueError:
+            return False
+
+
+class Origin(Kind):
+    words = "an origin as browsers send it, such as 'https://app.example.com'"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(ORIGIN.fullmatch(value))
+
+
+class CacheAlias(Kind):
+    words = "an alias in CACHES"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and value in settings.CACHES
+
+
+class Function(Kind):
+    words = "a function"
+
+    def takes(self, value: Any) -> bool:
+        return callable(value)
+
+
+class Class(Kind):
+    """A subclass of the class at the dotted path ``base``, or the dotted path of one."""
+
+    def __init__(self, base: str, *, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.base = base
+        self.words = f"a subclass of {base}"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, type) and issubclass(value, import_string(self.base))
+
+    def resolve(self, value: Any, place: str) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return import_string(value)
+        except ImportError as exc:
+            raise ImproperlyConfigured(
+                f"{place} names {value!r}, which cannot be imported: {exc}"
+            ) from exc
+
+
+class PermissionClass(Class):
+    """A permission class, or several composed with operators."""
+
+    def __init__(self) -> None:
+        super().__init__("rest_framework.permissions.BasePermission")
+        self.words = "a permission class"
+
+    def takes(self, value: Any) -> bool:
+        # REST framework reads Django's settings when it is imported, so not at the top.
+        from rest_framework.permissions import OperandHolder, SingleOperandHolder
+
+        if isinstance(value, (OperandHolder, SingleOperandHolder)):
+            return True
+        return isinstance(value, type) and callable(getattr(value, "has_permission", None))
+
+
+class Middleware(Class):
+    """Middleware as Django's MIDDLEWARE names it: a class or a function."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.words = "the dotted path of middleware"
+
+    def takes(self, value: Any) -> bool:
+        return callable(value)
+
+
+class InstanceOf(Kind):
+    """An instance of the class at the dotted path ``base``."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self.base = base
+        self.words = f"an instance of {base}"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, import_string(self.base))
+
+
+class ListOf(Kind):
+    """A list or tuple of values of one kind, with ``distinct`` none of them twice."""
+
+    def __init__(self, item: Kind, *, distinct: bool = False, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.item = item
+        self.distinct = distinct
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        return f"a list, each item {self.item.accepted}"
+
+    def resolve(self, value: Any, place: str) -> Any:
+        if not isinstance(value, (list, tuple)):
+            return value
+        return [self.item.resolve(item, place) for item in value]
+
+    def fault(self, value: Any) -> str:
+        if not isinstance(value, (list, tuple)):
+            return super().fault(value)
+        for number, item in enumerate(value):
+            if self.item.fault(item):
+                return f"holds {shorten_repr(item)}, which is not {self.item.accepted}."
+            if self.distinct and item in value[:number]:
+                return f"holds {shorten_repr(item)} twice."
+        return ""
+
+    def takes(self, value: Any) -> bool:
+        return False
+
+
+class Words(ListOf):
+    """Texts in any collection but a text, which would be read letter by letter."""
+
+    def __init__(self, *, none: bool = False) -> None:
+        super().__init__(Text(), none=none)
+
+    def fault(self, value: Any) -> str:
+        return super().fault(list(value) if isinstance(value, (set, frozenset)) else value)
+
+
+class MappingOf(Kind):
+    """A dict from texts to values of one kind."""
+
+    def __init__(self, item: Kind, words: str, *, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.item = item
+        self.words = words
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(
+            isinstance(key, str) and not self.item.fault(entry) for key, entry in value.items()
+        )
+
+
+class Either(Kind):
+    def __init__(self, *kinds: Kind, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.kinds = kinds
+        self.words = " or ".join(kind.words for kind in kinds)
+
+    def takes(self, value: Any) -> bool:
+        return any(kind.takes(value) for kind in self.kinds)
+
+
+def shorten_repr(value: Any) -> str:
+    return SHORT.repr(value)
+
+
+def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], place: str) -> None:
+    """Raise ImproperlyConfigured for the first value that is not of the kind of its name.
+
+    The message begins with ``place``, the name of what was configured.
+    """
+    for name, value in values.items():
+        if name in kinds and (fault := kinds[name].fault(value)):
+            raise ImproperlyConfigured(f"{place}: {name} {fault}")
