@@ -24,7 +24,7 @@ from drf_mcp.dispatch.dispatcher import as_http_would, is_asynchronous
 from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.unsent_request import negotiate
 from drf_mcp.tools import Tool
 
@@ -108,7 +108,7 @@ class EarlierCall:
         handlers = {endpoint.action or endpoint.method.lower()}
         if issubclass(endpoint.view_class, GenericAPIView) and endpoint.action is None:
             handlers |= {"list", "retrieve"} & set(dir(endpoint.view_class))
-        return not is_stock(endpoint.view_class, *handlers)
+        return not is_drf_code(endpoint.view_class, *handlers)
 
     def run_again(self) -> HttpResponseBase:
         """Return the view's response to the same request."""
@@ -133,7 +133,7 @@ class EarlierCall:
         """Return whether the path names an object of the view's queryset."""
         if not isinstance(view, GenericAPIView):
             return False
-        has_rows = getattr(view, "queryset", None) is not None or not is_stock(
+        has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
             type(view), "get_queryset"
         )
         return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs

@@ -7,16 +7,37 @@ the project imported it.
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from typing import Any
 
+from django.utils.module_loading import import_string
 from rest_framework.schemas import DefaultSchema
 from rest_framework.settings import api_settings
 
-if TYPE_CHECKING:
-    from drf_mcp.introspection.spectacular import Annotations
+from drf_mcp.introspection.types import AnyField, Schema
+
+# drf-spectacular is optional: its classes are imported once a view carries one of them.
+ANNOTATIONS = "drf_mcp.introspection.spectacular.Annotations"
+
+CURRENT: ContextVar[Any] = ContextVar("drf_mcp_annotations", default=None)
+"""The `Annotations` of the endpoint being described, None without."""
 
 
-def annotations_of(view: Any, handler_name: str, method: str) -> Annotations | None:
+def declared_input(field: AnyField) -> Schema | None:
+    """Return the schema that was written for what a field takes, None if there is none."""
+    annotations = CURRENT.get()
+    schema: Schema | None = None if annotations is None else annotations.field_schema(field)
+    return schema
+
+
+def hidden_fields(serializer: Any) -> frozenset[str]:
+    """Return the names of the fields that ``@extend_schema_serializer`` leaves out."""
+    if CURRENT.get() is None:
+        return frozenset()
+    return frozenset(getattr(serializer, "_spectacular_annotation", {}).get("exclude_fields", ()))
+
+
+def find_annotations(view: Any, handler_name: str, method: str) -> Any:
     """Return what was written about one method of an endpoint, None if nothing can be.
 
     Args:
@@ -33,9 +54,7 @@ def annotations_of(view: Any, handler_name: str, method: str) -> Annotations | N
     carried = [schema_class for schema_class in classes if is_spectacular(schema_class)]
     if not carried:
         return None
-    from drf_mcp.introspection.spectacular import Annotations
-
-    return Annotations(carried, view, method)
+    return import_string(ANNOTATIONS)(carried, view, method)
 
 
 def is_spectacular(schema_class: type) -> bool:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.utils import translation
 
-from drf_mcp.introspection.declarations import CURRENT
+from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.outputs import response_schema
 from drf_mcp.introspection.path_parameters import path_parameters

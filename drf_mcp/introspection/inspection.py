@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 from django.contrib.auth import get_user_model
 from rest_framework.viewsets import ViewSetMixin
 
-from drf_mcp.introspection.annotations import annotations_of
-from drf_mcp.introspection.handlers import Reading, read
+from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.portable import portable
 from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.source.handlers import Reading, read
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.source.queries import QueryReading
-from drf_mcp.introspection.source.stock import is_stock
-from drf_mcp.introspection.source.twins import plain_name
+from drf_mcp.introspection.source.trees import get_synchronous_name
 from drf_mcp.introspection.types import UNSAID, Finding, Schema
 from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 
@@ -75,7 +75,7 @@ class Inspection:
     def annotations(self) -> Any:
         """What people wrote about the endpoint for drf-spectacular, None if nothing."""
         return self.attempt(
-            lambda: annotations_of(self.view, self.handler_name, self.method), ANNOTATE, None
+            lambda: find_annotations(self.view, self.handler_name, self.method), ANNOTATE, None
         )
 
     def shaped(self, schema: Schema) -> Schema:
@@ -90,7 +90,7 @@ class Inspection:
     @property
     def is_extra_action(self) -> bool:
         """True for an action of the project's own, beside the standard ones of a viewset."""
-        return self.is_viewset and plain_name(self.handler_name) not in STANDARD
+        return self.is_viewset and get_synchronous_name(self.handler_name) not in STANDARD
 
     @property
     def is_viewset(self) -> bool:
@@ -138,7 +138,7 @@ class Inspection:
         view = self.view
         if not hasattr(view, "get_queryset"):
             return None
-        if getattr(view, "queryset", None) is None and is_stock(type(view), "get_queryset"):
+        if getattr(view, "queryset", None) is None and is_drf_code(type(view), "get_queryset"):
             return None
         found = self.attempt(view.get_queryset, GUARD, None)
         if not hasattr(found, "model"):

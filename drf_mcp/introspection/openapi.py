@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drf_mcp.introspection.declarations import CURRENT
+from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.text import explain, text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 

@@ -9,11 +9,11 @@ from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.fields import represented
 from drf_mcp.introspection.fields.shared import shared
-from drf_mcp.introspection.handlers import mentions, read
 from drf_mcp.introspection.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.introspection.query.pagination import page_schema
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.handlers import mentions, read
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.types import Schema
 
 CALLER = frozenset({"request", "user", "query_params", "context"})
@@ -36,15 +36,15 @@ def response_schema(inspection: Inspection) -> Schema:
 def stock_operation(inspection: Inspection) -> str | None:
     """Return the standard action that answers, None if a project's own code does."""
     view_class = type(inspection.view)
-    if not is_stock(view_class, inspection.handler_name):
+    if not is_drf_code(view_class, inspection.handler_name):
         return None
     used = [name for name in STANDARD if name in (*inspection.calls, inspection.handler_name)]
-    return used[0] if used and is_stock(view_class, *used) else None
+    return used[0] if used and is_drf_code(view_class, *used) else None
 
 
 def answers_plainly(view: Any) -> bool:
     """Return True if nothing between the serializer and the wire reshapes the answer."""
-    stock = is_stock(type(view), "dispatch", "finalize_response", "get_serializer")
+    stock = is_drf_code(type(view), "dispatch", "finalize_response", "get_serializer")
     plain = renders_plainly(view) or Renaming(view).gives_other_names
     return stock and chooses_for_everyone(view) and plain
 
@@ -56,7 +56,7 @@ def chooses_for_everyone(view: Any) -> bool:
     another one, and so may one that asks further methods of the view.
     """
     name = "get_serializer_class"
-    if is_stock(type(view), name):
+    if is_drf_code(type(view), name):
         return True
     reading = read(type(view), name)
     own = [vars(base)[name] for base in type(view).__mro__ if name in vars(base)]
@@ -70,7 +70,7 @@ def renders_plainly(view: Any) -> bool:
         if renderer_class.media_type == "application/json":
             return (
                 issubclass(renderer_class, JSONRenderer)
-                and is_stock(renderer_class, "render")
+                and is_drf_code(renderer_class, "render")
                 and renderer_class.encoder_class is JSONRenderer.encoder_class
             )
     return False
@@ -84,14 +84,14 @@ def single(view: Any) -> Schema:
 def listed(view: Any) -> Schema:
     """Return the schema of a list, or of a page of it."""
     rows = serialized(view.get_serializer(many=True))
-    if not is_stock(type(view), "paginate_queryset", "get_paginated_response"):
+    if not is_drf_code(type(view), "paginate_queryset", "get_paginated_response"):
         return {}
     return rows if view.paginator is None else page_schema(view.paginator, rows)
 
 
 def serialized(serializer: BaseSerializer[Any]) -> Schema:
     """Return the schema of a serializer's data."""
-    if not is_stock(type(serializer), "data"):
+    if not is_drf_code(type(serializer), "data"):
         return {}
     if type(serializer) is ListSerializer:
         return {"type": "array", "items": row(serializer.child)}

@@ -10,13 +10,13 @@ from django.urls import converters
 from rest_framework.versioning import NamespaceVersioning, URLPathVersioning
 
 from drf_mcp.introspection.fields.model_fields import model_field, value_schema
-from drf_mcp.introspection.handlers import read
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
 from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.query.parameters import declared_in
 from drf_mcp.introspection.query.versions import version_schema
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.handlers import read
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import explain, model_name, text
 from drf_mcp.introspection.types import (
     PLAIN,
@@ -156,7 +156,7 @@ def looks_up(inspection: Inspection) -> bool:
     view = inspection.view
     if not getattr(view, "detail", False) and "get_object" not in inspection.calls:
         return False
-    if is_stock(type(view), "get_object"):
+    if is_drf_code(type(view), "get_object"):
         return True
     own = read(type(view), "get_object")
     return own is not None and "get_object" in own.calls

@@ -15,7 +15,7 @@ from drf_mcp.introspection.request_body.describer import NONE, request_body
 from drf_mcp.introspection.request_body.handling import inside
 from drf_mcp.introspection.request_body.unlisted import with_unlisted
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.independence import (
+from drf_mcp.introspection.source.overrides import (
     FLAG,
     is_left_to_frameworks,
     makes_without_flag,

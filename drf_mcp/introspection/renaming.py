@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 
-from drf_mcp.introspection.source.stock import is_stock, package_of
+from drf_mcp.introspection.source.overrides import find_package, is_drf_code
 from drf_mcp.introspection.types import ANY, Body, Handling, Parameter, Place, Schema
 
 Value = TypeVar("Value")
@@ -41,13 +41,13 @@ class Renaming:
     @property
     def takes_other_names(self) -> bool:
         """True if the view's parser may rename keys."""
-        return self.parser_class is not None and not is_stock(self.parser_class, "parse")
+        return self.parser_class is not None and not is_drf_code(self.parser_class, "parse")
 
     @property
     def gives_other_names(self) -> bool:
         """True if the view's renderer renames keys and does nothing else."""
         renderer = self.renderer_class
-        return renderer is not None and package_of(renderer, "render") == RENAMING_PACKAGE
+        return renderer is not None and find_package(renderer, "render") == RENAMING_PACKAGE
 
     def place(self, place: Place) -> Place:
         """Return the keys that lead to a place when a client writes it."""
@@ -72,7 +72,7 @@ class Renaming:
     def rendered(self, name: str) -> str:
         """Return what the renderer makes of a key, the key itself if it makes no key of it."""
         renderer: Any = self.renderer_class
-        if renderer is None or is_stock(renderer, "render"):
+        if renderer is None or is_drf_code(renderer, "render"):
             return name
         given = json.loads(renderer().render({name: 1}, JSON, {"view": self.view}))
         return next(iter(given)) if isinstance(given, dict) and len(given) == 1 else name

@@ -10,7 +10,7 @@ from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.locations import place_of
-from drf_mcp.introspection.source.stock import vars_through
+from drf_mcp.introspection.source.overrides import find_class_attribute
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
@@ -118,7 +118,7 @@ def said_otherwise(endpoint: Endpoint, registry: Registry) -> bool:
 
 def not_taken(endpoint: Endpoint, exposure: Exposure) -> str:
     """Return why "urlconf" does not take an endpoint."""
-    if vars_through(endpoint.view_class, "schema") is None:
+    if find_class_attribute(endpoint.view_class, "schema") is None:
         return "schema = None on its view, which leaves it out of every description"
     if not endpoint.is_described:
         return "a description of the API, which tools/list is for agents"

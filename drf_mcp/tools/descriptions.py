@@ -9,7 +9,7 @@ from typing import Any
 
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.annotations import annotations_of
+from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.inspection import model_of
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import model_name, model_names, text
@@ -44,7 +44,7 @@ class ViewTexts:
         endpoint = self.endpoint
         return attempt(
             endpoint.place,
-            lambda: annotations_of(self.view, endpoint.handler_name, endpoint.method),
+            lambda: find_annotations(self.view, endpoint.handler_name, endpoint.method),
             "",
             [],
             None,

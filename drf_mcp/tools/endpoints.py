@@ -18,8 +18,8 @@ from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.placeholders import placeholders
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.stock import vars_through
-from drf_mcp.introspection.source.twins import plain_name
+from drf_mcp.introspection.source.overrides import find_class_attribute
+from drf_mcp.introspection.source.trees import get_synchronous_name
 from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
@@ -73,7 +73,7 @@ class Endpoint:
         """The action that the endpoint amounts to: its own, or its mixin's."""
         if self.action is not None:
             is_twin = inspect.iscoroutinefunction(getattr(self.view_class, self.action, None))
-            return plain_name(self.action) if is_twin else self.action
+            return get_synchronous_name(self.action) if is_twin else self.action
         for mixin, action in GENERIC_ACTIONS.get(self.method, ()):
             if issubclass(self.view_class, mixin):
                 return action
@@ -101,7 +101,7 @@ class Endpoint:
         """Whether the view belongs into descriptions of the API, and is none itself."""
         if any(base.__module__ == DOCUMENTS for base in self.view_class.__mro__):
             return False
-        return vars_through(self.view_class, "schema") is not None
+        return find_class_attribute(self.view_class, "schema") is not None
 
     @property
     def renders_only_html(self) -> bool:

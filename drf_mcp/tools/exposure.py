@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.annotations import annotations_of
+from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import Finding
 from drf_mcp.option_types.patterns import read_pattern
@@ -167,7 +167,7 @@ class Exposure:
         place, findings, unknown = endpoint.place, list[Finding](), None
         annotations = attempt(
             place,
-            lambda: annotations_of(
+            lambda: find_annotations(
                 endpoint.introspected_view(), endpoint.handler_name, endpoint.method
             ),
             "",

@@ -11,7 +11,7 @@ from rest_framework import serializers as s
 
 from drf_mcp.introspection.fields import input_schema
 from drf_mcp.introspection.request_body.handling import handling_of
-from drf_mcp.introspection.source.conversions import reads_as_stock
+from drf_mcp.introspection.source.overrides import converts_like_drf
 from tests.introspection.inspected import by_name, described, schemas
 
 TEXT = {"type": "string", "minLength": 1}
@@ -69,7 +69,7 @@ class Nesting(Named):
 
 @pytest.mark.parametrize("field", [Strict(), Stripped(), Checked(), Nesting()], ids=repr)
 def test_override_that_begins_with_super_reads_as_stock(field):
-    assert reads_as_stock(field)
+    assert converts_like_drf(field)
 
 
 class Logged(s.CharField):
@@ -158,7 +158,7 @@ class Above(Early):
     ids=repr,
 )
 def test_any_other_override_may_take_more(field):
-    assert not reads_as_stock(field)
+    assert not converts_like_drf(field)
 
 
 def test_override_without_source_may_take_more():
@@ -168,7 +168,7 @@ def test_override_without_source_may_take_more():
         "    def to_internal_value(self, data): return super().to_internal_value(data)",
         namespace,
     )
-    assert not reads_as_stock(namespace["Own"]())
+    assert not converts_like_drf(namespace["Own"]())
 
 
 # What is told

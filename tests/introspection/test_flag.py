@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework import generics, serializers, viewsets
 
-from drf_mcp.introspection.source.independence import is_same_for_every_request
+from drf_mcp.introspection.source.overrides import is_same_for_every_request
 from tests.introspection.inspected import bare, by_name, described
 
 

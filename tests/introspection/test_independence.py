@@ -6,7 +6,7 @@ import pytest
 from django.utils.functional import cached_property
 from rest_framework import serializers
 
-from drf_mcp.introspection.source.independence import (
+from drf_mcp.introspection.source.overrides import (
     is_left_to_frameworks,
     is_same_for_every_request,
 )

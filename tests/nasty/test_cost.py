@@ -8,6 +8,7 @@ import time
 from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
+from drf_mcp.introspection import Describer
 from drf_mcp.protocol import REVISIONS, select_by_headers
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
@@ -59,12 +60,8 @@ def test_a_description_costs_the_same_however_many_there_are(expose):
 
 
 def test_a_tool_is_described_once_for_all_threads(expose, monkeypatch):
-    from drf_mcp.tools import tool as module
-
-    described, describe = [], module.describe
-    monkeypatch.setattr(
-        module, "describe", lambda *args, **kwargs: described.append(1) or describe(*args, **kwargs)
-    )
+    described, describe = [], Describer.describe
+    monkeypatch.setattr(Describer, "describe", lambda self: described.append(1) or describe(self))
     expose(*many(3))
     threads = [threading.Thread(target=list_all) for _ in range(4)]
     for thread in threads:

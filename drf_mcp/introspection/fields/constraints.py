@@ -13,7 +13,7 @@ from rest_framework.validators import UniqueValidator
 
 from drf_mcp.introspection.field_schema import facts_of, knowing
 from drf_mcp.introspection.patterns import is_ecmascript
-from drf_mcp.introspection.source.stock import package_of
+from drf_mcp.introspection.source.overrides import find_package
 from drf_mcp.introspection.text import explain, listing, text
 from drf_mcp.introspection.types import AnyField, Schema
 
@@ -147,7 +147,7 @@ def extended(
 def is_of_extensions(validator: Any) -> TypeGuard[validators.FileExtensionValidator]:
     """Return True for a validator that judges file name extensions as Django's own does."""
     own = isinstance(validator, validators.FileExtensionValidator)
-    return own and package_of(type(validator), "__call__") == "django"
+    return own and find_package(type(validator), "__call__") == "django"
 
 
 RULES: dict[type, Callable[[Schema, AnyField, Any], Schema]] = {

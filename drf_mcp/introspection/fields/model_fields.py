@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
-from drf_mcp.introspection.source.stock import package_of
+from drf_mcp.introspection.source.overrides import find_package
 from drf_mcp.introspection.types import Schema
 
 TABLE: dict[type, Schema] = {
@@ -66,7 +66,7 @@ def value_schema(field: Any) -> Schema:
     """Return the schema of a model field's value as input; ``{}`` when it is not known."""
     field = key_field(field)
     schema = next((dict(TABLE[base]) for base in type(field).__mro__ if base in TABLE), {})
-    if all(package_of(type(field), name) == "django" for name in CONVERSIONS):
+    if all(find_package(type(field), name) == "django" for name in CONVERSIONS):
         return schema
     # What it makes of a text is its own affair; no other form can be relied on.
     return {"type": "string"} if schema.get("type") == "string" else {}

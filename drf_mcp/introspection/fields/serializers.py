@@ -9,7 +9,7 @@ from rest_framework import serializers, validators
 from rest_framework.fields import HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
-from drf_mcp.introspection.declarations import hidden_fields
+from drf_mcp.introspection.annotations import hidden_fields
 from drf_mcp.introspection.fields.table import (
     accepted,
     accepts,
@@ -20,7 +20,7 @@ from drf_mcp.introspection.fields.table import (
     represents,
     unknown,
 )
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import explain, listing, sentences, text
 from drf_mcp.introspection.types import AnyField, Schema
 
@@ -81,7 +81,7 @@ def nested_output(serializer: Any) -> Schema:
     if is_recursive(serializer):
         return {"type": "object"}
     fields = readable(serializer)
-    if is_stock(type(serializer), "__init__", "fields", "get_fields", "_readable_fields"):
+    if is_drf_code(type(serializer), "__init__", "fields", "get_fields", "_readable_fields"):
         properties = {name: output_schema(field) for name, field in fields.items()}
         return {"type": "object", "properties": properties}
     properties = {name: {} for name in fields}

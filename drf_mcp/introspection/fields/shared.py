@@ -17,7 +17,7 @@ from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.fields.serializers import is_recursive
-from drf_mcp.introspection.source.independence import is_same_for_every_request
+from drf_mcp.introspection.source.overrides import is_same_for_every_request
 
 Described = TypeVar("Described")
 

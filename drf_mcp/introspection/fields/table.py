@@ -18,12 +18,11 @@ from typing import Any, TypeVar
 from rest_framework.fields import empty
 
 from drf_mcp.introspection.accepted import in_words, named_kind
-from drf_mcp.introspection.declarations import declared_input
+from drf_mcp.introspection.annotations import declared_input
 from drf_mcp.introspection.field_schema import facts_of, knowing
 from drf_mcp.introspection.fields.constraints import constrain
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.conversions import reads_as_stock
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.overrides import converts_like_drf, is_drf_code
 from drf_mcp.introspection.text import explain, listing, says_more, sentences, text
 from drf_mcp.introspection.types import AnyField, Schema
 
@@ -98,7 +97,7 @@ def accepted(field: AnyField) -> Schema:
     declared = declared_input(field)
     if declared is not None:
         return with_plain_values(declared, field)
-    if reads_as_stock(field):
+    if converts_like_drf(field):
         return stock(field)
     # What cannot be described without a caller is no loss here, where it would be a hint.
     return attempt("", lambda: intended(stock(field), field), "", [], {})
@@ -119,7 +118,7 @@ def with_plain_values(declared: Schema, field: AnyField) -> Schema:
     plain = [kind for kind in types_of(own) if kind not in COMPOSITE]
     if not plain:
         return declared
-    if not reads_as_stock(field):
+    if not converts_like_drf(field):
         plain = list(dict.fromkeys([*plain, "string", "number"]))
     open_ended = {name: own[name] for name in own if name not in ("type", "enum", "description")}
     told = f"One of {listing(own['enum'])}" if own.get("enum") else ""
@@ -176,7 +175,7 @@ def given(field: AnyField) -> Schema:
 
 def represented(field: AnyField) -> Schema:
     """Return what a field makes of a value that is not None."""
-    return rule_for(OUTPUT, field)(field) if is_stock(type(field), "to_representation") else {}
+    return rule_for(OUTPUT, field)(field) if is_drf_code(type(field), "to_representation") else {}
 
 
 def introduced(field: AnyField, schema: Schema) -> Schema:

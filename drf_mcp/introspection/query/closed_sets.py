@@ -11,8 +11,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from drf_mcp.introspection.accepted import in_words
+from drf_mcp.introspection.source.overrides import find_package
 from drf_mcp.introspection.source.queries import QueryReading
-from drf_mcp.introspection.source.stock import package_of
 from drf_mcp.introspection.types import ClosedSet, Parameter, Parameters, Schema
 
 FORMS = frozenset({"django", "django_filters"})
@@ -123,7 +123,7 @@ def form_values(form_field: forms.Field, schema: Schema, *, is_lenient: bool) ->
         return None
     owners = (type(form_field), "clean"), (type(form_field), "to_python")
     widget = (type(form_field.widget), "value_from_datadict")
-    if any(package_of(*member) not in FORMS for member in (*owners, widget)):
+    if any(find_package(*member) not in FORMS for member in (*owners, widget)):
         return None
     return FormValues(form_field, schema, is_lenient)
 

@@ -13,11 +13,13 @@ from drf_mcp.introspection.merge import either_fields
 from drf_mcp.introspection.openapi import declared_parameters, own_parameters
 from drf_mcp.introspection.query.closed_sets import OrderingTerms
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.independence import (
+from drf_mcp.introspection.source.overrides import (
+    find_class_attribute,
+    find_package,
+    is_drf_code,
     is_left_to_frameworks,
     is_same_for_every_request,
 )
-from drf_mcp.introspection.source.stock import is_stock, package_of, vars_through
 from drf_mcp.introspection.text import explain, listing
 from drf_mcp.introspection.types import Finding, LostFilters, Parameter, Parameters, Schema
 
@@ -118,12 +120,12 @@ def backend_parameters(inspection: Inspection, backend_class: Any) -> Parameters
     """
     backend = backend_class()
     if hasattr(backend, "get_filterset_class"):
-        if package_of(backend_class, "get_schema_operation_parameters") not in FILTER_PACKAGES:
+        if find_package(backend_class, "get_schema_operation_parameters") not in FILTER_PACKAGES:
             return own_parameters(backend, inspection.view)
         from drf_mcp.introspection.query.filtersets import filterset_parameters
 
         return filterset_parameters(inspection, backend)
-    if is_stock(type(backend), "get_schema_operation_parameters"):
+    if is_drf_code(type(backend), "get_schema_operation_parameters"):
         if isinstance(backend, SearchFilter):
             return search_parameters(inspection, backend)
         if isinstance(backend, OrderingFilter):
@@ -146,7 +148,7 @@ def ordering_parameters(inspection: Inspection, backend: OrderingFilter) -> Para
     """Describe the ordering: field names, each with a minus for descending."""
     terms: Schema = {"type": "string"}
     closed: OrderingTerms | None = None
-    if is_stock(type(backend), "get_ordering", "remove_invalid_fields"):
+    if is_drf_code(type(backend), "get_ordering", "remove_invalid_fields"):
         names = inspection.attempt(lambda: ordering_names(inspection, backend), GUARD, None)
         if names == []:
             return ()
@@ -165,11 +167,11 @@ def ordering_parameters(inspection: Inspection, backend: OrderingFilter) -> Para
 def has_fixed_terms(inspection: Inspection, backend: OrderingFilter) -> bool:
     """Return True if the terms of an ordering filter are the same for every request."""
     view: Any = inspection.view
-    if not is_stock(type(backend), "filter_queryset", "get_valid_fields", *DEFAULT_TERMS):
+    if not is_drf_code(type(backend), "filter_queryset", "get_valid_fields", *DEFAULT_TERMS):
         return False
     declared = getattr(view, "ordering_fields", backend.ordering_fields)
     if isinstance(declared, (list, tuple)):
-        return not isinstance(vars_through(type(view), "ordering_fields"), property)
+        return not isinstance(find_class_attribute(type(view), "ordering_fields"), property)
     if declared == "__all__":
         return is_fixed(type(view), "get_queryset")
     return is_fixed(type(view), "get_serializer_class") and is_fixed(
@@ -179,7 +181,7 @@ def has_fixed_terms(inspection: Inspection, backend: OrderingFilter) -> bool:
 
 def is_fixed(owner: type, *names: str) -> bool:
     """Return True if members of a class do the same for every request."""
-    return all(is_stock(owner, name) or is_same_for_every_request(owner, name) for name in names)
+    return all(is_drf_code(owner, name) or is_same_for_every_request(owner, name) for name in names)
 
 
 def ordering_names(inspection: Inspection, backend: OrderingFilter) -> list[str]:

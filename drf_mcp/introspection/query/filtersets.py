@@ -17,11 +17,11 @@ from django_filters.widgets import BaseCSVWidget
 
 from drf_mcp.introspection.fields.choices import enumeration, labels
 from drf_mcp.introspection.fields.model_fields import model_field, value_schema
-from drf_mcp.introspection.handlers import read
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.query.closed_sets import form_values
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.stock import package_of
+from drf_mcp.introspection.source.handlers import read
+from drf_mcp.introspection.source.overrides import find_package
 from drf_mcp.introspection.text import explain, says_more, text
 from drf_mcp.introspection.types import (
     ANY,
@@ -109,7 +109,7 @@ def related_rows(name: str, item: filters.Filter) -> Parameters | None:
 def bound_filters(backend: Any, filterset_class: Any, inspection: Inspection) -> dict[str, Any]:
     """Return the filters of a filter set made as for a request, by their query keys."""
     view, queryset = inspection.view, inspection.queryset
-    if package_of(type(backend), "get_filterset") in OWN_PACKAGES:
+    if find_package(type(backend), "get_filterset") in OWN_PACKAGES:
         filterset = filterset_class(**backend.get_filterset_kwargs(view.request, queryset, view))
     else:
         filterset = backend.get_filterset(view.request, queryset, view)
@@ -125,7 +125,7 @@ def query_key(backend: Any, inspection: Inspection, name: str) -> str:
 
     JSON:API puts its filters under one name: ``filter[name]``.
     """
-    if package_of(type(backend), "get_filterset_kwargs") in OWN_PACKAGES:
+    if find_package(type(backend), "get_filterset_kwargs") in OWN_PACKAGES:
         return name
     for key in (f"filter[{name.replace('__', '.')}]", f"filter[{name}]"):
         request: Any = unsent_request(inspection.method, inspection.view.request.path)
@@ -224,7 +224,7 @@ def reads_its_own_way(field: forms.Field, method: str) -> bool:
 
     A field of several values has to read them its own way, and may read each the stock way.
     """
-    if package_of(type(field), method) in OWN_PACKAGES:
+    if find_package(type(field), method) in OWN_PACKAGES:
         return False
     several = getattr(field.widget, "allow_multiple_selected", False)
     reading = read(type(field), method) if several else None

@@ -10,7 +10,7 @@ from rest_framework import pagination
 
 from drf_mcp.introspection.openapi import declared_parameters
 from drf_mcp.introspection.query.closed_sets import WholeNumbers
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
@@ -22,7 +22,7 @@ def page_parameters(paginator: Any, view: Any) -> Parameters:
     families are described more closely than they do themselves.
     """
     family = next((base for base in type(paginator).__mro__ if base in FAMILIES), None)
-    if family is None or not is_stock(type(paginator), "get_schema_operation_parameters"):
+    if family is None or not is_drf_code(type(paginator), "get_schema_operation_parameters"):
         return declared_parameters(paginator, view)
     return FAMILIES[family](paginator)
 
@@ -74,7 +74,7 @@ def size_parameters(paginator: Any) -> Parameters:
 
 def numbers(paginator: Any, reader: str, least: int) -> WholeNumbers | None:
     """Return the numbers that a paginator reads; None where its own code may read others."""
-    return WholeNumbers(least) if is_stock(type(paginator), reader) else None
+    return WholeNumbers(least) if is_drf_code(type(paginator), reader) else None
 
 
 def rows(default: int | None, most: int | None) -> Schema:
@@ -100,7 +100,7 @@ def page_schema(paginator: Any, rows_schema: Schema) -> Schema:
     """
     if not always_pages(paginator):
         return {}
-    links = is_stock(type(paginator), "get_next_link", "get_previous_link")
+    links = is_drf_code(type(paginator), "get_next_link", "get_previous_link")
     link: Schema = {"type": ["string", "null"]} if links else {}
     members: Schema = {"next": link, "previous": link, "results": rows_schema}
     if not isinstance(paginator, pagination.CursorPagination):
@@ -112,15 +112,15 @@ def always_pages(paginator: Any) -> bool:
     """Return True if a list is always answered by a stock page, whatever the query says."""
     if not any(isinstance(paginator, family) for family in FAMILIES):
         return False
-    stock = is_stock(type(paginator), "paginate_queryset", "get_paginated_response")
+    stock = is_drf_code(type(paginator), "paginate_queryset", "get_paginated_response")
     if isinstance(paginator, pagination.LimitOffsetPagination):
-        return stock and bool(paginator.default_limit) and is_stock(type(paginator), "get_limit")
-    sized = is_stock(type(paginator), "get_page_size")
+        return stock and bool(paginator.default_limit) and is_drf_code(type(paginator), "get_limit")
+    sized = is_drf_code(type(paginator), "get_page_size")
     return stock and sized and bool(paginator.page_size)
 
 
 def count_schema(paginator: Any) -> Schema:
     """Return the schema of a page's count, open for a paginator that counts its own way."""
     django_paginator = getattr(paginator, "django_paginator_class", Paginator)
-    counts = not hasattr(paginator, "get_count") or is_stock(type(paginator), "get_count")
+    counts = not hasattr(paginator, "get_count") or is_drf_code(type(paginator), "get_count")
     return {"type": "integer"} if counts and django_paginator is Paginator else {}

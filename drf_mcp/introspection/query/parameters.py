@@ -15,7 +15,7 @@ from drf_mcp.introspection.query.filters import filter_parameters
 from drf_mcp.introspection.query.pagination import page_parameters
 from drf_mcp.introspection.query.undeclared import ReadQuery
 from drf_mcp.introspection.query.versions import version_parameters
-from drf_mcp.introspection.source.twins import plain_name
+from drf_mcp.introspection.source.trees import get_synchronous_name
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
 
 
@@ -103,5 +103,5 @@ def uses(inspection: Inspection, hook: str) -> bool:
         return False
     if inspection.reading is not None:
         return hook in inspection.calls
-    lists = plain_name(inspection.handler_name) == "list" or not inspection.is_viewset
+    lists = get_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
     return inspection.method == "GET" and lists and isinstance(inspection.view, ListModelMixin)

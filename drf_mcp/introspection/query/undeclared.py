@@ -11,7 +11,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.fields.serializers import nested
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.source.independence import is_left_to_frameworks
+from drf_mcp.introspection.source.overrides import is_left_to_frameworks
 from drf_mcp.introspection.source.queries import (
     QueryReading,
     is_framework,

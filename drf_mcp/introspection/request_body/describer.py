@@ -8,7 +8,6 @@ from typing import Any
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.fields.serializers import sendable
-from drf_mcp.introspection.handlers import SerializerCall
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.merge import both_handled, either_body, with_members_of_rows
 from drf_mcp.introspection.request_body.declared import written_body
@@ -37,7 +36,8 @@ from drf_mcp.introspection.request_body.serializer import (
     of_rows,
 )
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.handlers import SerializerCall
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import explain, listing
 from drf_mcp.introspection.types import UNSAID, Body, Finding
 
@@ -210,7 +210,7 @@ def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, seri
     if call is not None and call.many is None:
         return inspection.attempt(lambda: of_rows(view, call), GUARD, None)
     own = getattr(view, "get_serializer", None)
-    if own is None or is_stock(type(view), "get_serializer"):
+    if own is None or is_drf_code(type(view), "get_serializer"):
         return None
     if call is not None and (call.serializer_class is not None or call.many):
         return None

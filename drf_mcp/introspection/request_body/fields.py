@@ -14,14 +14,13 @@ from drf_mcp.introspection.fields.serializers import (
     writable,
 )
 from drf_mcp.introspection.fields.shared import shared
-from drf_mcp.introspection.handlers import read
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.request_body.files import key_member
 from drf_mcp.introspection.request_body.handling import handling_of
 from drf_mcp.introspection.request_body.keys import keys_beside
 from drf_mcp.introspection.request_body.parsers import reads_json
-from drf_mcp.introspection.source.conversions import CONVERSIONS, reads_as_stock
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.handlers import read
+from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
 from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import (
     PLAIN,
@@ -50,7 +49,7 @@ def described(inspection: Inspection, serializer: Any) -> Body:
         inspection.find("The serializer declares no fields.", "Derive it from Serializer.")
         return OPEN
     name = type(serializer).__name__
-    if reads_as_stock(serializer):
+    if converts_like_drf(serializer):
         fields = members(inspection, serializer)
         return Body("object", fields=with_further(inspection, serializer, fields))
     inspection.find(f"{name} reads its input itself.", HAND_OVER)
@@ -76,7 +75,7 @@ def with_further(inspection: Inspection, serializer: Any, fields: Parameters) ->
 def keeps_names(serializer_class: type) -> bool:
     """Return True if a serializer with its own way to read input still reads its fields."""
     for method in CONVERSIONS:
-        if not is_stock(serializer_class, method):
+        if not is_drf_code(serializer_class, method):
             reading = read(serializer_class, method)
             if reading is None or method not in reading.calls:
                 return False

@@ -15,7 +15,7 @@ from drf_mcp.introspection.fields.constraints import is_of_extensions
 from drf_mcp.introspection.fields.relations import related_model
 from drf_mcp.introspection.fields.serializers import ancestors, is_recursive, sendable
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.source.conversions import reads_as_stock
+from drf_mcp.introspection.source.overrides import converts_like_drf
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
@@ -74,7 +74,7 @@ def handling_of(field: AnyField, *, takes_json: bool) -> Handling:
             forms[place] = "parts"
         elif isinstance(part, fields.JSONField):
             forms[place] = "json"
-        elif isinstance(part, fields.FileField) and (not takes_json or reads_as_stock(part)):
+        elif isinstance(part, fields.FileField) and (not takes_json or converts_like_drf(part)):
             uploads[place] = upload(part)
         if part.allow_null and place not in forms:
             forms[place] = "null"
@@ -118,8 +118,8 @@ def slug_field(field: Any) -> str:
 def is_judged_by_parts(field: Any) -> bool:
     """Return True for a field whose parts are all known."""
     if isinstance(field, serializers.Serializer):
-        return reads_as_stock(field) and not is_recursive(field)
-    return isinstance(field, WITH_ITEMS) and reads_as_stock(field)
+        return converts_like_drf(field) and not is_recursive(field)
+    return isinstance(field, WITH_ITEMS) and converts_like_drf(field)
 
 
 def upload(field: fields.FileField) -> Upload:

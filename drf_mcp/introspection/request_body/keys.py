@@ -11,10 +11,8 @@ from typing import Any
 from rest_framework.fields import empty
 
 from drf_mcp.introspection.fields.serializers import sendable
-from drf_mcp.introspection.handlers import parse
-from drf_mcp.introspection.source.conversions import CONVERSIONS, is_name
-from drf_mcp.introspection.source.reads import keys_read
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.overrides import CONVERSIONS, is_drf_code, is_name
+from drf_mcp.introspection.source.trees import keys_read, parse
 
 
 def keys_beside(serializer: Any) -> list[str]:
@@ -64,7 +62,7 @@ def is_validated(tree: ast.AST, data: str) -> bool:
 
 def asked_for(field: Any) -> list[str]:
     """Return the keys that a field's own `get_value` asks for; found by asking it."""
-    if is_stock(type(field), "get_value"):
+    if is_drf_code(type(field), "get_value"):
         return []
     asked = Asked()
     field.get_value(asked)

@@ -9,7 +9,7 @@ from typing import Any
 from rest_framework.exceptions import APIException
 from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
 
-from drf_mcp.introspection.source.stock import is_stock
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import explain, listing
 from drf_mcp.introspection.types import Body
 
@@ -55,7 +55,7 @@ def refuses_members(view: Any, body: Body) -> str:
     Such a parser reads documents that hold them somewhere else.
     """
     parser = json_parser(view)
-    if parser is None or is_stock(parser, "parse") or body.kind in ("none", "open"):
+    if parser is None or is_drf_code(parser, "parse") or body.kind in ("none", "open"):
         return ""
     one = {parameter.name: 1 for parameter in body.fields}
     sample = io.BytesIO(json.dumps([one] if body.kind == "list" else one).encode())

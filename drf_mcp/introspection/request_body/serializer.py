@@ -9,9 +9,9 @@ from typing import Any
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.fields.serializers import writable
-from drf_mcp.introspection.handlers import SerializerCall
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.text import listing
 from drf_mcp.introspection.types import Finding
 

@@ -13,13 +13,6 @@ BLOCKS = ("body", "orelse", "finalbody")
 
 
 def running(tree: Node, method: str, names: dict[str, Any]) -> Node:
-    """Return the syntax tree of a function without what does not run for a method.
-
-    Args:
-        tree: the function.
-        method: the HTTP method in upper case.
-        names: the global names of the function.
-    """
     if not any(isinstance(node, ast.Attribute) and is_method(node) for node in ast.walk(tree)):
         return tree
     pruned: Node = Pruning(method, names).visit(copy.deepcopy(tree))
@@ -27,12 +20,10 @@ def running(tree: Node, method: str, names: dict[str, Any]) -> Node:
 
 
 def is_method(node: ast.AST) -> bool:
-    """Return True for ``request.method``, whatever the request is called."""
     return isinstance(node, ast.Attribute) and node.attr == "method"
 
 
 def leaves(statement: ast.stmt) -> bool:
-    """Return True if nothing after a statement runs."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         return any(map(leaves, statement.body))
     return isinstance(statement, (ast.Return, ast.Raise))
@@ -51,7 +42,6 @@ class Pruning(ast.NodeTransformer):
         self.names = names
 
     def visit_If(self, node: ast.If) -> Any:
-        """Put the branch that is taken in place of an ``if`` that asks the method."""
         truth = self.truth(node.test)
         if truth is None:
             return self.generic_visit(node)
@@ -59,7 +49,6 @@ class Pruning(ast.NodeTransformer):
         return self.generic_visit(branch).body  # type: ignore[attr-defined]
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Visit what is inside a node, then cut what stands after a ``return``."""
         super().generic_visit(node)
         for name in BLOCKS:
             block = getattr(node, name, None)
@@ -69,7 +58,6 @@ class Pruning(ast.NodeTransformer):
         return node
 
     def truth(self, test: ast.expr) -> bool | None:
-        """Return whether a condition on the method holds, None for any other condition."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             truth = self.truth(test.operand)
             return None if truth is None else not truth
@@ -84,7 +72,6 @@ class Pruning(ast.NodeTransformer):
         return None
 
     def compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
-        """Return whether a comparison of the method holds, None for any other comparison."""
         if isinstance(operator, (ast.Eq, ast.NotEq)) and is_method(right):
             left, right = right, left
         value = self.value(right)
@@ -97,7 +84,6 @@ class Pruning(ast.NodeTransformer):
         return None
 
     def value(self, node: ast.expr) -> Any:
-        """Return the constant that an expression stands for, None if it is none."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from drf_mcp.introspection.source.reads import copies, lookup, names_for, stands_for, texts
+from drf_mcp.introspection.source.trees import copies, lookup, names_for, stands_for, texts
 
 Holds = Callable[[ast.AST], bool]
 VIEWS = frozenset({"keys", "values", "items"})

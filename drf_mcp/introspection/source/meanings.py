@@ -8,9 +8,14 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
-from drf_mcp.introspection.handlers import value_of
-from drf_mcp.introspection.source.expressions import QUERY, is_own_method, is_request
-from drf_mcp.introspection.source.reads import lookup, stands_for
+from drf_mcp.introspection.source.trees import (
+    QUERY,
+    is_own_method,
+    is_request,
+    lookup,
+    stands_for,
+    value_of,
+)
 
 THE_REQUEST, THE_QUERY = object(), object()
 """What a parameter of a function stands for, beside a text."""
@@ -40,7 +45,6 @@ class Meanings:
         self.explained: set[int] = set()
 
     def learn(self, node: ast.AST) -> None:
-        """Learn from an assignment or a loop what a variable stands for."""
         if isinstance(node, (ast.For, ast.comprehension)):
             self.learn_texts(node.target, self.items(node.iter))
         elif isinstance(node, ast.Assign):
@@ -50,7 +54,6 @@ class Meanings:
             self.learn_value(node.target, node.value)
 
     def learn_value(self, target: ast.AST, value: ast.expr) -> None:
-        """Learn what a variable stands for from what is assigned to it."""
         if not isinstance(target, ast.Name):
             return
         if stands_for(value, self.is_query):
@@ -62,21 +65,17 @@ class Meanings:
             self.learn_texts(target, (value.value,))
 
     def learn_texts(self, target: ast.AST, texts: Texts | None) -> None:
-        """Learn that a variable may be one of some texts."""
         if isinstance(target, ast.Name) and texts:
             self.known[target.id] = (*self.known.get(target.id, ()), *texts)
 
     def explain(self, node: ast.AST) -> None:
-        """Note that what is done with the query in an expression is understood."""
         self.explained |= {id(part) for part in ast.walk(node)}
 
     def is_unexplained(self, node: ast.AST) -> bool:
-        """Return True for a use of the query that is not understood."""
         is_use = not isinstance(getattr(node, "ctx", None), ast.Store)
         return is_use and id(node) not in self.explained and self.is_query(node)
 
     def is_request(self, node: ast.AST) -> bool:
-        """Return True for the request, also for one in a serializer's context."""
         if isinstance(node, ast.Subscript):
             return isinstance(node.slice, ast.Constant) and node.slice.value == "request"
         if isinstance(node, ast.Call):
@@ -87,7 +86,6 @@ class Meanings:
         return is_request(node)
 
     def is_query(self, node: ast.AST) -> bool:
-        """Return True for ``request.query_params`` and its kin, and for variables that are it."""
         if isinstance(node, ast.Name):
             return node.id in self.queries
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
@@ -101,7 +99,6 @@ class Meanings:
         return node.attr in QUERY and self.is_request(node.value)
 
     def meant(self, node: ast.expr) -> Any:
-        """Return the request, the query or a text for an argument, None for anything else."""
         if stands_for(node, self.is_query):
             self.explain(node)
             return THE_QUERY
@@ -111,7 +108,6 @@ class Meanings:
         return texts[0] if len(texts) == 1 else None
 
     def texts(self, node: ast.AST) -> Texts | None:
-        """Return the texts that an expression may be, None if only the running code knows."""
         if isinstance(node, ast.Constant):
             return (node.value,) if isinstance(node.value, str) else ()
         if isinstance(node, ast.Name) and node.id in self.known:
@@ -131,18 +127,15 @@ class Meanings:
         return (named,) if isinstance(named, str) else None
 
     def all_texts(self, nodes: Iterable[ast.AST]) -> list[Texts] | None:
-        """Return the texts of several expressions, None if one of them is not known."""
         found = [self.texts(node) for node in nodes]
         known = [texts for texts in found if texts is not None]
         return known if len(known) == len(found) else None
 
     def put_together(self, parts: Iterable[ast.AST]) -> Texts | None:
-        """Return the texts that parts come to one after another, None if one is not known."""
         known = self.all_texts(parts)
         return None if known is None else tuple(map("".join, product(*known)))
 
     def items(self, node: ast.AST) -> Texts | None:
-        """Return the texts in a collection, written down or named; None for anything else."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             found = self.all_texts(node.elts)
             return None if found is None else tuple(text for texts in found for text in texts)
@@ -152,7 +145,6 @@ class Meanings:
         return tuple(item for item in named if isinstance(item, str))
 
     def named(self, node: ast.AST) -> Any:
-        """Return what a name outside the function, or an attribute of the class, stands for."""
         if isinstance(node, ast.Attribute) and (is_own_method(node) or is_class(node.value)):
             return inspect.getattr_static(self.owner, node.attr, UNKNOWN)
         value = value_of(node, self.function)
@@ -160,5 +152,4 @@ class Meanings:
 
 
 def is_class(node: ast.AST) -> bool:
-    """Return True for ``cls`` and ``self.__class__``."""
     return getattr(node, "id", getattr(node, "attr", "")) in ("cls", "__class__")

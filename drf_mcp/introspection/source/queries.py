@@ -14,13 +14,18 @@ from typing import Any
 from django.forms import BaseForm
 from rest_framework.serializers import BaseSerializer
 
-from drf_mcp.introspection.handlers import layers, parse, resolve
 from drf_mcp.introspection.source.branches import running
-from drf_mcp.introspection.source.expressions import is_own_method
 from drf_mcp.introspection.source.meanings import Meanings
-from drf_mcp.introspection.source.reads import lookup, stands_for
-from drf_mcp.introspection.source.stock import function_behind
-from drf_mcp.introspection.source.twins import plain_name
+from drf_mcp.introspection.source.overrides import unwrap_member
+from drf_mcp.introspection.source.trees import (
+    get_synchronous_name,
+    is_own_method,
+    layers,
+    lookup,
+    parse,
+    resolve,
+    stands_for,
+)
 
 FRAMEWORKS = frozenset(
     {"builtins", "django", "django_filters", "drf_spectacular", "logging", "rest_framework"}
@@ -53,7 +58,6 @@ class QueryReading:
     is_open: bool = False
 
     def beside(self, other: QueryReading) -> QueryReading:
-        """Return what this and other code reads."""
         names = {name: self.names.get(name, False) for name in (*self.names, *other.names)}
         return QueryReading(
             {name: read or other.names.get(name, False) for name, read in names.items()},
@@ -67,13 +71,6 @@ class QueryReading:
 
 @functools.lru_cache(maxsize=1024)
 def query_of_member(owner: type, name: str, method: str) -> QueryReading:
-    """Return what a member of a class, and all that it comes to call, reads of the query.
-
-    Args:
-        owner: the class, of a view or of anything that a view uses.
-        name: the member's name.
-        method: the HTTP method in upper case, to leave out what is done for others.
-    """
     reader = QueryReader(owner, method)
     reader.read(name)
     return reader.reading
@@ -81,7 +78,6 @@ def query_of_member(owner: type, name: str, method: str) -> QueryReading:
 
 @functools.lru_cache(maxsize=1024)
 def query_of_class(owner: type, method: str) -> QueryReading:
-    """Return what all of a class reads of the query, frameworks' own members aside."""
     reader = QueryReader(owner, method)
     for name in dir(owner):
         home = resolve(owner, name)[1]
@@ -91,7 +87,6 @@ def query_of_class(owner: type, method: str) -> QueryReading:
 
 
 def is_framework(owner: Any) -> bool:
-    """Return True for a class or a function of a framework."""
     return str(getattr(owner, "__module__", "")).partition(".")[0] in FRAMEWORKS
 
 
@@ -116,7 +111,6 @@ class QueryReader:
 
     @property
     def reading(self) -> QueryReading:
-        """What was gathered so far."""
         names = {
             name: several
             for name, several in self.names.items()
@@ -133,19 +127,11 @@ class QueryReader:
         )
 
     def read(self, name: str, after: type | None = None, given: Given | None = None) -> None:
-        """Read a member of the class, as `super` would find it after another class."""
-        self.members.add(plain_name(name))
+        self.members.add(get_synchronous_name(name))
         member, home = resolve(self.owner, name, after)
-        self.follow(function_behind(member), home, given or {})
+        self.follow(unwrap_member(member), home, given or {})
 
     def follow(self, function: Any, home: type | None, given: Given) -> None:
-        """Read a function and, through decorators, the functions that it wraps.
-
-        Args:
-            function: the function; anything else has no source to read.
-            home: the class that defines it.
-            given: what its parameters stand for, as far as that is known.
-        """
         for layer, _ in layers(function):
             run = (layer.__code__, frozenset(given.items()))
             if run in self.seen:
@@ -159,7 +145,6 @@ class QueryReader:
                 FunctionReader(self, layer, home, given).read()
 
     def follow_hooks(self, code: CodeType, home: type | None) -> None:
-        """Read the members that a framework's function uses."""
         for name, is_super in members_used(code):
             if hasattr(self.owner, name):
                 self.read(name, home if is_super else None)
@@ -167,10 +152,6 @@ class QueryReader:
 
 @functools.lru_cache(maxsize=1024)
 def members_used(code: CodeType) -> frozenset[tuple[str, bool]]:
-    """Return the members of ``self`` that a function uses, each with whether by `super`.
-
-    Bytecode is read ten times as fast as source, of which frameworks have much.
-    """
     found: set[tuple[str, bool]] = set()
     before: Any = ""
     for instruction in dis.get_instructions(code):
@@ -201,7 +182,6 @@ class FunctionReader:
         self.meanings = Meanings(reader.owner, function, given)
 
     def read(self) -> None:
-        """Gather what the function reads."""
         tree = parse(self.function.__code__)
         if tree is None:
             self.reader.is_open = True
@@ -219,7 +199,6 @@ class FunctionReader:
             self.reader.is_open = True
 
     def read_lookup(self, node: ast.AST) -> None:
-        """Note the names that one expression asks of the query."""
         mapping, keys = lookup(node)
         if mapping is None or not stands_for(mapping, self.meanings.is_query):
             return
@@ -233,14 +212,12 @@ class FunctionReader:
                 self.reader.names[name] = self.reader.names.get(name, False) or several
 
     def read_property(self, name: str) -> None:
-        """Follow a property of the project's that computes what it gives."""
         member, home = resolve(self.reader.owner, name)
-        behind = function_behind(member)
+        behind = unwrap_member(member)
         if behind is not member and not is_framework(behind):
             self.reader.follow(behind, home, {})
 
     def read_call(self, node: ast.Call) -> None:
-        """Read one call: of a member of the class, of a serializer, of any function."""
         if is_own_method(node.func):
             return self.read_method(node, node.func)
         target = self.meanings.named(node.func)
@@ -254,21 +231,18 @@ class FunctionReader:
         return None
 
     def read_method(self, node: ast.Call, called: ast.Attribute) -> None:
-        """Follow a call of ``self.name()`` or ``super().name()``."""
-        self.reader.members.add(plain_name(called.attr))
+        self.reader.members.add(get_synchronous_name(called.attr))
         after = None if isinstance(called.value, ast.Name) else self.home
         member, home = resolve(self.reader.owner, called.attr, after)
         skipped = 0 if isinstance(member, staticmethod) else 1
-        behind = function_behind(member)
+        behind = unwrap_member(member)
         self.reader.follow(behind, home, self.bound(node, behind, skipped=skipped))
 
     def is_handed_on(self, node: ast.AST) -> bool:
-        """Return True for an argument by which the query may be reached."""
         is_self = isinstance(node, ast.Name) and node.id == "self"
         return is_self or self.meanings.is_request(node)
 
     def read_schema(self, node: ast.Call, target: type) -> None:
-        """Note a serializer that is made, or a serializer or form that is given the query."""
         data = next((word.value for word in node.keywords if word.arg == "data"), None)
         if data is None and node.args and issubclass(target, BaseForm):
             data = node.args[0]
@@ -279,7 +253,6 @@ class FunctionReader:
             self.reader.serializers[target] = None
 
     def bound(self, node: ast.Call, function: Any, *, skipped: int) -> dict[str, Any]:
-        """Return what the parameters of a called function stand for, as far as that is known."""
         if not inspect.isfunction(function):
             return {}
         parameters = inspect.signature(function).parameters
@@ -292,6 +265,5 @@ class FunctionReader:
 
 
 def arguments(node: ast.Call) -> Iterator[ast.expr]:
-    """Yield the arguments of a call."""
     yield from node.args
     yield from (word.value for word in node.keywords)

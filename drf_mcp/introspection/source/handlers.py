@@ -8,11 +8,7 @@ itself, the methods it calls on ``self`` and the functions it hands the request 
 from __future__ import annotations
 
 import ast
-import builtins
-import functools
 import inspect
-import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -21,19 +17,25 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.source.branches import running
-from drf_mcp.introspection.source.expressions import (
+from drf_mcp.introspection.source.given import filled_in
+from drf_mcp.introspection.source.trees import (
     REQUEST,
+    files_used,
+    get_synchronous_name,
     is_body,
     is_data,
     is_files,
     is_own_method,
+    keys_read,
+    layers,
+    lists_read,
+    lookup,
+    parse,
     passes_request,
+    resolve,
     truth,
+    value_of,
 )
-from drf_mcp.introspection.source.file_uses import files_used
-from drf_mcp.introspection.source.given import filled_in
-from drf_mcp.introspection.source.reads import keys_read, lists_read, lookup
-from drf_mcp.introspection.source.twins import plain_name
 
 # Called on self these have a known part to play and are not followed.
 HOOKS = frozenset(dir(GenericAPIView))
@@ -125,40 +127,6 @@ def read(view_class: type, name: str, method: str | None = None) -> Reading | No
     )
 
 
-def resolve(view_class: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Find a class attribute and the class that defines it, as `super` would after a class."""
-    mro = view_class.__mro__
-    start = mro.index(after) + 1 if after in mro else 0
-    owner = next((base for base in mro[start:] if name in vars(base)), None)
-    return (vars(owner)[name], owner) if owner is not None else (None, None)
-
-
-@functools.lru_cache(maxsize=4096)
-def parse(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """Return the syntax tree of a function; None if it has no readable source."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):
-        return None
-    statement = tree.body[0] if tree.body else None
-    return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-
-
-def layers(function: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield a function and those it wraps, each with whether it wraps another."""
-    while inspect.isfunction(function):
-        wrapped = wrapped_by(function)
-        yield function, wrapped is not None
-        function = wrapped
-
-
-def wrapped_by(function: Any) -> Any:
-    """Return the function behind a decorator or behind ``@api_view``, None if there is none."""
-    if function.__module__ == "rest_framework.decorators":
-        return inspect.getclosurevars(function).nonlocals.get("func")
-    return getattr(function, "__wrapped__", None)
-
-
 class Reader:
     """Walks a handler and what it calls, and gathers what it sees."""
 
@@ -230,7 +198,7 @@ class Reader:
 
     def read_method(self, node: ast.Call, function: Any, name: str, after: type | None) -> None:
         """Read a call of one of the view's own methods."""
-        plain = plain_name(name)
+        plain = get_synchronous_name(name)
         self.calls.add(plain)
         if name == "get_serializer":
             self.note_serializer(node, function, None)
@@ -271,18 +239,6 @@ class Reader:
             self.serializer_calls.add(call)
         elif "data" in keywords and serializer_class is None:
             self.reads_parts = True
-
-
-def value_of(node: ast.AST, function: Any) -> Any:
-    """Return the value a name or a dotted name stands for outside a function, None if unknown."""
-    if isinstance(node, ast.Name):
-        if node.id in function.__code__.co_freevars:
-            return inspect.getclosurevars(function).nonlocals.get(node.id)
-        return function.__globals__.get(node.id, getattr(builtins, node.id, None))
-    if isinstance(node, ast.Attribute):
-        holder = value_of(node.value, function)
-        return None if holder is None else inspect.getattr_static(holder, node.attr, None)
-    return None
 
 
 def mentions(function: Any, names: frozenset[str]) -> bool:
