@@ -9,6 +9,7 @@ envelopes share.
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -55,7 +56,7 @@ class Problem:
     recoverable: bool | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @functools.cached_property
     def path(self) -> str:
         """The pointer as people write it, ``a[0].b``; "" is all of the arguments."""
         return JSONPointer(self.pointer).dotted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -187,13 +188,23 @@ class MetaHeaders(Mapping[str, str]):
         self.meta = meta
 
     def __getitem__(self, name: str) -> str:
-        return self.meta[f"HTTP_{name.upper().replace('-', '_')}"]
+        return self.meta[meta_name(name)]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a header, or the default."""
+        return self.meta.get(meta_name(name), default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(HttpHeaders(self.meta))
 
     def __len__(self) -> int:
         return len(HttpHeaders(self.meta))
+
+
+@functools.lru_cache(maxsize=256)
+def meta_name(header: str) -> str:
+    """Return the key of a header in META."""
+    return f"HTTP_{header.upper().replace('-', '_')}"
 
 
 def json_response(status: int, body: bytes) -> HttpResponse:

@@ -112,10 +112,8 @@ class Caller:
         self.request = request
         self.view = view
         self.authenticators = [a() if isinstance(a, type) else a for a in authenticators]
-        self.authentication_classes = tuple(type(a) for a in self.authenticators)
+        self.authentication_classes = tuple(map(type, self.authenticators))
         self.permissions = tuple(permissions)
-        # A composition such as `IsAdminUser | IsOwner` is no class, but makes instances too.
-        self.permission_classes = tuple(p if callable(p) else type(p) for p in permissions)
         # Taken before anybody authenticates: what middleware gave the request.
         self.attributes = dict(vars(request))
         # An exception that somebody outside is dealing with is none of authentication's.
@@ -123,6 +121,12 @@ class Caller:
         self.refusal: APIException | None = None
         self._authenticated: Request | None = None
         self.admitted = False
+
+    @property
+    def permission_classes(self) -> tuple[Any, ...]:
+        """The classes of the endpoint's permissions."""
+        # A composition such as `IsAdminUser | IsOwner` is no class, but makes instances too.
+        return tuple(p if callable(p) else type(p) for p in self.permissions)
 
     @property
     def user(self) -> Any:

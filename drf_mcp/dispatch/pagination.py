@@ -22,10 +22,11 @@ def pagination_of(view: Any, data: Any, query_string: str, moved: Moved) -> Pagi
         moved: returns the call's arguments with other query parameters, None if an
             argument stands for none of them.
     """
-    paginator = getattr(view, "paginator", None)
-    if paginator is None or not isinstance(data, Mapping) or not is_page(data):
+    if not isinstance(data, Mapping) or not is_page(data):
         return None
-    if not isinstance(data["next"], (str, type(None))):
+    # Reading the paginator of a view makes one.
+    paginator = getattr(view, "paginator", None)
+    if paginator is None or not isinstance(data["next"], (str, type(None))):
         return None
     link, count = data["next"], data.get("count")
     changes = moved_parameters(link, query_string)

@@ -11,16 +11,20 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
+from django.urls.resolvers import RegexPattern, RoutePattern
 from django.utils.regex_helper import normalize
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.types import PathKwarg
 
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+
+Templates: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Each way to write a path: a ``%(name)s`` template and the names of its parameters."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +60,31 @@ class Route:
     @property
     def match_route(self) -> str:
         """The ``ResolverMatch.route`` of a request to this route, in the active language."""
+        return self.spelling[0]
+
+    @property
+    def templates(self) -> Templates:
+        """Each way to write the path, in the active language."""
+        return self.spelling[1]
+
+    @property
+    def spelling(self) -> tuple[str, Templates]:
+        """``match_route`` and ``templates``: constants unless a pattern is translated."""
+        own = vars(self)
+        if "constant_spelling" in own:
+            constant: tuple[str, Templates] = own["constant_spelling"]
+            return constant
+        spelling = self.get_spelling()
+        if all(map(is_constant_pattern, self.chain)):
+            own["constant_spelling"] = spelling
+        return spelling
+
+    def get_spelling(self) -> tuple[str, Templates]:
         route = str(self.chain[-1])
         for pattern in reversed(self.chain[1:-1]):
             if parent := str(pattern):
                 route = parent + route.removeprefix("^")
-        return route
-
-    @property
-    def templates(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Each way to write the path: a ``%(name)s`` template and its parameter names."""
-        return build_path_templates(tuple(pattern.regex.pattern for pattern in self.chain))
+        return route, build_path_templates(tuple(p.regex.pattern for p in self.chain))
 
     @functools.cached_property
     def kwargs(self) -> dict[str, PathKwarg]:
@@ -155,8 +174,15 @@ class Route:
         return converter.to_python(written)
 
 
+def is_constant_pattern(pattern: Any) -> bool:
+    """Return whether a pattern is the same in every language."""
+    # A subclass may compute its source, and a lazy source is another in each language.
+    name = {RoutePattern: "_route", RegexPattern: "_regex"}.get(type(pattern))
+    return name is not None and isinstance(getattr(pattern, name), str)
+
+
 @functools.lru_cache(maxsize=4096)
-def build_path_templates(regexes: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def build_path_templates(regexes: tuple[str, ...]) -> Templates:
     """Turn a chain of regexes into templates, the way Django's ``reverse`` does."""
     return tuple((template, tuple(names)) for template, names in normalize(join_regexes(regexes)))
 

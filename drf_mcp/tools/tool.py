@@ -124,7 +124,7 @@ class Tool:
     def input_schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments: what the project wrote, or a portable one."""
         written = self.options.input_schema
-        return self.arguments.schema() if written is None else dict(written)
+        return self.arguments.schema if written is None else dict(written)
 
     @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:

@@ -147,13 +147,18 @@ def choose_body_encoder(view: APIView, body: Body) -> BodyEncoder:
     files = choose_file_encoder(view, MultiPartBody(expected, forms))
     for parser in parsers:
         if is_for_json(parser):
-            return BodyEncoder(parser.media_type, expected, files)
+            return BodyEncoder(parser.media_type, expected, files if takes_files(body) else None)
     for parser in parsers:
         if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
             return files
         if issubclass(parser, FormParser):
             return FormBody(parser.media_type, expected, files, forms=forms)
     return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)
+
+
+def takes_files(body: Body) -> bool:
+    """Return whether an argument of a body can become a file."""
+    return bool(body.handling.uploads) or any(p.handling.uploads for p in body.fields)
 
 
 def choose_file_encoder(view: APIView, multipart: MultiPartBody) -> BodyEncoder | None:

@@ -7,6 +7,7 @@ would notice.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -72,8 +73,9 @@ class FlatArguments:
         self.named = {argument.name: argument for argument in (*self.arguments, *answer)}
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
 
+    @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments: one plain, closed object."""
+        """The JSON Schema of the arguments: one plain, closed object."""
         listed = tuple(argument for argument in self.named.values() if argument.listed)
         return build_object_schema(listed, closed=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -67,8 +68,9 @@ class GroupedArguments(FlatArguments):
             if group or (location == BODY and self.whole) or (location == QUERY and extra_query)
         )
 
+    @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments: an object of up to three objects."""
+        """The JSON Schema of the arguments: an object of up to three objects."""
         properties, required = {}, []
         for location in self.present:
             name = GROUPS[location]

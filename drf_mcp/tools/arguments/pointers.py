@@ -142,7 +142,7 @@ class ArgumentPointers:
 
     def schema(self, pointer: str) -> dict[str, Any]:
         """Return the input schema's part for a pointer; {} if there is none."""
-        schema: dict[str, Any] = self.arguments.schema()
+        schema: dict[str, Any] = self.arguments.schema
         for token in JSONPointer(pointer).path:
             child = schema.get("properties", {}).get(token)
             if child is None and token.isdecimal():
