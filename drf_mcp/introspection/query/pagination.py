@@ -2,125 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Paginator
 from rest_framework import pagination
 
 from drf_mcp.introspection.openapi import declared_parameters
-from drf_mcp.introspection.query.closed_sets import WholeNumbers
 from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import explain
-from drf_mcp.introspection.types import Parameter, Parameters, Schema
+from drf_mcp.introspection.types import ClosedSet, Parameter, Parameters, Schema
 
 
-def page_parameters(paginator: Any, view: Any) -> Parameters:
-    """Return the query parameters of a paginator, none if it never makes pages.
+@dataclass(frozen=True)
+class WholeNumbers(ClosedSet):
+    # A number over the largest is cut, not ignored.
+    minimum: int
 
-    A paginator that declares its own parameters is believed; REST framework's own
-    families are described more closely than they do themselves.
-    """
-    family = next((base for base in type(paginator).__mro__ if base in FAMILIES), None)
-    if family is None or not is_drf_code(type(paginator), "get_schema_operation_parameters"):
-        return declared_parameters(paginator, view)
-    return FAMILIES[family](paginator)
+    def get_schema(self) -> Schema:
+        return {"type": "integer", "minimum": self.minimum}
 
-
-def by_number(paginator: Any) -> Parameters:
-    """Describe pages by number."""
-    size = size_parameters(paginator)
-    if not paginator.page_size and not size:
-        return ()
-    number = {"type": "integer", "minimum": 1, "description": "Page number, from 1."}
-    return (Parameter(paginator.page_query_param, number), *size)
+    def takes(self, text: str) -> bool:
+        try:
+            return int(text) >= self.minimum
+        except ValueError:
+            return False
 
 
-def by_offset(paginator: Any) -> Parameters:
-    """Describe pages by limit and offset."""
-    if not paginator.default_limit and not paginator.limit_query_param:
-        return ()
-    offset = {"type": "integer", "minimum": 0, "description": "Rows to skip."}
-    start = Parameter(
-        paginator.offset_query_param, offset, closed=numbers(paginator, "get_offset", 0)
-    )
-    if not paginator.limit_query_param:
-        return (start,)
-    limit = rows(paginator.default_limit, paginator.max_limit)
-    closed = numbers(paginator, "get_limit", 1)
-    return (Parameter(paginator.limit_query_param, limit, closed=closed), start)
+class Pages:
+    """Pages of a paginator that is none of REST framework's families."""
+
+    def __init__(self, paginator: Any) -> None:
+        self.paginator = paginator
+
+    def get_parameters(self, view: Any) -> Parameters:
+        """Return the query parameters that the paginator declares or reads."""
+        return declared_parameters(self.paginator, view)
+
+    def get_schema(self, rows: Schema) -> Schema:
+        """Return the schema of a page of rows; ``{}`` if a list may be answered otherwise."""
+        return {}
 
 
-def by_cursor(paginator: Any) -> Parameters:
-    """Describe pages by cursor."""
-    size = size_parameters(paginator)
-    if not paginator.page_size and not size:
-        return ()
-    words = "Cursor of a page, taken from an earlier answer; leave out for the first page."
-    return (
-        Parameter(paginator.cursor_query_param, {"type": "string", "description": words}),
-        *size,
-    )
+class StockPages(Pages):
+    # REST framework's own parameters lack bounds and defaults.
+    size_reader = "get_page_size"
+
+    def get_parameters(self, view: Any) -> Parameters:
+        if not self.is_stock("get_schema_operation_parameters"):
+            return declared_parameters(self.paginator, view)
+        return self.get_own_parameters()
+
+    def get_own_parameters(self) -> Parameters:
+        size = self.get_size_parameters()
+        if not self.paginator.page_size and not size:
+            return ()
+        return (self.get_page_parameter(), *size)
+
+    def get_page_parameter(self) -> Parameter:
+        raise NotImplementedError
+
+    def get_size_parameters(self) -> Parameters:
+        paginator, name = self.paginator, self.paginator.page_size_query_param
+        if not name:
+            return ()
+        return (self.get_rows_parameter(name, paginator.page_size, paginator.max_page_size),)
+
+    def get_rows_parameter(self, name: str, default: int | None, most: int | None) -> Parameter:
+        schema: Schema = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+        bounds = {key: value for key, value in schema.items() if value is not None}
+        closed = self.get_numbers(self.size_reader, 1)
+        return Parameter(name, explain(bounds, "Rows per page"), closed=closed)
+
+    def get_numbers(self, reader: str, minimum: int) -> WholeNumbers | None:
+        return WholeNumbers(minimum) if self.is_stock(reader) else None
+
+    def get_schema(self, rows: Schema) -> Schema:
+        stock = self.is_stock("paginate_queryset", "get_paginated_response", self.size_reader)
+        if not stock or not self.has_size():
+            return {}
+        linked = self.is_stock("get_next_link", "get_previous_link")
+        link: Schema = {"type": ["string", "null"]} if linked else {}
+        return {"type": "object", "properties": self.get_members(link, rows)}
+
+    def has_size(self) -> bool:
+        # Without a size of its own a paginator answers a plain list where the caller names none.
+        return bool(self.paginator.page_size)
+
+    def get_members(self, link: Schema, rows: Schema) -> Schema:
+        paginator = self.paginator
+        counts = not hasattr(paginator, "get_count") or self.is_stock("get_count")
+        stock = getattr(paginator, "django_paginator_class", Paginator) is Paginator
+        count = {"type": "integer"} if counts and stock else {}
+        return {"count": count, "next": link, "previous": link, "results": rows}
+
+    def is_stock(self, *names: str) -> bool:
+        return is_drf_code(type(self.paginator), *names)
 
 
-def size_parameters(paginator: Any) -> Parameters:
-    """Describe the choice of the page size, where the paginator gives one."""
-    if not paginator.page_size_query_param:
-        return ()
-    schema = rows(paginator.page_size, paginator.max_page_size)
-    closed = numbers(paginator, "get_page_size", 1)
-    return (Parameter(paginator.page_size_query_param, schema, closed=closed),)
+class NumberedPages(StockPages):
+    def get_page_parameter(self) -> Parameter:
+        number = {"type": "integer", "minimum": 1, "description": "Page number, from 1."}
+        return Parameter(self.paginator.page_query_param, number)
 
 
-def numbers(paginator: Any, reader: str, least: int) -> WholeNumbers | None:
-    """Return the numbers that a paginator reads; None where its own code may read others."""
-    return WholeNumbers(least) if is_drf_code(type(paginator), reader) else None
+class OffsetPages(StockPages):
+    size_reader = "get_limit"
+
+    def get_own_parameters(self) -> Parameters:
+        paginator = self.paginator
+        limit = paginator.limit_query_param
+        if not paginator.default_limit and not limit:
+            return ()
+        schema = {"type": "integer", "minimum": 0, "description": "Rows to skip."}
+        closed = self.get_numbers("get_offset", 0)
+        offset = Parameter(paginator.offset_query_param, schema, closed=closed)
+        if not limit:
+            return (offset,)
+        return (
+            self.get_rows_parameter(limit, paginator.default_limit, paginator.max_limit),
+            offset,
+        )
+
+    def has_size(self) -> bool:
+        return bool(self.paginator.default_limit)
 
 
-def rows(default: int | None, most: int | None) -> Schema:
-    """Describe a number of rows."""
-    schema: Schema = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
-    known = {name: value for name, value in schema.items() if value is not None}
-    return explain(known, "Rows per page")
+class CursorPages(StockPages):
+    def get_page_parameter(self) -> Parameter:
+        words = "Cursor of a page, taken from an earlier answer; leave out for the first page."
+        schema = {"type": "string", "description": words}
+        return Parameter(self.paginator.cursor_query_param, schema)
+
+    def get_members(self, link: Schema, rows: Schema) -> Schema:
+        return {"next": link, "previous": link, "results": rows}
 
 
-FAMILIES: dict[type, Callable[[Any], Parameters]] = {
-    pagination.PageNumberPagination: by_number,
-    pagination.LimitOffsetPagination: by_offset,
-    pagination.CursorPagination: by_cursor,
+FAMILIES: dict[type, type[Pages]] = {
+    pagination.PageNumberPagination: NumberedPages,
+    pagination.LimitOffsetPagination: OffsetPages,
+    pagination.CursorPagination: CursorPages,
 }
 
 
-def page_schema(paginator: Any, rows_schema: Schema) -> Schema:
-    """Return the schema of a page; ``{}`` if the answer need not be one of the stock pages.
-
-    Args:
-        paginator: the paginator.
-        rows_schema: the schema of the list of rows.
-    """
-    if not always_pages(paginator):
-        return {}
-    links = is_drf_code(type(paginator), "get_next_link", "get_previous_link")
-    link: Schema = {"type": ["string", "null"]} if links else {}
-    members: Schema = {"next": link, "previous": link, "results": rows_schema}
-    if not isinstance(paginator, pagination.CursorPagination):
-        members = {"count": count_schema(paginator), **members}
-    return {"type": "object", "properties": members}
-
-
-def always_pages(paginator: Any) -> bool:
-    """Return True if a list is always answered by a stock page, whatever the query says."""
-    if not any(isinstance(paginator, family) for family in FAMILIES):
-        return False
-    stock = is_drf_code(type(paginator), "paginate_queryset", "get_paginated_response")
-    if isinstance(paginator, pagination.LimitOffsetPagination):
-        return stock and bool(paginator.default_limit) and is_drf_code(type(paginator), "get_limit")
-    sized = is_drf_code(type(paginator), "get_page_size")
-    return stock and sized and bool(paginator.page_size)
-
-
-def count_schema(paginator: Any) -> Schema:
-    """Return the schema of a page's count, open for a paginator that counts its own way."""
-    django_paginator = getattr(paginator, "django_paginator_class", Paginator)
-    counts = not hasattr(paginator, "get_count") or is_drf_code(type(paginator), "get_count")
-    return {"type": "integer"} if counts and django_paginator is Paginator else {}
+def get_pages(paginator: Any) -> Pages:
+    """Return the pages of a paginator, by the nearest of REST framework's families."""
+    family = next((base for base in type(paginator).__mro__ if base in FAMILIES), None)
+    return FAMILIES[family](paginator) if family is not None else Pages(paginator)

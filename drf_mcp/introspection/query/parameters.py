@@ -1,107 +1,232 @@
-"""Query parameters: of filters, of the paginator, of the versioning class."""
+"""Query parameters: of filters, of the paginator, of the versioning class, and undeclared ones."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property, reduce
 from typing import Any
 
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
+from rest_framework.serializers import BaseSerializer
+from rest_framework.settings import api_settings
+from rest_framework.versioning import QueryParameterVersioning
 
+from drf_mcp.introspection.fields.serializers import nested
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
-from drf_mcp.introspection.query.closed_sets import only_where_alone
-from drf_mcp.introspection.query.filters import filter_parameters
-from drf_mcp.introspection.query.pagination import page_parameters
-from drf_mcp.introspection.query.undeclared import ReadQuery
-from drf_mcp.introspection.query.versions import version_parameters
+from drf_mcp.introspection.query.backends import FilterBackends
+from drf_mcp.introspection.query.pagination import get_pages
+from drf_mcp.introspection.source.overrides import is_left_to_frameworks
+from drf_mcp.introspection.source.queries import (
+    QueryReading,
+    is_framework,
+    query_of_class,
+    query_of_member,
+)
 from drf_mcp.introspection.source.trees import get_synchronous_name
-from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
+from drf_mcp.introspection.text import explain
+from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
+
+SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
+NONE: Parameters = ()
 
 
-def query_parameters(inspection: Inspection, pages: Parameters) -> Parameters:
-    """Return every query parameter the handler makes use of, each in the portable subset.
+class QueryParameters:
+    """Every query parameter of which the handler of an endpoint makes use."""
 
-    The first of several under one name counts; what nothing declares and code reads is last.
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.view: Any = inspection.view
+        self.undeclared = UndeclaredParameters(self)
 
-    Args:
-        inspection: the endpoint.
-        pages: the parameters of its paginator.
-    """
-    filtered = filters(inspection)
-    none: Parameters = ()
-    read = ReadQuery(inspection, filters=filtered, pages=bool(pages))
-    undeclared = inspection.attempt(read.parameters, PLAINLY, none)
-    filtering = filter_parameters(inspection) if filtered else ()
-    versions = inspection.attempt(lambda: version_parameters(inspection.view), GUARD, none)
-    found: dict[str, Parameter] = {}
-    known = only_where_alone((*filtering, *pages, *versions), inspection.query_reading)
-    for parameter in (*known, *undeclared):
-        found.setdefault(parameter.name, parameter)
-    for name, declared in declared_in(inspection, "query").items():
-        described = found.pop(name, None)
-        if declared is not None:
-            closed = described.closed if described is not None else None
-            found[name] = replace(openapi_parameter(declared), closed=closed)
-    return tuple(replace(p, schema=inspection.shaped(p.schema)) for p in found.values())
+    def get_parameters(self) -> Parameters:
+        """Return the parameters in the portable subset, undeclared ones last."""
+        attempt, view = self.inspection.attempt, self.view
+        undeclared = attempt(self.undeclared.get_parameters, PLAINLY, NONE)
+        filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
+        versions = attempt(lambda: VersionParameter(view).get_parameters(), GUARD, NONE)
+        found: dict[str, Parameter] = {}
+        # Of several parameters under one name the view reads the one that filters.
+        for parameter in (*self.close((*filtering, *self.pages, *versions)), *undeclared):
+            found.setdefault(parameter.name, parameter)
+        for name, declared in self.inspection.get_declared_parameters("query").items():
+            described = found.pop(name, None)
+            if declared is not None:
+                closed = described.closed if described is not None else None
+                found[name] = replace(openapi_parameter(declared), closed=closed)
+        shaped = self.inspection.shaped
+        return tuple(replace(p, schema=shaped(p.schema)) for p in found.values())
+
+    def get_lost_filters(self) -> list[LostFilters]:
+        """Return the filters that no argument stands for, each with what else failed."""
+        inspection = self.inspection
+        if inspection.attempt(lambda: self.is_filtered, GUARD, False):
+            FilterBackends(inspection).get_parameters()
+        others = [f.message for f in inspection.findings if not isinstance(f, LostFilters)]
+        return [
+            replace(finding, message=" ".join([finding.message, *others]))
+            for finding in dict.fromkeys(inspection.findings)
+            if isinstance(finding, LostFilters)
+        ]
+
+    def close(self, parameters: Iterable[Parameter]) -> Parameters:
+        # A closed set is open where more than one piece of code may read the parameter.
+        found, reading = tuple(parameters), self.undeclared.reading
+        counts = Counter(parameter.name for parameter in found)
+        is_open = reading.is_open or bool(reading.computed)
+        return tuple(
+            replace(parameter, closed=None)
+            if is_open or counts[parameter.name] > 1 or parameter.name in reading.names
+            else parameter
+            for parameter in found
+        )
+
+    @cached_property
+    def pages(self) -> Parameters:
+        """The parameters of the view's paginator, none where the handler makes no pages."""
+        if not self.is_called("paginate_queryset"):
+            return ()
+        return self.inspection.attempt(self.get_page_parameters, GUARD, NONE)
+
+    def get_page_parameters(self) -> Parameters:
+        paginator = self.view.paginator
+        return get_pages(paginator).get_parameters(self.view) if paginator is not None else ()
+
+    @cached_property
+    def is_filtered(self) -> bool:
+        """Whether the view's filters take part: as people wrote, or as the handler shows."""
+        annotations, declared = self.inspection.annotations, None
+        if annotations is not None:
+            declared = self.inspection.attempt(annotations.filters, ANNOTATE, None)
+        return self.is_called("filter_queryset") if declared is None else bool(declared)
+
+    def is_called(self, hook: str) -> bool:
+        # An extra action inherits the viewset's filters and paginator whether it uses them or not,
+        # and so does a standard one that a project wrote anew: only its source tells. Looking up
+        # a single object, which filters as well, does not count.
+        inspection = self.inspection
+        if not isinstance(self.view, GenericAPIView):
+            return False
+        if inspection.reading is not None:
+            return hook in inspection.calls
+        lists = get_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
+        return inspection.method == "GET" and lists and isinstance(self.view, ListModelMixin)
 
 
-def lost_filters(view: Any, method: str) -> list[LostFilters]:
-    """Return the filters of a view that no argument stands for, without describing the rest.
+class UndeclaredParameters:
+    """The query parameters that nothing declares and that code is seen to read."""
 
-    With each stands what else failed on the way to it.
-    """
-    inspection = Inspection(view, method)
-    if inspection.attempt(lambda: filters(inspection), GUARD, False):
-        filter_parameters(inspection)
-    others = [f.message for f in inspection.findings if not isinstance(f, LostFilters)]
-    return [
-        replace(finding, message=" ".join([finding.message, *others]))
-        for finding in dict.fromkeys(inspection.findings)
-        if isinstance(finding, LostFilters)
-    ]
+    def __init__(self, query: QueryParameters) -> None:
+        self.query = query
+        self.inspection = query.inspection
+        self.view = query.view
+        self.reading = QueryReading({}, is_open=True)
+
+    def get_parameters(self) -> Parameters:
+        """Return an optional parameter for each name, a text where nothing says more."""
+        self.reading = reading = self.get_reading()
+        found = [
+            Parameter(name, {"type": "array", "items": {"type": "string"}}, multiple="repeat")
+            if several
+            else Parameter(name, {"type": "string"})
+            for name, several in reading.names.items()
+            if name != api_settings.URL_FORMAT_OVERRIDE
+        ]
+        for target in reading.schemas:
+            found += self.get_fields(target)
+        return tuple(found)
+
+    def get_fields(self, target: type) -> Iterator[Parameter]:
+        # The class is a serializer or a form that is given the query to read.
+        if not issubclass(target, BaseSerializer):
+            for name in getattr(target, "base_fields", {}):
+                yield Parameter(name, {"type": "string"})
+            return
+        for name, schema in nested(target()).get("properties", {}).items():
+            multiple = "repeat" if schema.get("type") == "array" else None
+            yield Parameter(name, schema, multiple=multiple)
+
+    def get_reading(self) -> QueryReading:
+        """Return what the view, its serializers, its filters and its paginator read."""
+        reading = self.read_members(type(self.view), "dispatch", self.inspection.handler_name)
+        classes = list(reading.serializers)
+        if reading.members & SERIALIZING:
+            classes += self.get_serializers()
+        parts = [self.read_class(part) for part in walk_serializers(classes)]
+        parts += self.read_filters() if self.query.is_filtered else []
+        paginator = getattr(self.view, "paginator", None) if self.query.pages else None
+        if paginator is not None:
+            parts.append(self.read_members(type(paginator), "paginate_queryset"))
+        return reduce(QueryReading.beside, parts, reading)
+
+    def get_serializers(self) -> list[type]:
+        # The view may give another class to another caller.
+        ask, inspection = self.inspection.asked_quietly, self.inspection
+        found = [ask(lambda: self.view.get_serializer_class())]
+        if not is_left_to_frameworks(type(self.view), ("get_serializer_class",)):
+            found.append(ask(lambda: inspection.privileged.view.get_serializer_class()))
+        return [chosen for chosen in found if isinstance(chosen, type)]
+
+    def read_filters(self) -> list[QueryReading]:
+        ask = self.inspection.asked_quietly
+        backends = ask(lambda: tuple(self.view.filter_backends)) or ()
+        readings = [self.read_members(backend, "filter_queryset") for backend in backends]
+        filterset_class = ask(lambda: self.view.filterset_class)
+        if isinstance(filterset_class, type):
+            items = getattr(filterset_class, "base_filters", {}).values()
+            classes = dict.fromkeys((filterset_class, *map(type, items)))
+            readings += map(self.read_class, classes)
+        return readings
+
+    def read_members(self, owner: type, *names: str) -> QueryReading:
+        readings = (query_of_member(owner, name, self.inspection.method) for name in names)
+        return reduce(QueryReading.beside, readings, QueryReading({}))
+
+    def read_class(self, owner: type) -> QueryReading:
+        return query_of_class(owner, self.inspection.method)
 
 
-def declared_in(inspection: Inspection, location: str) -> dict[str, Any]:
-    """Return the OpenAPI parameters that people wrote, by name; None for one taken out."""
-    if inspection.annotations is None:
-        return {}
-    written: dict[tuple[str, str], Any] = {}
-    written = inspection.attempt(inspection.annotations.parameters, ANNOTATE, written)
-    return {name: declared for (name, at), declared in written.items() if at == location}
+class VersionParameter:
+    """The version of the API that a caller can name."""
+
+    def __init__(self, view: Any) -> None:
+        self.versioning: Any = getattr(view, "versioning_class", None)
+
+    def get_parameters(self) -> Parameters:
+        """Return the query parameter that names the version, where one does."""
+        versioning = self.versioning
+        if not isinstance(versioning, type) or not issubclass(versioning, QueryParameterVersioning):
+            return ()
+        return (Parameter(versioning.version_param, self.get_schema()),)
+
+    def get_schema(self) -> Schema:
+        """Return the schema of the version, wherever the request holds it."""
+        default = self.versioning.default_version
+        versions = [*(self.versioning.allowed_versions or ())]
+        if versions and default is not None and default not in versions:
+            versions.append(default)
+        schema: Schema = {"type": "string"}
+        if versions:
+            schema["enum"] = [str(version) for version in versions if version is not None]
+        if default is not None:
+            schema["default"] = str(default)
+        return explain(schema, "Version of the API")
 
 
-def paging_parameters(inspection: Inspection) -> Parameters:
-    """Return the parameters of the view's paginator, none where it makes no pages."""
-    if not uses(inspection, "paginate_queryset"):
-        return ()
-    none: Parameters = ()
-    return inspection.attempt(lambda: paginator_parameters(inspection.view), GUARD, none)
-
-
-def paginator_parameters(view: Any) -> Parameters:
-    """Return the parameters of the paginator, none without one."""
-    return page_parameters(view.paginator, view) if view.paginator is not None else ()
-
-
-def filters(inspection: Inspection) -> bool:
-    """Return True if the view's filters take part: as people wrote, or as the handler shows."""
-    written: bool | None = None
-    if inspection.annotations is not None:
-        written = inspection.attempt(inspection.annotations.filters, ANNOTATE, None)
-    return uses(inspection, "filter_queryset") if written is None else written
-
-
-def uses(inspection: Inspection, hook: str) -> bool:
-    """Return True if the handler filters, or pages, a list.
-
-    An extra action inherits the viewset's filters and paginator whether it uses them or
-    not, and so does a standard one that a project wrote anew. Only its source tells;
-    looking up a single object, which filters as well, does not count.
-    """
-    if not isinstance(inspection.view, GenericAPIView):
-        return False
-    if inspection.reading is not None:
-        return hook in inspection.calls
-    lists = get_synchronous_name(inspection.handler_name) == "list" or not inspection.is_viewset
-    return inspection.method == "GET" and lists and isinstance(inspection.view, ListModelMixin)
+def walk_serializers(classes: list[type]) -> Iterator[type]:
+    """Yield serializer classes and the classes of the fields that they declare."""
+    waiting, seen = list(classes), set()
+    while waiting:
+        part = waiting.pop()
+        if part in seen or is_framework(part):
+            continue
+        seen.add(part)
+        yield part
+        declared = getattr(part, "_declared_fields", {}).values()
+        inner = [*declared, *(getattr(field, "child", None) for field in declared)]
+        waiting += [type(field) for field in inner if field is not None]
+        many = getattr(getattr(part, "Meta", None), "list_serializer_class", None)
+        waiting += [many] if isinstance(many, type) else []

@@ -1,0 +1,285 @@
+"""Filter backends: the query parameters that narrow and order a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from django.http import QueryDict
+from django.utils.module_loading import import_string
+from rest_framework.filters import OrderingFilter, SearchFilter
+
+from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.merge import either_fields
+from drf_mcp.introspection.openapi import declared_parameters, own_parameters
+from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.source.overrides import (
+    is_left_to_frameworks,
+    is_same_for_every_request,
+)
+from drf_mcp.introspection.source.overrides import is_drf_code, find_package, find_class_attribute
+from drf_mcp.introspection.text import explain, listing
+from drf_mcp.introspection.types import (
+    ClosedSet,
+    Finding,
+    LostFilters,
+    Parameter,
+    Parameters,
+    Schema,
+)
+from drf_mcp.introspection.unsent_request import unsent_request
+
+DECLARE = "get_schema_operation_parameters"
+# What packages declare of their own backends says less than the filter set does.
+FILTER_PACKAGES = ("", "django_filters", "rest_framework")
+# django-filter is optional: the module that imports it is loaded for a filter set only.
+FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
+OWN_PACKAGES = frozenset({"django", "django_filters"})
+NO_MODEL = "filterset_fields are fields of a model that neither queryset nor serializer tells."
+# What a view, its backends and its filter set override to give callers different filters.
+VIEW_HOOKS = (
+    "filter_backends",
+    "filterset_class",
+    "filterset_fields",
+    "get_filterset_class",
+    "ordering_fields",
+    "search_fields",
+    "get_serializer_class",
+)
+BACKEND_HOOKS = (
+    "get_filterset_class",
+    "get_filterset",
+    "get_filterset_kwargs",
+    "get_search_fields",
+    "get_valid_fields",
+    "get_default_valid_fields",
+    DECLARE,
+)
+FILTER_SET_HOOKS = ("__init__", "filters", "form", "get_form_class")
+TERM_HOOKS = (
+    "filter_queryset",
+    "get_valid_fields",
+    "get_default_valid_fields",
+    "get_default_ordering",
+)
+
+
+class FilterBackends:
+    """The query parameters of a view's filter backends, as any caller may send them."""
+
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.view: Any = inspection.view
+
+    def get_parameters(self) -> Parameters:
+        """Return the parameters, those that only a superuser may send among them."""
+        findings = self.inspection.findings
+        known = len(findings)
+        own = self.get_own_parameters()
+        failed = len(findings) > known
+        if not failed and not self.inspection.attempt(self.depends_on_caller, GUARD, True):
+            return own
+        privileged = self.inspection.asked_quietly(lambda: self.inspection.privileged)
+        if privileged is None:
+            return own
+        before = len(privileged.findings)
+        others = type(self)(privileged).get_own_parameters()
+        if not failed:
+            return either_fields(own, others)
+        if len(privileged.findings) > before:
+            return either_fields(others, own)
+        # The superuser's description has no gap, so nothing is lost.
+        del findings[known:]
+        names = {parameter.name for parameter in others}
+        return (*others, *(p for p in either_fields(own, ()) if p.name not in names))
+
+    def depends_on_caller(self) -> bool:
+        owners: list[tuple[type, tuple[str, ...]]] = [(type(self.view), VIEW_HOOKS)]
+        owners += [(backend, BACKEND_HOOKS) for backend in self.view.filter_backends]
+        filterset_class = getattr(self.view, "filterset_class", None)
+        if isinstance(filterset_class, type):
+            owners.append((filterset_class, FILTER_SET_HOOKS))
+        return not all(is_left_to_frameworks(owner, names) for owner, names in owners)
+
+    def get_own_parameters(self) -> Parameters:
+        found: list[Parameter] = []
+        for backend_class in self.guard("", lambda: tuple(self.view.filter_backends or ()), ()):
+            step = partial(self.get_backend_parameters, backend_class)
+            found += self.guard(f"{backend_class.__name__}: ", step, ())
+        return tuple(found)
+
+    def get_backend_parameters(self, backend_class: Any) -> Parameters:
+        backend = backend_class()
+        if hasattr(backend, "get_filterset_class"):
+            if find_package(backend_class, DECLARE) not in FILTER_PACKAGES:
+                return own_parameters(backend, self.view)
+            return FilterSetParameters(self.inspection, backend).get_parameters()
+        if is_drf_code(backend_class, DECLARE):
+            if isinstance(backend, SearchFilter):
+                return SearchParameters(self.inspection, backend).get_parameters()
+            if isinstance(backend, OrderingFilter):
+                return OrderingParameters(self.inspection, backend).get_parameters()
+        return declared_parameters(backend, self.view)
+
+    def guard(self, prefix: str, step: Any, default: Any) -> Any:
+        failures: list[Finding] = []
+        found = attempt(self.inspection.place, step, GUARD, failures, default)
+        self.inspection.findings += [
+            LostFilters(failure.place, f"{prefix}{failure.message}", failure.remedy)
+            for failure in failures
+        ]
+        return found
+
+
+class SearchParameters:
+    """The term that a search filter reads."""
+
+    def __init__(self, inspection: Inspection, backend: SearchFilter) -> None:
+        self.view: Any = inspection.view
+        self.backend = backend
+
+    def get_parameters(self) -> Parameters:
+        """Return the search term, nothing where no fields are searched."""
+        request: Any = getattr(self.view, "request", None)
+        searched = self.backend.get_search_fields(self.view, request)
+        if not searched:
+            return ()
+        fields = listing(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
+        schema = {"type": "string", "description": f"Search in: {fields}."}
+        return (Parameter(self.backend.search_param, schema),)
+
+
+@dataclass(frozen=True)
+class OrderingTerms(ClosedSet):
+    names: tuple[str, ...]
+    separator: ClassVar[str] = ","
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        terms = (term for name in self.names for term in (name, f"-{name}"))
+        return tuple(filter(self.takes, terms))
+
+    def takes(self, text: str) -> bool:
+        return text.removeprefix("-") in self.names
+
+
+class OrderingParameters:
+    """The names that an ordering filter reads, each with a minus for descending."""
+
+    def __init__(self, inspection: Inspection, backend: OrderingFilter) -> None:
+        self.inspection = inspection
+        self.view: Any = inspection.view
+        self.backend = backend
+        self.declared: Any = getattr(self.view, "ordering_fields", backend.ordering_fields)
+
+    def get_parameters(self) -> Parameters:
+        """Return the ordering, nothing where rows cannot be ordered."""
+        items: Schema = {"type": "string"}
+        closed: OrderingTerms | None = None
+        if is_drf_code(type(self.backend), "get_ordering", "remove_invalid_fields"):
+            names = self.inspection.attempt(self.get_names, GUARD, None)
+            if names == []:
+                return ()
+            if names is not None:
+                terms = OrderingTerms(tuple(names))
+                items["enum"] = list(terms.choices)
+                closed = terms if self.has_fixed_terms() else None
+        default = self.backend.get_default_ordering(self.view)
+        schema = explain(
+            {"type": "array", "items": items},
+            "Order of the rows; a minus sorts descending",
+            f"Default: {listing(default)}" if default else "",
+        )
+        name = self.backend.ordering_param
+        return (Parameter(name, schema, multiple="comma", closed=closed),)
+
+    def get_names(self) -> list[str]:
+        queryset = self.inspection.queryset
+        if queryset is None and isinstance(self.declared, (list, tuple)):
+            return [name if isinstance(name, str) else name[0] for name in self.declared]
+        context = {"request": getattr(self.view, "request", None)}
+        valid = self.backend.get_valid_fields(queryset, self.view, context)
+        return list(dict.fromkeys(str(name) for name, _ in valid))
+
+    def has_fixed_terms(self) -> bool:
+        # A term may be refused only where no request could have made it valid.
+        owner = type(self.view)
+        if not is_drf_code(type(self.backend), *TERM_HOOKS):
+            return False
+        if isinstance(self.declared, (list, tuple)):
+            return not isinstance(find_class_attribute(owner, "ordering_fields"), property)
+        if self.declared == "__all__":
+            return self.is_fixed(owner, "get_queryset")
+        return self.is_fixed(owner, "get_serializer_class") and self.is_fixed(
+            self.view.get_serializer_class(), "__init__", "get_fields", "fields"
+        )
+
+    def is_fixed(self, owner: type, *names: str) -> bool:
+        return all(is_drf_code(owner, n) or is_same_for_every_request(owner, n) for n in names)
+
+
+class FilterSetParameters:
+    """The query parameters of the filter set that a backend chooses for a view."""
+
+    def __init__(self, inspection: Inspection, backend: Any) -> None:
+        self.inspection = inspection
+        self.view: Any = inspection.view
+        self.backend = backend
+
+    def get_parameters(self) -> Parameters:
+        """Return the parameters of each filter, none without a filter set."""
+        inspection, queryset = self.inspection, self.inspection.queryset
+        filterset_class = self.backend.get_filterset_class(self.view, queryset)
+        if filterset_class is None:
+            if queryset is None and getattr(self.view, "filterset_fields", None):
+                inspection.findings.append(LostFilters(inspection.place, NO_MODEL, GUARD))
+            return ()
+        step = partial(self.get_filters, filterset_class)
+        items = inspection.attempt(step, GUARD, filterset_class.base_filters)
+        found: list[Parameter] = []
+        for name, item in items.items():
+            remedy = f"Check the filter {name!r} of {filterset_class.__qualname__}."
+            found += self.get_filter_parameters(name, item, remedy)
+        return tuple(found)
+
+    def get_filter_parameters(self, name: str, item: Any, remedy: str) -> Parameters:
+        is_lenient = not getattr(self.backend, "raise_exception", True)
+        described = import_string(FILTER)(name, item, is_lenient=is_lenient)
+        findings: list[Finding] = []
+        none: Parameters = ()
+        place = self.inspection.place
+        found: Parameters = attempt(place, described.get_parameters, remedy, findings, none)
+        found = found or described.get_related_rows()
+        if not found:
+            self.inspection.findings += findings
+        return found or (Parameter(name, {"type": "string"}),)
+
+    def get_filters(self, filterset_class: Any) -> dict[str, Any]:
+        # Made as for a request: filters may be added, and form fields changed, on the way.
+        request, queryset = self.view.request, self.inspection.queryset
+        backend = self.backend
+        if find_package(type(backend), "get_filterset") in OWN_PACKAGES:
+            kwargs = backend.get_filterset_kwargs(request, queryset, self.view)
+            filterset = filterset_class(**kwargs)
+        else:
+            filterset = backend.get_filterset(request, queryset, self.view)
+        prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""
+        return {
+            self.get_query_key(f"{prefix}{name}"): item for name, item in filterset.filters.items()
+        }
+
+    def get_query_key(self, name: str) -> str:
+        # A backend of JSON:API reads `filter[name]`; which key it reads is found by trying.
+        backend, inspection = self.backend, self.inspection
+        if find_package(type(backend), "get_filterset_kwargs") in OWN_PACKAGES:
+            return name
+        for key in (f"filter[{name.replace('__', '.')}]", f"filter[{name}]"):
+            request: Any = unsent_request(inspection.method, self.view.request.path)
+            request._request.GET = QueryDict(mutable=True)
+            request._request.GET[key] = "1"
+            step = partial(backend.get_filterset_kwargs, request, inspection.queryset, self.view)
+            data = (inspection.asked_quietly(step) or {}).get("data")
+            if data is not None and name in data:
+                return key
+        return name
