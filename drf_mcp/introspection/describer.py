@@ -14,7 +14,7 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.outputs import response_schema
 from drf_mcp.introspection.path_parameters import path_parameters
 from drf_mcp.introspection.per_user import body_for_anybody
-from drf_mcp.introspection.query.parameters import paging_parameters, query_parameters
+from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
@@ -58,11 +58,11 @@ class Describer:
         """Return the parts of the description, put together."""
         return EndpointSchema(
             path=self.guard("get_path_parameters", self.any_path),
-            query=self.guard("get_query_parameters", self.pages),
+            query=self.guard("get_query_parameters", self.query.pages),
             body=self.guard("get_request_body", Body("open", schema={})),
             output=self.guard("get_response_schema", {}),
-            paginated=bool(self.pages),
-            computed_query=self.inspection.query_reading.computed,
+            paginated=bool(self.query.pages),
+            computed_query=self.query.undeclared.reading.computed,
         )
 
     def get_path_parameters(self) -> Parameters:
@@ -71,7 +71,7 @@ class Describer:
 
     def get_query_parameters(self) -> Parameters:
         """Return the parameters of filters, pagination and versioning, and others that are read."""
-        return query_parameters(self.inspection, self.pages)
+        return self.query.get_parameters()
 
     def get_request_body(self) -> Body:
         """Return the body that the handler takes from one caller or another."""
@@ -82,8 +82,8 @@ class Describer:
         return response_schema(self.inspection)
 
     @cached_property
-    def pages(self) -> Parameters:
-        return paging_parameters(self.inspection)
+    def query(self) -> QueryParameters:
+        return QueryParameters(self.inspection)
 
     @property
     def any_path(self) -> Parameters:

@@ -16,7 +16,6 @@ from drf_mcp.introspection.portable import portable
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import Reading, read
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.source.queries import QueryReading
 from drf_mcp.introspection.source.trees import get_synchronous_name
 from drf_mcp.introspection.types import UNSAID, Finding, Schema
 from drf_mcp.introspection.unsent_request import negotiate, unsent_request
@@ -46,7 +45,6 @@ class Inspection:
         self.serializer: Any = None  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
         self.written: Any = UNSAID  # what they wrote, once that is known
-        self.query_reading = QueryReading({}, is_open=True)  # replaced once that is known
         self.place = place_of(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
@@ -77,6 +75,14 @@ class Inspection:
         return self.attempt(
             lambda: find_annotations(self.view, self.handler_name, self.method), ANNOTATE, None
         )
+
+    def get_declared_parameters(self, location: str) -> dict[str, Any]:
+        """Return the OpenAPI parameters that people wrote, by name; None for one taken out."""
+        if self.annotations is None:
+            return {}
+        written: dict[tuple[str, str], Any] = {}
+        written = self.attempt(self.annotations.parameters, ANNOTATE, written)
+        return {name: declared for (name, at), declared in written.items() if at == location}
 
     def shaped(self, schema: Schema) -> Schema:
         """Return a schema for input in the portable subset, or as it is if that was chosen."""

@@ -10,7 +10,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer
 from drf_mcp.introspection.fields import represented
 from drf_mcp.introspection.fields.shared import shared
 from drf_mcp.introspection.inspection import GUARD, STANDARD, Inspection
-from drf_mcp.introspection.query.pagination import page_schema
+from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.source.handlers import mentions, read
 from drf_mcp.introspection.source.overrides import is_drf_code
@@ -86,7 +86,7 @@ def listed(view: Any) -> Schema:
     rows = serialized(view.get_serializer(many=True))
     if not is_drf_code(type(view), "paginate_queryset", "get_paginated_response"):
         return {}
-    return rows if view.paginator is None else page_schema(view.paginator, rows)
+    return rows if view.paginator is None else get_pages(view.paginator).get_schema(rows)
 
 
 def serialized(serializer: BaseSerializer[Any]) -> Schema:

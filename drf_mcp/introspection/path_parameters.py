@@ -13,8 +13,7 @@ from drf_mcp.introspection.fields.model_fields import model_field, value_schema
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
 from drf_mcp.introspection.patterns import is_ecmascript
-from drf_mcp.introspection.query.parameters import declared_in
-from drf_mcp.introspection.query.versions import version_schema
+from drf_mcp.introspection.query.parameters import VersionParameter
 from drf_mcp.introspection.source.handlers import read
 from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import explain, model_name, text
@@ -46,7 +45,7 @@ CONVERTERS: dict[type, Schema] = {
 
 def path_parameters(inspection: Inspection, kwargs: PathKwargs) -> Parameters:
     """Return a required parameter for each path kwarg."""
-    written = declared_in(inspection, "path")
+    written = inspection.get_declared_parameters("path")
     if "pk" in kwargs and "id" not in kwargs and "id" in written:
         # By this name drf-spectacular shows it.
         written.setdefault("pk", written["id"])
@@ -82,7 +81,7 @@ def kwarg_schema(inspection: Inspection, kwarg: PathKwarg, written: Any) -> Sche
 def described(inspection: Inspection, kwarg: PathKwarg) -> Schema:
     """Return what the route says of a kwarg, and what the kwarg names."""
     if is_version(inspection.view, kwarg):
-        return version_schema(inspection.view)
+        return VersionParameter(inspection.view).get_schema()
     routed = route_schema(kwarg)
     named = named_schema(inspection, kwarg)
     words = named.pop("description", "")

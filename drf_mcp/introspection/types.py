@@ -98,14 +98,13 @@ class ClosedSet:
     separator: ClassVar[str] = ""
 
     @property
-    def words(self) -> str:
-        """What is accepted."""
-        raise NotImplementedError
-
-    @property
     def choices(self) -> tuple[str, ...]:
-        """The texts to name, () where words tell them."""
+        """The texts to name, () where the schema says it."""
         return ()
+
+    def get_schema(self) -> Schema:
+        """Return the schema of one text that is accepted."""
+        return {"enum": list(self.choices)} if self.choices else {}
 
     def takes(self, text: str) -> bool:
         """Return whether the view makes use of one text."""

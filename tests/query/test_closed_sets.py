@@ -423,7 +423,7 @@ def test_a_number_is_refused_where_http_ignores_it(listed, pagination_class, nam
         problem = only_problem(result)
         assert problem["pointer"] == f"/{name}"
         least = 0 if name == "offset" else 1
-        assert problem["accepted"] == f"a whole number of at least {least}"
+        assert problem["accepted"] == f"an integer of at least {least}"
     else:
         assert result.data["results"] == orders.get(**{name: text}).json()["results"]
 

@@ -15,10 +15,12 @@ from drf_mcp.introspection.merge import either_fields
 from drf_mcp.introspection.openapi import declared_parameters, own_parameters
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import (
+    find_class_attribute,
+    find_package,
+    is_drf_code,
     is_left_to_frameworks,
     is_same_for_every_request,
 )
-from drf_mcp.introspection.source.overrides import is_drf_code, find_package, find_class_attribute
 from drf_mcp.introspection.text import explain, listing
 from drf_mcp.introspection.types import (
     ClosedSet,

@@ -9,8 +9,9 @@ from django.core.checks import CheckMessage, Error, Warning
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
+from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.locations import place_of
-from drf_mcp.introspection.query.parameters import lost_filters
+from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
@@ -119,7 +120,8 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
 def check_filters(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
         if getattr(tool.endpoint.view_class, "filter_backends", None):
-            for finding in lost_filters(tool.view, tool.endpoint.method):
+            inspection = Inspection(tool.view, tool.endpoint.method)
+            for finding in QueryParameters(inspection).get_lost_filters():
                 yield Warning(
                     f"{name} lacks filters that its endpoint takes over HTTP: {finding.message}",
                     hint=finding.remedy,
