@@ -1,61 +1,96 @@
-"""What a schema accepts, in the words of an error message."""
+"""Schemas in the words of descriptions and error messages."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from drf_mcp.introspection.field_schema import facts_of, kind_of
-from drf_mcp.introspection.portable import spoken
+from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.text import listing
-from drf_mcp.introspection.types import Schema
 
 ARTICLES = {"array": "an", "integer": "an", "object": "an"}
 MOST_CHOICES = 20
 
 
-def in_words(schema: Schema) -> str | None:
-    """Return what a schema accepts: "an integer from 1 to 5"; None if it says nothing."""
-    choices = schema.get("enum")
-    if choices:
-        shown = listing(choices[:MOST_CHOICES])
-        return f"one of {shown}" + (", …" if len(choices) > MOST_CHOICES else "")
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        kind = next((name for name in kind if name != "null"), None)
-        schema = schema | {"type": kind}
-    if kind is None:
-        return None
-    if kind == "array":
-        inner = in_words(schema.get("items") or {})
-        return f"an array, each item {inner}" if inner else "an array"
-    name = named_kind(schema) if kind in ("string", "number") else ""
-    # What has a kind of its own is never empty.
-    shortest = None if name else schema.get("minLength")
-    phrases = [name or f"{ARTICLES.get(kind, 'a')} {spoken(schema)}"]
-    phrases += span(schema.get("minimum"), schema.get("maximum"), "")
-    phrases += span(shortest, schema.get("maxLength"), " characters")
-    if "pattern" in schema:
-        phrases.append(f"matching {schema['pattern']}")
-    if finder := facts_of(schema).finder:
-        phrases.append(f"that {finder} gives")
-    return " ".join(phrases)
+class SchemaWords:
+    """A schema put in words, from its keywords and its meaning alone.
 
+    Args:
+        schema: any JSON Schema.
+    """
 
-def named_kind(schema: Schema) -> str:
-    """Return the kind of a string or number with its limits; "" if it has no name."""
-    kind, limits = kind_of(schema), facts_of(schema).limits
-    if kind is None or not limits:
-        return kind.words if kind else ""
-    words, bracket, inside = kind.words.removesuffix(")").partition(" (")
-    return f"{words} ({', '.join([inside, *limits] if bracket else limits)})"
+    def __init__(self, schema: Any) -> None:
+        self.schema = FieldSchema.of(schema)
 
+    @property
+    def accepted(self) -> str | None:
+        """The accepted values: "an integer from 1 to 5"; None if the schema is open."""
+        choices = self.schema.get("enum")
+        if choices:
+            shown = listing(choices[:MOST_CHOICES])
+            return f"one of {shown}" + (", …" if len(choices) > MOST_CHOICES else "")
+        if not self.schema.types:
+            return None
+        kind = self.schema.types[0]
+        if kind == "array":
+            inner = SchemaWords(self.schema.get("items")).accepted
+            return f"an array, each item {inner}" if inner else "an array"
+        return " ".join(self.phrases(kind))
 
-def span(low: Any, high: Any, unit: str) -> list[str]:
-    """Return the words for bounds, as far as there are any."""
-    if low is not None and high is not None:
-        return [f"from {low} to {high}{unit}"]
-    bound = high if low is None else low
-    unit = unit.removesuffix("s") if bound == 1 else unit
-    if low is not None:
-        return [f"of at least {low}{unit}"]
-    return [] if high is None else [f"of at most {high}{unit}"]
+    def phrases(self, json_type: str) -> list[str]:
+        name = self.kind_name if json_type in ("string", "number") else ""
+        finder = self.schema.meaning.finder
+        return [
+            name or f"{ARTICLES.get(json_type, 'a')} {json_type}",
+            *self.span("minimum", "maximum", ""),
+            # What has a kind of its own is never empty.
+            *self.span("" if name else "minLength", "maxLength", " characters"),
+            *([f"matching {self.schema['pattern']}"] if "pattern" in self.schema else ()),
+            *([f"that {finder} gives"] if finder else ()),
+        ]
+
+    @property
+    def kind_name(self) -> str:
+        """The kind of a string or number with its limits; "" without a kind."""
+        kind, limits = self.schema.kind, self.schema.meaning.limits
+        if kind is None or not limits:
+            return kind.words if kind else ""
+        words, bracket, inside = kind.words.removesuffix(")").partition(" (")
+        return f"{words} ({listing([inside, *limits] if bracket else limits)})"
+
+    def span(self, least: str, most: str, unit: str) -> list[str]:
+        low, high = self.schema.get(least), self.schema.get(most)
+        if low is not None and high is not None:
+            return [f"from {low} to {high}{unit}"]
+        bound = high if low is None else low
+        unit = unit.removesuffix("s") if bound == 1 else unit
+        if low is not None:
+            return [f"of at least {low}{unit}"]
+        return [] if high is None else [f"of at most {high}{unit}"]
+
+    @property
+    def intention(self) -> str:
+        """The accepted values, an object by its members; "" for an open schema."""
+        if self.schema.get("type") == "array":
+            inner = SchemaWords(self.schema.get("items")).intention
+            return f"an array, each item {inner}" if inner else "an array"
+        names = listing(self.schema.get("properties", ()))
+        if names:
+            return f"an object with {names}"
+        return self.accepted or self.schema.meaning.intention
+
+    @property
+    def type_name(self) -> str:
+        """The type: "array of integer"; "any value" for an open schema."""
+        if self.schema.get("enum"):
+            return f"one of {listing(self.schema['enum'])}"
+        kind = self.schema.get("type") or "any value"
+        if kind == "array" and self.schema.get("items"):
+            return f"array of {SchemaWords(self.schema['items']).type_name}"
+        return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+    @property
+    def type_name_with_members(self) -> str:
+        """The type, an object with the names of its members."""
+        is_object = self.schema.get("type") == "object"
+        names = listing(self.schema.get("properties") or ()) if is_object else ""
+        return f"object with {names}" if names else self.type_name

@@ -1,11 +1,9 @@
-"""What is known of a value and has no keyword in a schema: data, from which words are made."""
+"""JSON Schemas that carry, beside their keywords, what no keyword can say of a value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
-
-from drf_mcp.introspection.types import Schema
 
 # The word "text", and an image of one pixel.
 TEXT = "dGV4dA=="
@@ -63,63 +61,139 @@ def own_format(format_name: str) -> Kind:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What is known of a value.
+class Meaning:
+    """What is known of a value beside the keywords of its schema.
 
     Attributes:
         kind: the kind of text or number, None if nothing but its JSON type is known.
         limits: the bounds that no keyword holds, in words.
-        meant: what it is meant to be, in words, where anything is taken.
+        intention: a description of the intended values, where the schema takes any.
         finder: the tool that lists the objects it identifies, "" if there is none.
     """
 
     kind: Kind | None = None
     limits: tuple[str, ...] = ()
-    meant: str = ""
+    intention: str = ""
     finder: str = ""
 
 
-UNKNOWN = Facts()
+UNKNOWN = Meaning()
 
 
-class Described(Schema):
-    """A schema that carries facts, which are never written as JSON.
+class FieldSchema(dict[str, Any]):
+    """A JSON Schema with the meaning of its value.
 
-    ``schema | {...}`` keeps them; ``{**schema}`` does not.
+    The keywords are the members; the meaning is data that is never written as JSON. The
+    portable writer, error answers and examples read it instead of the description.
+    ``schema | {...}`` keeps the meaning, ``{**schema}`` does not.
     """
 
-    def __init__(self, schema: Schema, facts: Facts) -> None:
+    def __init__(self, schema: Any = (), meaning: Meaning = UNKNOWN) -> None:
         super().__init__(schema)
-        self.facts = facts
+        self.meaning = meaning
+
+    @classmethod
+    def of(cls, schema: Any) -> FieldSchema:
+        """Return any JSON Schema as one with a meaning; an open one for True and False."""
+        if isinstance(schema, FieldSchema):
+            return schema
+        return cls(schema if isinstance(schema, dict) else ())
 
     def __or__(self, other: Any) -> Any:
-        """Return the schema with other members, and the same facts."""
-        return Described({**self, **other}, self.facts)
+        return FieldSchema({**self, **other}, self.meaning)
+
+    def meaning_also(self, **meaning: Any) -> FieldSchema:
+        """Return the schema with further members of its meaning."""
+        return FieldSchema(self, replace(self.meaning, **meaning))
+
+    def of_kind(self, kind: Kind) -> FieldSchema:
+        """Return the schema of values of a kind, which the description names."""
+        return FieldSchema(explain(self, kind.sentence), replace(self.meaning, kind=kind))
+
+    def limited(self, *limits: str) -> FieldSchema:
+        """Return the schema with bounds that have no keyword: ``at most 7 digits``."""
+        sentence = ", ".join(limits)
+        known = (*self.meaning.limits, *limits)
+        words = sentence[:1].upper() + sentence[1:]
+        return FieldSchema(explain(self, words), replace(self.meaning, limits=known))
+
+    @property
+    def types(self) -> list[str]:
+        """The JSON types of the value, null aside."""
+        kind = self.get("type") or []
+        return [name for name in ([kind] if isinstance(kind, str) else kind) if name != "null"]
+
+    @property
+    def kind(self) -> Kind | None:
+        """The kind of text or number, by the meaning or by ``format``."""
+        name = self.get("format")
+        if self.meaning.kind is not None or not isinstance(name, str):
+            return self.meaning.kind
+        if name in FORMATS:
+            return FORMATS[name]
+        return own_format(name) if "string" in self.types else None
+
+    def nullable(self) -> FieldSchema:
+        """Return the schema of the same values and null."""
+        widened = self | {}
+        if "type" in self:
+            widened["type"] = [*self.types, "null"]
+        if "enum" in self and None not in self["enum"]:
+            widened["enum"] = [*self["enum"], None]
+        if "anyOf" in self:
+            widened["anyOf"] = [*self["anyOf"], {"type": "null"}]
+        return FieldSchema(widened, self.meaning)
+
+    def has_room_for(self, value: Any) -> bool:
+        """Return True if a value of the schema's type keeps to its choices and bounds."""
+        size = len(value) if isinstance(value, (str, list, dict)) else value
+        least = [self[name] for name in ("minimum", "minLength", "minItems") if name in self]
+        most = [self[name] for name in ("maximum", "maxLength", "maxItems") if name in self]
+        within = all(low <= size for low in least) and all(size <= high for high in most)
+        return within and value in self.get("enum", [value])
+
+    def union(self, other: Any) -> FieldSchema:
+        """Return a schema that takes the values of either schema.
+
+        Equal keywords are kept; enumerations and members are joined; a member is required
+        if both schemas require it.
+        """
+        other = FieldSchema.of(other)
+        if self == other and self.meaning == other.meaning:
+            return self
+        common = {name: value for name, value in self.items() if other.get(name) == value}
+        both = FieldSchema(common, self.meaning if self.meaning == other.meaning else UNKNOWN)
+        if "description" in self:
+            both["description"] = self["description"]
+        if "enum" in self and "enum" in other:
+            both["enum"] = self["enum"] + [v for v in other["enum"] if v not in self["enum"]]
+        if "items" in self and "items" in other:
+            both["items"] = FieldSchema.of(self["items"]).union(other["items"])
+        if "properties" in self and "properties" in other:
+            self._join_members(other, both)
+        return both
+
+    def _join_members(self, other: FieldSchema, both: FieldSchema) -> None:
+        members, others = self["properties"], other["properties"]
+        joined = {
+            name: FieldSchema.of(member).union(others.get(name, member))
+            for name, member in members.items()
+        }
+        both["properties"] = {**others, **joined}
+        both.pop("required", None)
+        needed = other.get("required", ())
+        required = [name for name in self.get("required", ()) if name in needed]
+        if required:
+            both["required"] = required
 
 
-def facts_of(schema: Any) -> Facts:
-    """Return what a schema carries."""
-    return schema.facts if isinstance(schema, Described) else UNKNOWN
+def join_sentences(*parts: str) -> str:
+    """Join texts, each closed like a sentence; empty and repeated ones are left out."""
+    closed = [part if part[-1] in ".!?" else f"{part}." for part in parts if part]
+    return " ".join(dict.fromkeys(closed))
 
 
-def knowing(schema: Schema, **facts: Any) -> Schema:
-    """Return a schema that carries further facts."""
-    return with_facts(schema, replace(facts_of(schema), **facts))
-
-
-def with_facts(schema: Schema, facts: Facts) -> Schema:
-    """Return a schema that carries these facts."""
-    return schema if facts == facts_of(schema) else Described(schema, facts)
-
-
-def kind_of(schema: Schema) -> Kind | None:
-    """Return the kind of a text or number, by what the schema carries or by its format."""
-    known = facts_of(schema).kind
-    name = schema.get("format")
-    if known is not None or not isinstance(name, str):
-        return known
-    if name in FORMATS:
-        return FORMATS[name]
-    types = schema.get("type")
-    is_text = "string" in types if isinstance(types, list) else types == "string"
-    return own_format(name) if is_text else None
+def explain(schema: dict[str, Any], *parts: str) -> dict[str, Any]:
+    """Return the schema with sentences added to the end of its description."""
+    description = join_sentences(schema.get("description", ""), *parts)
+    return schema | {"description": description} if description else schema

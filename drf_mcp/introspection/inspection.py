@@ -12,7 +12,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.locations import place_of
-from drf_mcp.introspection.portable import portable
+from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import Reading, read
 from drf_mcp.introspection.source.overrides import is_drf_code
@@ -86,7 +86,7 @@ class Inspection:
 
     def shaped(self, schema: Schema) -> Schema:
         """Return a schema for input in the portable subset, or as it is if that was chosen."""
-        return portable(schema) if self.portable else schema
+        return PortableWriter.write(schema) if self.portable else schema
 
     @property
     def calls(self) -> frozenset[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drf_mcp.introspection.annotations import CURRENT
-from drf_mcp.introspection.text import explain, text
+from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.text import text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
 INLINE = ("type", "enum", "items", "format", "default", "minimum", "maximum", "pattern")

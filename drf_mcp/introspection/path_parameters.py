@@ -9,6 +9,7 @@ from typing import Any
 from django.urls import converters
 from rest_framework.versioning import NamespaceVersioning, URLPathVersioning
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.model_fields import model_field, value_schema
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
@@ -16,7 +17,7 @@ from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.query.parameters import VersionParameter
 from drf_mcp.introspection.source.handlers import read
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import explain, model_name, text
+from drf_mcp.introspection.text import model_name, text
 from drf_mcp.introspection.types import (
     PLAIN,
     Handling,

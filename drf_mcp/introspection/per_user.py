@@ -9,7 +9,6 @@ from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.fields.shared import is_known
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.merge import either_body
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body.describer import NONE, request_body
 from drf_mcp.introspection.request_body.handling import inside
@@ -71,7 +70,7 @@ def body_for_all(inspection: Inspection) -> Body:
     for other in others(inspection, failed):
         if failed:
             del inspection.findings[known:]
-        body, failed = (other if failed else either_body(body, other)), False
+        body, failed = (other if failed else body.union(other)), False
     return body
 
 

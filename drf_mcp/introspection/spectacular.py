@@ -33,7 +33,7 @@ from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.openapi import converted
-from drf_mcp.introspection.references import resolved
+from drf_mcp.introspection.portable import ReferenceResolver
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import UNSAID, AnyField, Schema
 
@@ -263,7 +263,7 @@ class Annotations:
     def plain(self, schema: Any) -> Schema:
         """Return a schema of OpenAPI 3.0 as JSON Schema, its references put in place."""
         with LOCK:
-            return converted(resolved(schema, REGISTRY.document()))
+            return converted(ReferenceResolver(REGISTRY.document()).resolve(schema))
 
 
 def by_media_type(content: Mapping[str, Any]) -> Any:

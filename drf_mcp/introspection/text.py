@@ -1,4 +1,4 @@
-"""Plain words for descriptions: lazy text resolved, markup removed, sentences joined."""
+"""Plain words for descriptions: lazy text resolved, markup removed, names of models."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 from django.utils.encoding import force_str
 from django.utils.text import camel_case_to_spaces
 
-from drf_mcp.introspection.types import Schema
-
 HISSING = re.compile(r"(?:s|x|z|ch|sh)$", re.IGNORECASE)
 CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
 TAG = re.compile(r"</?[a-zA-Z][^>]*>")
@@ -22,18 +20,6 @@ def text(value: Any) -> str:
     if not value:
         return ""
     return " ".join(html.unescape(TAG.sub(" ", force_str(value))).split())
-
-
-def sentences(*parts: str) -> str:
-    """Join texts, each closed like a sentence; empty and repeated ones are left out."""
-    closed = [part if part[-1] in ".!?" else f"{part}." for part in parts if part]
-    return " ".join(dict.fromkeys(closed))
-
-
-def explain(schema: Schema, *parts: str) -> Schema:
-    """Return the schema with sentences added to the end of its description."""
-    description = sentences(schema.get("description", ""), *parts)
-    return schema | {"description": description} if description else schema
 
 
 def listing(values: Iterable[Any]) -> str:

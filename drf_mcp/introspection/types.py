@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 
 if TYPE_CHECKING:
     from rest_framework.fields import Field
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema (2020-12) as the dict that becomes JSON."""
-
 
 AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
 """A serializer field of whatever values."""
@@ -73,13 +75,21 @@ class Handling:
     relations: Mapping[Place, Relation] = field(default_factory=dict)
 
     def under(self, name: str) -> Handling:
-        """Return what has to be known of an object whose member this is of."""
+        """Return the handling of an object, from that of its member."""
 
-        def below(places: Mapping[Place, Known]) -> dict[Place, Known]:
+        def nested(places: Mapping[Place, Known]) -> dict[Place, Known]:
             return {(name, *place): places[place] for place in places}
 
-        secrets = frozenset(below(dict.fromkeys(self.secrets)))
-        return Handling(below(self.uploads), below(self.forms), secrets, below(self.relations))
+        secrets = frozenset(nested(dict.fromkeys(self.secrets)))
+        return Handling(nested(self.uploads), nested(self.forms), secrets, nested(self.relations))
+
+    def union(self, other: Handling) -> Handling:
+        return Handling(
+            {**other.uploads, **self.uploads},
+            {**other.forms, **self.forms},
+            self.secrets | other.secrets,
+            {**other.relations, **self.relations},
+        )
 
 
 PLAIN = Handling()
@@ -107,7 +117,6 @@ class ClosedSet:
         return {"enum": list(self.choices)} if self.choices else {}
 
     def takes(self, text: str) -> bool:
-        """Return whether the view makes use of one text."""
         raise NotImplementedError
 
     def ignored(self, text: str) -> list[str]:
@@ -141,8 +150,35 @@ class Parameter:
 
     @property
     def write_only(self) -> bool:
-        """True if no answer repeats the value."""
         return () in self.handling.secrets
+
+    def union(self, other: Parameter) -> Parameter:
+        """Return the parameter as one caller or another may send it."""
+        return replace(
+            self,
+            schema=FieldSchema.of(self.schema).union(other.schema),
+            required=self.required and other.required,
+            handling=self.handling.union(other.handling),
+            listed=self.listed or other.listed,
+            closed=self.closed if self.closed == other.closed else None,
+        )
+
+    def optional(self) -> Parameter:
+        """Return a member of one object that is left out where a list is sent in its place."""
+        words = "Required for one object" if self.required else ""
+        return replace(self, schema=explain(self.schema, words), required=False)
+
+
+def join_parameters(*groups: Parameters) -> Parameters:
+    """Return the parameters of any group; required are those that every group requires."""
+    by_name = [{parameter.name: parameter for parameter in group} for group in groups]
+    joined = {}
+    for name in dict.fromkeys(name for group in by_name for name in group):
+        members = [group[name] for group in by_name if name in group]
+        parameter = reduce(Parameter.union, members)
+        required = parameter.required and len(members) == len(groups)
+        joined[name] = replace(parameter, required=required)
+    return tuple(joined.values())
 
 
 @dataclass(frozen=True)
@@ -164,6 +200,42 @@ class Body:
     schema: Schema | None = None
     handling: Handling = PLAIN
     keys: Mapping[Place, Place] = field(default_factory=dict)
+
+    def union(self, other: Body) -> Body:
+        """Return a body that takes the values of either body."""
+        if self == other:
+            return self
+        keys = {**other.keys, **self.keys}
+        if self.kind != other.kind or self.kind == "either":
+            if not {self.kind, other.kind} <= {"object", "list", "either"}:
+                return Body("open", schema={})
+            return replace(self.or_rows(other), keys=keys)
+        if self.kind == "object":
+            return Body("object", fields=join_parameters(self.fields, other.fields), keys=keys)
+        schema = FieldSchema.of(self.schema).union(other.schema)
+        return Body(
+            self.kind, schema=schema, handling=self.handling.union(other.handling), keys=keys
+        )
+
+    def or_rows(self, other: Body) -> Body:
+        bodies = (self, other)
+        schemas = [FieldSchema.of(body.schema) for body in bodies if body.schema is not None]
+        fields = reduce(join_parameters, (body.fields for body in bodies if body.kind != "list"))
+        return Body(
+            "either",
+            fields=tuple(map(Parameter.optional, fields)),
+            schema=reduce(FieldSchema.union, schemas),
+            handling=self.handling.union(other.handling),
+        )
+
+    def with_members_of_rows(self, other: Body) -> Body:
+        """Return a list body whose rows may have the members of another's, all optional."""
+        rows, others = ((body.schema or {}).get("items", {}) for body in (self, other))
+        if "properties" not in rows or "properties" not in others:
+            return replace(self, schema={**(self.schema or {}), "items": {}})
+        properties = {**others["properties"], **rows["properties"]}
+        schema = {**(self.schema or {}), "items": {**rows, "properties": properties}}
+        return replace(self, schema=schema, handling=self.handling.union(other.handling))
 
 
 @dataclass(frozen=True)

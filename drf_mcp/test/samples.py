@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.examples import example
+from drf_mcp.introspection.examples import Example
 from drf_mcp.introspection.field_schema import PNG, TEXT
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
@@ -49,7 +49,7 @@ def value_of(argument: Argument, tool: Tool, row: Any) -> Any:
         value = contain(lambda: row_value(tool, parameter.name, row), lambda exc: None)
         if value is not None:
             return value if isinstance(value, int) else str(value)
-    value = example(parameter.schema, parameter.name)
+    value = Example(parameter.schema, parameter.name).value
     for place, relation in parameter.handling.relations.items():
         key = contain(lambda r=relation: first_key(r), lambda exc: None)  # type: ignore[misc]
         if key is not None:

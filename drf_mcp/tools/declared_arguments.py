@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from drf_mcp.introspection.names import portable_name
-from drf_mcp.introspection.portable import portable as portable_schema
+from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.request_body.handling import schema_handling
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
 from drf_mcp.tools.mirrored import KEYWORD
@@ -53,7 +53,7 @@ class DeclaredArguments:
         header = {KEYWORD: schema[KEYWORD]} if KEYWORD in schema else {}
         return Parameter(
             name,
-            {**portable_schema(plain), **header} if self.portable else plain,
+            {**PortableWriter.write(plain), **header} if self.portable else plain,
             required=schema.get("required") is True,
             multiple="repeat" if schema.get("type") == "array" else None,
         )

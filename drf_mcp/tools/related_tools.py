@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from drf_mcp.introspection.field_schema import knowing
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import model_of
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 from drf_mcp.tools.endpoints import Endpoint
 
@@ -102,7 +101,7 @@ def find_listed_model(endpoint: Endpoint) -> Any:
 def explain_finder(schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:
     """Return a schema that tells which tool finds the value at a place."""
     if not place:
-        return knowing(explain(schema, f"Find it with {finder}"), finder=finder)
+        return FieldSchema.of(explain(schema, f"Find it with {finder}")).meaning_also(finder=finder)
     if place[0] == ANY and isinstance(schema.get("items"), dict):
         return schema | {"items": explain_finder(schema["items"], place[1:], finder)}
     members = schema.get("properties", {})

@@ -6,10 +6,10 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.examples import example, example_arguments
+from drf_mcp.introspection.examples import Example, example_arguments
 from drf_mcp.introspection.field_schema import FORMATS
 from drf_mcp.introspection.fields import input_schema
-from drf_mcp.introspection.portable import portable
+from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
 
 
@@ -35,7 +35,7 @@ from drf_mcp.tools import registry
     ],
 )
 def test_a_value_is_of_the_kind_that_the_schema_asks_for(schema, value):
-    assert example(schema) == value
+    assert Example(schema).value == value
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(schema, value):
     ],
     ids=lambda field: type(field).__name__,
 )
-@pytest.mark.parametrize("shaped", [portable, lambda schema: schema])
+@pytest.mark.parametrize("shaped", [PortableWriter.write, lambda schema: schema])
 def test_a_field_takes_the_value_of_its_kind(field, shaped):
-    field.run_validation(example(shaped(input_schema(field))))
+    field.run_validation(Example(shaped(input_schema(field))).value)
 
 
 def test_every_kind_has_an_example():

@@ -14,10 +14,10 @@ from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.accepted import in_words
-from drf_mcp.introspection.examples import example
+from drf_mcp.introspection.accepted import SchemaWords
+from drf_mcp.introspection.examples import Example
 from drf_mcp.introspection.fields import input_schema
-from drf_mcp.introspection.portable import portable
+from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.bound_call import Call
 from example_project.shop.models import Customer
@@ -69,9 +69,9 @@ def as_it_is(schema):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-@pytest.mark.parametrize("narrow", [portable, as_it_is])
+@pytest.mark.parametrize("narrow", [PortableWriter.write, as_it_is])
 def test_a_kind_is_named(field, words, narrow):
-    assert in_words(narrow(input_schema(field))) == words
+    assert SchemaWords(narrow(input_schema(field))).accepted == words
 
 
 @pytest.mark.parametrize("said", [
@@ -82,11 +82,11 @@ def test_a_kind_is_named(field, words, narrow):
     "Find it with customers_list.",
     "Meant to be a date.",
 ])  # fmt: skip
-@pytest.mark.parametrize("narrow", [portable, as_it_is])
+@pytest.mark.parametrize("narrow", [PortableWriter.write, as_it_is])
 def test_a_help_text_is_no_fact(said, narrow):
     schema = narrow(input_schema(f.CharField(max_length=20, help_text=said)))
-    assert in_words(schema) == "a string from 1 to 20 characters"
-    assert example(schema) == "text"
+    assert SchemaWords(schema).accepted == "a string from 1 to 20 characters"
+    assert Example(schema).value == "text"
 
 
 class OwnText(f.CharField):
@@ -102,8 +102,8 @@ def test_a_help_text_of_an_item_says_nothing_of_what_is_meant():
 
 def test_a_bound_that_no_keyword_holds_is_told():
     earliest = MinValueValidator(date(2020, 1, 1))
-    schema = portable(input_schema(f.DateField(validators=[earliest])))
-    assert in_words(schema) == "a date (YYYY-MM-DD, at least 2020-01-01)"
+    schema = PortableWriter.write(input_schema(f.DateField(validators=[earliest])))
+    assert SchemaWords(schema).accepted == "a date (YYYY-MM-DD, at least 2020-01-01)"
 
 
 # --- The way from a field to an error message -------------------------------------------------

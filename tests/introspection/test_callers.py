@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import generics, serializers
 
-from drf_mcp.introspection.merge import either
+from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.types import Body, Parameter
 from tests.introspection.inspected import by_name, described, schemas
 
@@ -118,29 +118,27 @@ def test_plain_serializers_are_described_once(monkeypatch):
 
 
 def test_bodies_of_two_kinds_are_open():
-    from drf_mcp.introspection.merge import either_body
 
-    assert either_body(Body("object"), Body("none")).kind == "open"
-    assert either_body(Body("open", schema={}), Body("list", schema={})).kind == "open"
+    assert Body("object").union(Body("none")).kind == "open"
+    assert Body("open", schema={}).union(Body("list", schema={})).kind == "open"
 
 
 def test_one_body_or_a_list_of_them_is_either():
-    from drf_mcp.introspection.merge import either_body
 
     one = Body("object", fields=(Parameter("text", {"type": "string"}, required=True),))
     rows = Body("list", schema={"type": "array", "items": {}})
-    made = either_body(one, rows)
+    made = one.union(rows)
     assert (made.kind, made.schema) == ("either", rows.schema)
     (text,) = made.fields
     assert text.schema == {"type": "string", "description": "Required for one object."}
     assert not text.required
-    assert either_body(made, one).kind == either_body(rows, made).kind == "either"
+    assert made.union(one).kind == rows.union(made).kind == "either"
 
 
 def test_either_of_two_schemas_keeps_what_both_say():
     first = {"type": "string", "minLength": 2, "maxLength": 5}
     second = {"type": "string", "minLength": 3, "maxLength": 5}
-    assert either(first, second) == {"type": "string", "maxLength": 5}
+    assert FieldSchema(first).union(second) == {"type": "string", "maxLength": 5}
 
 
 def test_what_a_view_remembers_of_one_caller_it_forgets_for_the_other():

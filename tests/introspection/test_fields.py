@@ -24,7 +24,7 @@ from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 
 from drf_mcp.introspection.fields import input_schema, output_schema
-from drf_mcp.introspection.portable import portable
+from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.inspected import bare
 from tests.introspection.portability import assert_portable
 
@@ -147,7 +147,7 @@ def test_every_stock_field_is_in_the_table_or_tested_with_relations():
 
 @FIELDS
 def test_input_is_described(case):
-    schema = portable(input_schema(case.make))
+    schema = PortableWriter.write(input_schema(case.make))
     assert_portable(schema)
     assert case.accepts in (ABSENT, bare(schema))
 
@@ -161,7 +161,7 @@ def test_output_is_described(case):
 
 @FIELDS
 def test_field_and_schema_take_the_same(case):
-    schema = Draft202012Validator(portable(input_schema(case.make)))
+    schema = Draft202012Validator(PortableWriter.write(input_schema(case.make)))
     for value in case.taken:
         case.make.run_validation(value)
         schema.validate(value)
@@ -169,7 +169,7 @@ def test_field_and_schema_take_the_same(case):
 
 @FIELDS
 def test_field_and_schema_refuse_the_same(case):
-    schema = Draft202012Validator(portable(input_schema(case.make)))
+    schema = Draft202012Validator(PortableWriter.write(input_schema(case.make)))
     for value in case.refused:
         with pytest.raises(serializers.ValidationError):
             case.make.run_validation(value)
@@ -218,7 +218,7 @@ def test_what_a_field_gives_fits_its_output_schema(case):
     ],
 )  # fmt: skip
 def test_words_of_the_input(make, words):
-    assert portable(input_schema(make)).get("description", "") == words
+    assert PortableWriter.write(input_schema(make)).get("description", "") == words
 
 
 def test_output_tells_the_choices_in_words():
@@ -366,7 +366,7 @@ def test_method_with_a_hint_that_cannot_be_resolved_is_open():
 
 def test_file_path_is_one_of_the_files(tmp_path):
     (tmp_path / "a.txt").touch()
-    schema = portable(input_schema(f.FilePathField(str(tmp_path))))
+    schema = PortableWriter.write(input_schema(f.FilePathField(str(tmp_path))))
     assert bare(schema) == {"type": "string", "enum": [str(tmp_path / "a.txt")]}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.introspection.portable import portable
+from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.portability import assert_portable
 
 
@@ -58,8 +58,8 @@ from tests.introspection.portability import assert_portable
     ],
 )
 def test_keyword_is_brought_into_the_subset(schema, expected):
-    assert portable(schema) == expected
-    assert_portable(portable(schema))
+    assert PortableWriter.write(schema) == expected
+    assert_portable(PortableWriter.write(schema))
 
 
 @pytest.mark.parametrize(
@@ -85,18 +85,18 @@ def test_keyword_is_brought_into_the_subset(schema, expected):
     ],
 )
 def test_what_is_lost_is_said(schema, words):
-    made = portable(schema)
+    made = PortableWriter.write(schema)
     assert made["description"] == words
     assert_portable(made)
 
 
 def test_own_description_goes_first():
     schema = {"type": "string", "description": "Birthday", "format": "date"}
-    assert portable(schema)["description"] == "Birthday. Date, YYYY-MM-DD."
+    assert PortableWriter.write(schema)["description"] == "Birthday. Date, YYYY-MM-DD."
 
 
 def test_long_description_is_cut_between_words():
-    made = portable({"description": "word " * 400})
+    made = PortableWriter.write({"description": "word " * 400})
     assert len(made["description"]) <= 1024
     assert made["description"].endswith("word…")
 
@@ -106,19 +106,22 @@ def test_recursive_reference_is_cut():
         "type": "object",
         "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
     }
-    made = portable({"$ref": "#/$defs/tree", "$defs": {"tree": tree}})
+    made = PortableWriter.write({"$ref": "#/$defs/tree", "$defs": {"tree": tree}})
     assert made["properties"]["children"] == {"type": "array", "items": {}}
     assert_portable(made)
 
 
 def test_reference_goes_through_escaped_names():
     schema = {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "boolean"}}}
-    assert portable(schema) == {"type": "boolean"}
+    assert PortableWriter.write(schema) == {"type": "boolean"}
 
 
 def test_member_named_like_a_keyword_is_a_member():
     properties = {"definitions": {"type": "string"}, "enum": {"type": "integer"}}
-    assert portable({"type": "object", "properties": properties})["properties"] == properties
+    assert (
+        PortableWriter.write({"type": "object", "properties": properties})["properties"]
+        == properties
+    )
 
 
 KEYWORDS = [
@@ -162,10 +165,10 @@ SCHEMAS = st.recursive(
 
 @given(SCHEMAS)
 def test_any_schema_becomes_portable(schema):
-    assert_portable(portable(schema))
+    assert_portable(PortableWriter.write(schema))
 
 
 @given(SCHEMAS)
 def test_a_portable_schema_stays_as_it_is(schema):
-    once = portable(schema)
-    assert portable(once) == once
+    once = PortableWriter.write(schema)
+    assert PortableWriter.write(once) == once

@@ -17,7 +17,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.validators import UniqueForDateValidator, UniqueTogetherValidator
 
 from drf_mcp.introspection.fields import input_schema, output_schema
-from drf_mcp.introspection.portable import portable
+from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.inspected import bare
 from tests.introspection.portability import assert_portable
 
@@ -78,7 +78,7 @@ def field_of(**fields) -> serializers.Field:
 
 
 def test_model_serializer_is_described():
-    schema = portable(input_schema(BookSerializer()))
+    schema = PortableWriter.write(input_schema(BookSerializer()))
     assert_portable(schema)
     assert bare(schema) == {
         "type": "object",
@@ -116,7 +116,7 @@ def test_model_serializer_is_described():
     ],
 )
 def test_words_of_model_fields(name, words):
-    schema = portable(input_schema(BookSerializer()))
+    schema = PortableWriter.write(input_schema(BookSerializer()))
     assert schema["properties"][name]["description"] == words
 
 
@@ -136,7 +136,7 @@ def test_words_of_model_fields(name, words):
 )  # fmt: skip
 def test_relation_has_the_type_of_its_key(relation, accepts, represents):
     made = field_of(relation=relation)
-    assert bare(portable(input_schema(made))) == accepts
+    assert bare(PortableWriter.write(input_schema(made))) == accepts
     assert bare(output_schema(made)) == represents
 
 
@@ -203,7 +203,7 @@ def test_relation_to_nothing_known_is_open():
 def test_relation_takes_and_gives_what_its_schema_says():
     group = Group.objects.create(name="staff")
     made = field_of(group=serializers.PrimaryKeyRelatedField(queryset=Group.objects.all()))
-    schema = Draft202012Validator(portable(input_schema(made)))
+    schema = Draft202012Validator(PortableWriter.write(input_schema(made)))
     assert made.run_validation(group.pk) == group
     schema.validate(group.pk)
     with pytest.raises(serializers.ValidationError):
@@ -243,7 +243,7 @@ LINE = {
 
 
 def test_nested_serializers_are_described():
-    schema = portable(input_schema(OrderSerializer()))
+    schema = PortableWriter.write(input_schema(OrderSerializer()))
     assert_portable(schema)
     assert bare(schema) == {
         "type": "object",
@@ -283,7 +283,7 @@ def test_recursion_is_cut():
         def get_fields(self):
             return {"name": serializers.CharField(), "children": Tree(many=True)}
 
-    schema = portable(input_schema(Tree()))
+    schema = PortableWriter.write(input_schema(Tree()))
     assert_portable(schema)
     assert schema["properties"]["children"]["items"] == {
         "type": "object",
@@ -299,7 +299,7 @@ def test_endless_nesting_of_new_classes_is_cut():
 
         return type("Deeper", (serializers.Serializer,), {"get_fields": get_fields})
 
-    assert_portable(portable(input_schema(nest()())))
+    assert_portable(PortableWriter.write(input_schema(nest()())))
 
 
 def test_validators_of_the_serializer_are_told():

@@ -8,8 +8,9 @@ from typing import Any
 
 from rest_framework import fields
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.table import accepts, array_of, represents
-from drf_mcp.introspection.text import explain, listing, says_more, text
+from drf_mcp.introspection.text import listing, says_more, text
 from drf_mcp.introspection.types import Schema
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import fields
 
+from drf_mcp.introspection.accepted import SchemaWords
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.hints import returned_schema
 from drf_mcp.introspection.fields.table import (
     accepts,
@@ -15,8 +17,6 @@ from drf_mcp.introspection.fields.table import (
     represents,
     unknown,
 )
-from drf_mcp.introspection.portable import spoken
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import Schema
 
 accepts(fields.Field, fields.ModelField)(unknown)
@@ -66,5 +66,5 @@ def with_values(schema: Schema, values: Schema) -> Schema:
 def method(field: fields.SerializerMethodField) -> Schema:
     """Describe what a serializer's method returns: the hint, in words, as nothing enforces it."""
     function: Any = getattr(type(field.parent), field.method_name or "", None)
-    hinted = spoken(returned_schema(function)) if callable(function) else "any value"
+    hinted = SchemaWords(returned_schema(function)).type_name if callable(function) else "any value"
     return {} if hinted == "any value" else explain({}, f"Meant to be {hinted}")

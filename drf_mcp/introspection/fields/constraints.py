@@ -11,10 +11,10 @@ from django.core import validators
 from rest_framework.fields import RegexField, SlugField
 from rest_framework.validators import UniqueValidator
 
-from drf_mcp.introspection.field_schema import facts_of, knowing
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.source.overrides import find_package
-from drf_mcp.introspection.text import explain, listing, text
+from drf_mcp.introspection.text import listing, text
 from drf_mcp.introspection.types import AnyField, Schema
 
 SAFE_INTEGER = 2**53 - 1
@@ -75,7 +75,7 @@ def bounded(
 def limited(schema: Schema, words: str) -> Schema:
     """Enter a bound as words, for the description and for error messages."""
     limit = f"{words[:1].lower()}{words[1:]}"
-    return knowing(explain(schema, words), limits=(*facts_of(schema).limits, limit))
+    return FieldSchema.of(schema).limited(limit)
 
 
 def as_number(limit: Any) -> int | float:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import relations
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.model_fields import (
     model_field,
     stored_schema,
@@ -20,7 +21,7 @@ from drf_mcp.introspection.fields.table import (
     output_schema,
     represents,
 )
-from drf_mcp.introspection.text import explain, model_name
+from drf_mcp.introspection.text import model_name
 from drf_mcp.introspection.types import Schema
 
 

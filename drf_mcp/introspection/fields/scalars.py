@@ -15,12 +15,12 @@ from drf_mcp.introspection.field_schema import (
     IMAGE,
     IP_ADDRESS,
     WHOLE_NUMBER,
+    FieldSchema,
     Kind,
-    knowing,
+    explain,
     own_format,
 )
 from drf_mcp.introspection.fields.table import accepts, represents
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import Schema
 from drf_mcp.settings import mcp_settings
 
@@ -36,9 +36,9 @@ def boolean(field: fields.BooleanField) -> Schema:
     return {"type": "boolean"}
 
 
-def of_kind(schema: Schema, kind: Kind) -> Schema:
+def of_kind(schema: Schema, kind: Kind) -> FieldSchema:
     """Return the schema of values of a kind, which the description says as well."""
-    return knowing(explain(schema, kind.sentence), kind=kind)
+    return FieldSchema.of(schema).of_kind(kind)
 
 
 # Strings
@@ -130,10 +130,7 @@ def number(field: fields.FloatField) -> Schema:
 @accepts(fields.DecimalField)
 def decimal(field: fields.DecimalField) -> Schema:
     """Describe a decimal number in the notation the field itself uses for output."""
-    limits = digits(field)
-    words = ", ".join(limits)
-    schema = explain(of_kind(decimal_output(field), DECIMAL), words[:1].upper() + words[1:])
-    return knowing(schema, limits=limits)
+    return of_kind(decimal_output(field), DECIMAL).limited(*digits(field))
 
 
 @represents(fields.DecimalField)
@@ -199,4 +196,4 @@ def file(field: fields.FileField) -> Schema:
     kind = IMAGE if isinstance(field, fields.ImageField) else FILE
     limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
     words = f"{kind.sentence} (data:TYPE;name=NAME;base64,...), at most {limit}"
-    return explain(knowing(STRING, kind=kind), words)
+    return explain(FieldSchema(STRING).meaning_also(kind=kind), words)

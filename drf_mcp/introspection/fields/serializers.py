@@ -10,6 +10,7 @@ from rest_framework.fields import HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.annotations import hidden_fields
+from drf_mcp.introspection.field_schema import explain, join_sentences
 from drf_mcp.introspection.fields.table import (
     accepted,
     accepts,
@@ -21,7 +22,7 @@ from drf_mcp.introspection.fields.table import (
     unknown,
 )
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import explain, listing, sentences, text
+from drf_mcp.introspection.text import listing, text
 from drf_mcp.introspection.types import AnyField, Schema
 
 DEEPEST = 10
@@ -123,7 +124,7 @@ def together(serializer: Any) -> dict[str, str]:
     for validator in serializer.validators:
         for name, remark in uniqueness(validator):
             remarks.setdefault(name, []).append(remark)
-    return {name: sentences(*lines) for name, lines in remarks.items()}
+    return {name: join_sentences(*lines) for name, lines in remarks.items()}
 
 
 def uniqueness(validator: Any) -> Iterator[tuple[str, str]]:

@@ -17,13 +17,13 @@ from typing import Any, TypeVar
 
 from rest_framework.fields import empty
 
-from drf_mcp.introspection.accepted import in_words, named_kind
+from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.annotations import declared_input
-from drf_mcp.introspection.field_schema import facts_of, knowing
+from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields.constraints import constrain
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import converts_like_drf, is_drf_code
-from drf_mcp.introspection.text import explain, listing, says_more, sentences, text
+from drf_mcp.introspection.text import listing, says_more, text
 from drf_mcp.introspection.types import AnyField, Schema
 
 Rule = Callable[[Any], Schema]
@@ -140,23 +140,13 @@ def stock(field: AnyField) -> Schema:
 
 def intended(schema: Schema, field: AnyField) -> Schema:
     """Return an open schema that says in words what a schema takes."""
-    meant = meaning_of(schema)
+    meant = SchemaWords(schema).intention
     if not meant:
         return {}
-    told = "" if named_kind(schema) else schema.get("description", "")
+    told = "" if SchemaWords(schema).kind_name else schema.get("description", "")
     null = "May be null" if field.allow_null else ""
-    return knowing(explain({}, f"Meant to be {meant}", told, null), meant=meant)
-
-
-def meaning_of(schema: Schema) -> str:
-    """Return what a schema takes in words, the members of an object by name; "" for anything."""
-    if schema.get("type") == "array":
-        inner = meaning_of(schema.get("items", {}))
-        return f"an array, each item {inner}" if inner else "an array"
-    names = listing(schema.get("properties", ()))
-    if names:
-        return f"an object with {names}"
-    return in_words(schema) or facts_of(schema).meant
+    words = explain({}, f"Meant to be {meant}", told, null)
+    return FieldSchema(words).meaning_also(intention=meant)
 
 
 def output_schema(field: AnyField) -> Schema:
@@ -180,7 +170,7 @@ def represented(field: AnyField) -> Schema:
 
 def introduced(field: AnyField, schema: Schema) -> Schema:
     """Return the schema with the field's own purpose at the head of its description."""
-    description = sentences(purpose(field), schema.get("description", ""))
+    description = join_sentences(purpose(field), schema.get("description", ""))
     return schema | {"description": description} if description else schema
 
 

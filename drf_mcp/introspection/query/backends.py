@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.utils.module_loading import import_string
 from rest_framework.filters import OrderingFilter, SearchFilter
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.merge import either_fields
 from drf_mcp.introspection.openapi import declared_parameters, own_parameters
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import (
@@ -21,7 +21,7 @@ from drf_mcp.introspection.source.overrides import (
     is_left_to_frameworks,
     is_same_for_every_request,
 )
-from drf_mcp.introspection.text import explain, listing
+from drf_mcp.introspection.text import listing
 from drf_mcp.introspection.types import (
     ClosedSet,
     Finding,
@@ -29,6 +29,7 @@ from drf_mcp.introspection.types import (
     Parameter,
     Parameters,
     Schema,
+    join_parameters,
 )
 from drf_mcp.introspection.unsent_request import unsent_request
 
@@ -88,13 +89,13 @@ class FilterBackends:
         before = len(privileged.findings)
         others = type(self)(privileged).get_own_parameters()
         if not failed:
-            return either_fields(own, others)
+            return join_parameters(own, others)
         if len(privileged.findings) > before:
-            return either_fields(others, own)
+            return join_parameters(others, own)
         # The superuser's description has no gap, so nothing is lost.
         del findings[known:]
         names = {parameter.name for parameter in others}
-        return (*others, *(p for p in either_fields(own, ()) if p.name not in names))
+        return (*others, *(p for p in join_parameters(own, ()) if p.name not in names))
 
     def depends_on_caller(self) -> bool:
         owners: list[tuple[type, tuple[str, ...]]] = [(type(self.view), VIEW_HOOKS)]

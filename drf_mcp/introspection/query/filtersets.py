@@ -11,11 +11,12 @@ from django.utils.translation import gettext
 from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.choices import enumeration, labels
 from drf_mcp.introspection.fields.model_fields import model_field, value_schema
 from drf_mcp.introspection.source.handlers import read
 from drf_mcp.introspection.source.overrides import find_package
-from drf_mcp.introspection.text import explain, says_more, text
+from drf_mcp.introspection.text import says_more, text
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,

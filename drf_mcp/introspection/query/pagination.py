@@ -8,9 +8,9 @@ from typing import Any
 from django.core.paginator import Paginator
 from rest_framework import pagination
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.openapi import declared_parameters
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import ClosedSet, Parameter, Parameters, Schema
 
 

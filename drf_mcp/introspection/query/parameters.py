@@ -14,6 +14,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 from rest_framework.versioning import QueryParameterVersioning
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.serializers import nested
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
@@ -27,7 +28,6 @@ from drf_mcp.introspection.source.queries import (
     query_of_member,
 )
 from drf_mcp.introspection.source.trees import get_synchronous_name
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})

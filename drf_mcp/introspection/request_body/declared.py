@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.merge import either_body
-from drf_mcp.introspection.portable import combined
+from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.request_body.handling import schema_handling
 from drf_mcp.introspection.types import PLAIN, Body, Handling, Parameter, Schema, Upload
 
@@ -17,10 +16,10 @@ def written_body(inspection: Inspection, schema: Schema) -> Body:
     Of a choice between several objects the body takes the members of each.
     """
     if "allOf" in schema:
-        schema = combined(schema)
+        schema = PortableWriter(schema).combine()
     choices = schema.get("oneOf") or schema.get("anyOf")
     if choices:
-        return reduce(either_body, (written_body(inspection, choice) for choice in choices))
+        return reduce(Body.union, (written_body(inspection, choice) for choice in choices))
     if schema.get("type") == "array":
         return Body("list", schema=inspection.shaped(schema), handling=schema_handling(schema))
     if not schema.get("properties"):

@@ -7,9 +7,9 @@ from typing import Any
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.serializers import sendable
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
-from drf_mcp.introspection.merge import both_handled, either_body, with_members_of_rows
 from drf_mcp.introspection.request_body.declared import written_body
 from drf_mcp.introspection.request_body.fields import OPEN, described
 from drf_mcp.introspection.request_body.files import (
@@ -38,7 +38,7 @@ from drf_mcp.introspection.request_body.serializer import (
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import explain, listing
+from drf_mcp.introspection.text import listing
 from drf_mcp.introspection.types import UNSAID, Body, Finding
 
 NONE = Body("none")
@@ -128,7 +128,7 @@ def read_body(inspection: Inspection) -> Body:
         body = serializer_body(inspection, serializer, partial=partial)
         return with_rest_of_rows(inspection, call, without_filled_in(body, call))
     several = serializer_body(inspection, rows, partial=partial)
-    return either_body(serializer_body(inspection, serializer, partial=partial), several)
+    return serializer_body(inspection, serializer, partial=partial).union(several)
 
 
 def stands_for_nothing(inspection: Inspection, serializer: Any) -> bool:
@@ -191,7 +191,7 @@ def unread_body(inspection: Inspection) -> Body:
     )
     form = MAYBE if handling.uploads else ""
     for member in members:
-        handling = both_handled(member.handling.under(member.name), handling)
+        handling = member.handling.under(member.name).union(handling)
     schema = explain({}, ANYTHING, told, form) if told or form else {}
     # Beside what people wrote of the body the keys are members of their own.
     beside = () if inspection.heeds_request else members
@@ -231,7 +231,7 @@ def with_rest_of_rows(inspection: Inspection, call: SerializerCall | None, body:
     if own is None:
         return body
     others = serializer_body(inspection, own)
-    return with_members_of_rows(body, others)
+    return body.with_members_of_rows(others)
 
 
 def serializer_body(

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework.serializers import ListSerializer, Serializer
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields import input_schema, intended_schema
 from drf_mcp.introspection.fields.serializers import (
     is_required,
@@ -21,7 +22,6 @@ from drf_mcp.introspection.request_body.keys import keys_beside
 from drf_mcp.introspection.request_body.parsers import reads_json
 from drf_mcp.introspection.source.handlers import read
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import (
     PLAIN,
     AnyField,

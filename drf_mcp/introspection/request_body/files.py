@@ -9,10 +9,10 @@ from typing import Any
 from rest_framework.fields import FileField
 from rest_framework.parsers import FileUploadParser, MultiPartParser
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields import input_schema
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.request_body.parsers import reads_json, takes
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import (
     ANY,
     Body,

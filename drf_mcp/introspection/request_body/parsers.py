@@ -9,8 +9,9 @@ from typing import Any
 from rest_framework.exceptions import APIException
 from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import explain, listing
+from drf_mcp.introspection.text import listing
 from drf_mcp.introspection.types import Body
 
 FIELD_PARSERS = (JSONParser, FormParser, MultiPartParser)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from drf_mcp.introspection.merge import both_handled, either_body
 from drf_mcp.introspection.types import Body, Handling, Parameter
 
 
@@ -18,14 +17,14 @@ def with_unlisted(body: Body, own: Body) -> Body:
     """
     keys = {**own.keys, **body.keys}
     if body.kind == "open":
-        return replace(body, handling=both_handled(body.handling, handled_as_whole(own)), keys=keys)
+        return replace(body, handling=body.handling.union(handled_as_whole(own)), keys=keys)
     if body.kind == "object" and own.kind in ("list", "either"):
-        body = either_body(body, replace(own, kind="list", fields=()))
+        body = body.union(replace(own, kind="list", fields=()))
     if body.kind == "none" and own.kind == "open":
         body = replace(body, schema=own.schema, handling=own.handling)
     known = {field.name: field for field in own.fields}
     if body.kind in ("list", "either"):
-        body = replace(body, handling=both_handled(body.handling, own.handling))
+        body = replace(body, handling=body.handling.union(own.handling))
     fields = (*handled_as_known(body, known), *unlisted(body, known))
     return replace(body, fields=fields, keys=keys)
 
@@ -35,7 +34,7 @@ def handled_as_known(body: Body, known: dict[str, Parameter]) -> Iterator[Parame
     for field in body.fields:
         own = known.get(field.name, field).handling
         uploads = {place: upload for place, upload in own.uploads.items() if upload.sure}
-        yield replace(field, handling=both_handled(field.handling, replace(own, uploads=uploads)))
+        yield replace(field, handling=field.handling.union(replace(own, uploads=uploads)))
 
 
 def unlisted(body: Body, known: dict[str, Parameter]) -> Iterator[Parameter]:
@@ -50,5 +49,5 @@ def handled_as_whole(body: Body) -> Handling:
     """Return what has to be known of the values of a body that is one argument."""
     whole = body.handling
     for field in body.fields:
-        whole = both_handled(whole, field.handling.under(field.name))
+        whole = whole.union(field.handling.under(field.name))
     return whole

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-from drf_mcp.introspection.accepted import in_words
+from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.types import ClosedSet, Parameter
 from drf_mcp.json_text import is_nested_deeper
 from drf_mcp.outcomes import MISSING, Problem
@@ -239,7 +239,7 @@ class CallEncoder:
     def ignored_value(self, value: str, pointer: str, name: str, closed: ClosedSet) -> Problem:
         """Return the problem of a value that the view would ignore, with the nearest accepted."""
         nearest = difflib.get_close_matches(value, closed.choices, n=1)
-        accepted = in_words(closed.get_schema()) or "another value"
+        accepted = SchemaWords(closed.get_schema()).accepted or "another value"
         hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted: {accepted}."
         return Problem(
             code="invalid_choice",

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.names import portable_name
-from drf_mcp.introspection.text import explain
 from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem

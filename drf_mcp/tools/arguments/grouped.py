@@ -6,7 +6,6 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drf_mcp.introspection.merge import both_handled
 from drf_mcp.introspection.text import listing
 from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.json_text import JSONPointer
@@ -185,5 +184,5 @@ class GroupedArguments(FlatArguments):
         words = f"One object with {names}, or an array of such objects."
         handling = body.handling
         for parameter in body.fields:
-            handling = both_handled(handling, parameter.handling.under(parameter.name))
+            handling = handling.union(parameter.handling.under(parameter.name))
         return Parameter("body", {"description": words}, handling=handling)

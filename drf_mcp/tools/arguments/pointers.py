@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.introspection.accepted import in_words
-from drf_mcp.introspection.field_schema import FILES, kind_of
+from drf_mcp.introspection.accepted import SchemaWords
+from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import JSONPointer
@@ -122,7 +122,7 @@ class ArgumentPointers:
     def accepted(self, pointer: str) -> str | None:
         """Return what would be accepted at a pointer, in words; None if unknown."""
         schema = self.schema(pointer)
-        return in_words(schema) if schema else None
+        return SchemaWords(schema).accepted
 
     def optional(self, pointer: str) -> bool:
         """Return whether what is at a pointer is known to be optional.
@@ -138,7 +138,7 @@ class ArgumentPointers:
 
     def is_file(self, pointer: str) -> bool:
         """Return whether what is at a pointer is known to be a file."""
-        return kind_of(self.schema(pointer)) in FILES
+        return FieldSchema.of(self.schema(pointer)).kind in FILES
 
     def schema(self, pointer: str) -> dict[str, Any]:
         """Return the input schema's part for a pointer; {} if there is none."""
