@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,8 +51,13 @@ class EnvelopeJSONRenderer(JSONRenderer):
         urlconf = getattr(request, "urlconf", None)
         tool = registry.tool_at(request.resolver_match, request.method, urlconf)
         envelope = make_envelope(self.envelope_class or choose_envelope_class(tool))
-        rendered = envelope.render(outcome(tool, data, response, view))
+        prepared = envelope.prepare(outcome(tool, data, response, view), self.encode)
+        rendered = envelope.render(prepared)
         return super().render(rendered, accepted_media_type, renderer_context)
+
+    def encode(self, value: Any) -> str:
+        """Return a value of the view's as JSON text."""
+        return json.dumps(value, cls=self.encoder_class, ensure_ascii=False)
 
 
 def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:

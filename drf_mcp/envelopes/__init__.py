@@ -14,46 +14,19 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from drf_mcp.envelopes.base import Envelope
-from drf_mcp.envelopes.ok import OkEnvelope
-from drf_mcp.envelopes.plain import PlainEnvelope
-from drf_mcp.envelopes.response_v2 import ResponseV2Envelope
-from drf_mcp.envelopes.status import StatusEnvelope
+from drf_mcp.envelopes.base import Envelope as Envelope
+from drf_mcp.envelopes.ok import OkEnvelope as OkEnvelope
+from drf_mcp.envelopes.plain import PlainEnvelope as PlainEnvelope
+from drf_mcp.envelopes.response_v2 import ResponseV2Envelope as ResponseV2Envelope
+from drf_mcp.envelopes.status import StatusEnvelope as StatusEnvelope
 from drf_mcp.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from drf_mcp.envelopes.digest import (
-        DigestPayload,
-        EvidenceSnippet,
-        Locator,
-        deserialize_payload,
-        serialize_payload,
-        validate_payload_dict,
-        verify_evidence,
-        verify_payload,
-    )
-    from drf_mcp.envelopes.ok_models import OkError, OkMeta, OkResponse
-    from drf_mcp.envelopes.response_v2_models import (
-        ErrorData,
-        ResponseMeta,
-        ToolResponse,
-        WarningDetail,
-        error_response,
-        success_response,
-    )
-    from drf_mcp.envelopes.standardized import (
-        ErrorFormatter,
-        ResponseBuilder,
-        format_exception,
-        standardized_response,
-    )
-    from drf_mcp.envelopes.status_models import (
-        ResponseError,
-        ResponseMetadata,
-        ResponseSeverity,
-        ResponseStatus,
-        StandardMCPResponse,
-    )
+    from drf_mcp.envelopes.digest import *  # noqa: F403
+    from drf_mcp.envelopes.ok_models import *  # noqa: F403
+    from drf_mcp.envelopes.response_v2_models import *  # noqa: F403
+    from drf_mcp.envelopes.standardized import *  # noqa: F403
+    from drf_mcp.envelopes.status_models import *  # noqa: F403
 
 # Asked in this order; the last takes any body.
 BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
@@ -62,43 +35,8 @@ BUILT_IN_ENVELOPES: tuple[Envelope, ...] = (
     StatusEnvelope(),
     PlainEnvelope(),
 )
-
-__all__ = [
-    "DigestPayload",
-    "Envelope",
-    "ErrorData",
-    "ErrorFormatter",
-    "EvidenceSnippet",
-    "Locator",
-    "OkEnvelope",
-    "OkError",
-    "OkMeta",
-    "OkResponse",
-    "PlainEnvelope",
-    "ResponseBuilder",
-    "ResponseError",
-    "ResponseMeta",
-    "ResponseMetadata",
-    "ResponseSeverity",
-    "ResponseStatus",
-    "ResponseV2Envelope",
-    "StandardMCPResponse",
-    "StatusEnvelope",
-    "ToolResponse",
-    "WarningDetail",
-    "deserialize_payload",
-    "error_response",
-    "format_exception",
-    "serialize_payload",
-    "standardized_response",
-    "success_response",
-    "validate_payload_dict",
-    "verify_evidence",
-    "verify_payload",
-]
-
-CONTRACTS = {envelope.contract: envelope for envelope in BUILT_IN_ENVELOPES}
-SELF_DESCRIBING = [envelope for envelope in BUILT_IN_ENVELOPES if envelope.self_describing]
+# Modules that need pydantic, of which everything in ``__all__`` is a name of this package.
+MODEL_MODULES = ("digest", "ok_models", "response_v2_models", "standardized", "status_models")
 
 
 def parse_own_envelope(body: Any, status: int) -> Outcome | None:
@@ -113,62 +51,30 @@ def parse_own_envelope(body: Any, status: int) -> Outcome | None:
         status: the HTTP status of the response.
     """
     contract = getattr(type(body), "mcp_contract", None)
-    if contract is not None:
-        return CONTRACTS[contract].parse(body, status)
-    if not isinstance(body, Mapping):
+    if contract is None and not isinstance(body, Mapping):
         return None
-    for envelope in SELF_DESCRIBING:
-        outcome = envelope.parse(body, status)
-        if outcome is not None:
-            return outcome
+    for envelope in BUILT_IN_ENVELOPES:
+        if envelope.contract == contract or (contract is None and envelope.self_describing):
+            outcome = envelope.parse(body, status)
+            if outcome is not None:
+                return outcome
     return None
 
 
-# Public names that need pydantic, by the module that defines them.
-LAZY_MODULES = {
-    "digest": [
-        "DigestPayload",
-        "EvidenceSnippet",
-        "Locator",
-        "deserialize_payload",
-        "serialize_payload",
-        "validate_payload_dict",
-        "verify_evidence",
-        "verify_payload",
-    ],
-    "ok_models": ["OkError", "OkMeta", "OkResponse"],
-    "response_v2_models": [
-        "ErrorData",
-        "ResponseMeta",
-        "ToolResponse",
-        "WarningDetail",
-        "error_response",
-        "success_response",
-    ],
-    "standardized": [
-        "ErrorFormatter",
-        "ResponseBuilder",
-        "format_exception",
-        "standardized_response",
-    ],
-    "status_models": [
-        "ResponseError",
-        "ResponseMetadata",
-        "ResponseSeverity",
-        "ResponseStatus",
-        "StandardMCPResponse",
-    ],
-}
-LAZY_NAMES = {name: module for module, names in LAZY_MODULES.items() for name in names}
-
-
 def __getattr__(name: str) -> Any:
-    if name not in LAZY_NAMES:
+    if name == "__all__":
+        classes = [Envelope, *map(type, BUILT_IN_ENVELOPES)]
+        return [*(one.__name__ for one in classes), *get_model_names()]
+    if name.startswith("_") or name not in (names := get_model_names()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{LAZY_NAMES[name]}"), name)
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(names[name]), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LAZY_NAMES})
+    return sorted({*globals(), *get_model_names()})
+
+
+def get_model_names() -> dict[str, str]:
+    modules = [f"{__name__}.{module}" for module in MODEL_MODULES]
+    return {name: module for module in modules for name in import_module(module).__all__}

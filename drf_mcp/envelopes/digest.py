@@ -11,6 +11,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, field_validator
 from typing_extensions import Self
 
+__all__ = [
+    "DigestPayload",
+    "EvidenceSnippet",
+    "Locator",
+    "deserialize_payload",
+    "serialize_payload",
+    "validate_payload_dict",
+    "verify_evidence",
+    "verify_payload",
+]
+
 LOCATOR = re.compile(r"(?:page:(?P<page>[1-9][0-9]*):)?char:(?P<start>[0-9]+)-(?P<end>[0-9]+)")
 KEY_POINT_LENGTH = 500
 

@@ -1,16 +1,25 @@
-"""Facts about a result that several contracts write alike, each beside its schema.
-
-A member that has nothing to say is left out, never null.
-"""
+"""The facts of a result that contracts share: their JSON Schema, and how to read them back."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
-from drf_mcp.codes import HANDLING
-from drf_mcp.envelopes.base import Envelope
-from drf_mcp.outcomes import MISSING, PAGE_MEMBERS, Failure, Outcome, Problem, Warning
+from django.utils.dateparse import parse_datetime
+
+from drf_mcp.codes import WARNING_SEVERITIES
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.outcomes import (
+    Fidelity,
+    Pagination,
+    RateLimit,
+    Severity,
+    Warning,
+    iso_time,
+    period_name,
+)
 
 FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")
 
@@ -47,106 +56,192 @@ FIDELITY: dict[str, Any] = {
     "warning_details": {"type": "array", "items": {"type": "object"}},
 }
 
-
 # What was read, where an answer says it: the "ok" contract has names of its own for both.
 SOURCE: dict[str, Any] = {
     "content_version": {"type": "string"},
     "content_hash": {"type": "string"},
 }
 
+# Members of ``meta`` that have a place of their own in an `Outcome`.
+RESERVED = frozenset(
+    {"request_id", "warnings", "suggestions", "pagination", "rate_limit", "telemetry"}
+    | FIDELITY.keys()
+    | SOURCE.keys()
+)
+WARNING_MEMBERS = frozenset({"code", "message", "severity", "context", "remediation"})
 
-def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members that have something to say: not None, "", or empty."""
-    return {name: value for name, value in members.items() if value not in (None, "", [], {})}
+
+class Members:
+    """The members of a JSON object, of which nothing is sure: it may be of any project's making.
+
+    A value of a wrong type counts for nothing.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def get(self, name: str) -> Any:
+        return self.values.get(name)
+
+    def get_text(self, name: str) -> str:
+        """Return a value as text, whatever its type; "" for one that is absent or empty."""
+        return str(self.values.get(name) or "")
+
+    def get_string(self, name: str) -> str:
+        value = self.values.get(name)
+        return value if isinstance(value, str) else ""
+
+    def get_integer(self, name: str) -> int | None:
+        value: Any = self.values.get(name)
+        return int(value) if is_finite(value) else None
+
+    def get_object(self, name: str) -> Mapping[str, Any]:
+        value = self.values.get(name)
+        return value if isinstance(value, Mapping) else {}
+
+    def get_list(self, name: str) -> list[Any]:
+        value = self.values.get(name)
+        return list(value) if isinstance(value, (list, tuple)) else []
+
+    def get_objects(self, name: str) -> list[Members]:
+        return list(map(Members, self.get_list(name)))
+
+    def get_texts(self, name: str) -> tuple[str, ...]:
+        return tuple(map(str, self.get_list(name)))
+
+    def get_severity(self, default: Severity) -> Severity:
+        try:
+            return Severity(self.values.get("severity"))
+        except ValueError:
+            return default
+
+    def get_pointer(self, name: str) -> str:
+        """Return the JSON pointer of an argument written ``a[0].b``; "" for none."""
+        path = self.get_text(name)
+        return JSONPointer.from_dotted(path) if path else ""
+
+    def get_others(self, names: Container[str]) -> dict[str, Any]:
+        return {name: value for name, value in self.values.items() if name not in names}
 
 
-class ContractEnvelope(Envelope):
-    """An envelope of one of the built-in contracts, which have many members in common."""
+class MetaParser(Members):
+    """Reads the ``meta`` of an envelope into members of an `Outcome`.
 
-    def get_payload(self, outcome: Outcome) -> Any:
-        """Return the view's value, without count and links if a paginator made the page."""
-        data = outcome.data
-        if not outcome.is_page or not isinstance(data, Mapping) or "results" not in data:
-            return data
-        return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
+    A member that has no place of its own in an `Outcome` stays in ``Outcome.meta``.
 
-    def get_pagination(self, outcome: Outcome) -> dict[str, Any] | None:
-        """Return where the page stands, and the arguments of the next."""
-        page = outcome.pagination
-        if page is None:
-            return None
-        members = {
-            "has_more": page.has_more,
-            "total_count": page.total_count,
-            "page_size": page.page_size,
-            "page": page.page,
-            "cursor": page.cursor,
-            "next": page.next,
+    Args:
+        meta: the facts of the envelope.
+        besides: names that the contract of the envelope has another meaning for.
+    """
+
+    def __init__(self, meta: Mapping[str, Any], besides: Container[str] = ()) -> None:
+        super().__init__(meta)
+        self.besides = besides
+
+    def get_members(self) -> dict[str, Any]:
+        """Return the members of an `Outcome`."""
+        others = self.get_others(RESERVED)
+        return {
+            "request_id": self.get_text("request_id"),
+            "warnings": tuple(self.get_warnings()),
+            "suggestions": self.get_texts("suggestions"),
+            "pagination": self.get_pagination(),
+            "rate_limit": self.get_rate_limit(),
+            "telemetry": self.get_object("telemetry"),
+            "fidelity": self.get_fidelity(),
+            "version": self.get_string("content_version"),
+            "content_hash": self.get_string("content_hash"),
+            "meta": {name: others[name] for name in others if name not in self.besides},
         }
-        return {**page.more, **drop_empty(members)}
 
-    def get_rate_limit(self, outcome: Outcome) -> dict[str, Any] | None:
-        """Return what is left of the caller's quota."""
-        quota = outcome.rate_limit
-        if quota is None:
-            return None
-        members = {
-            "limit": quota.limit,
-            "remaining": quota.remaining,
-            "reset_at": quota.reset_at,
-            "period": quota.period,
-            "retry_after": quota.retry_after,
-        }
-        return {**quota.more, **drop_empty(members)}
+    def get_warnings(self) -> list[Warning]:
+        """Return the structured warnings, then the sentences that no structured warning has."""
+        entries = self.get_objects("warning_details")
+        details = [self.get_warning(entry) for entry in entries if entry.values]
+        known = {detail.message for detail in details}
+        sentences = self.get_texts("warnings")
+        return details + [Warning("WARNING", text) for text in sentences if text not in known]
 
-    def get_source(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the version of what was read and its hash, where somebody said them."""
-        if not outcome.version and not outcome.content_hash:
-            return {}
-        return drop_empty(
-            {"content_version": outcome.version, "content_hash": outcome.content_hash}
+    def get_warning(self, detail: Members) -> Warning:
+        """Return a structured warning; members that no contract names belong to its context."""
+        code = detail.get_text("code")
+        default = WARNING_SEVERITIES.get(code, Severity.WARNING)
+        return Warning(
+            code=code or "WARNING",
+            message=detail.get_text("message") or code,
+            severity=detail.get_severity(default),
+            context={**detail.get_others(WARNING_MEMBERS), **detail.get_object("context")},
+            remediation=detail.get_text("remediation"),
         )
 
-    def get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
-        """Return the further facts that a view's own envelope told, under names that are free."""
-        return {name: value for name, value in outcome.meta.items() if name not in reserved}
+    def get_pagination(self) -> Pagination | None:
+        """Return the position of the page, None if ``meta`` has none."""
+        page = Members(self.get("pagination"))
+        has_more, cursor = page.get("has_more"), page.get("cursor")
+        following = page.get_object("next") or None
+        if has_more is None and (cursor is not None or following is not None):
+            has_more = True
+        pagination = Pagination(
+            has_more=None if has_more is None else bool(has_more),
+            total_count=page.get_integer("total_count"),
+            page_size=page.get_integer("page_size"),
+            page=page.get_integer("page"),
+            cursor=None if cursor is None else str(cursor),
+            next=following,
+            more=page.get_others(PAGINATION["properties"]),
+        )
+        return None if pagination == Pagination() else replace(pagination, own=True)
 
-    def get_fidelity(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the members that say what was left out to fit a budget, and how much it was."""
-        facts = outcome.fidelity
-        if facts is None:
-            return {}
-        return {
-            "content_fidelity": facts.level,
-            "content_fidelity_schema_version": facts.version,
-            "dropped_content_ids": list(facts.dropped),
-            "content_archive_hashes": facts.archives,
-            "warning_details": [self.get_warning_detail(warning) for warning in outcome.warnings],
-        }
+    def get_rate_limit(self) -> RateLimit | None:
+        """Return what is left of the quota, None if ``meta`` does not say."""
+        quota = Members(self.get("rate_limit"))
+        rate_limit = RateLimit(
+            limit=quota.get_integer("limit"),
+            remaining=quota.get_integer("remaining"),
+            reset_at=to_iso_time(quota.get("reset_at")),
+            period=to_period(quota.get("period")),
+            retry_after=quota.get_integer("retry_after"),
+            more=quota.get_others(RATE_LIMIT["properties"]),
+        )
+        return None if rate_limit == RateLimit() else rate_limit
 
-    def get_warning_messages(self, outcome: Outcome) -> list[str]:
-        """Return the warnings as sentences."""
-        return [warning.message for warning in outcome.warnings]
+    def get_fidelity(self) -> Fidelity | None:
+        """Return what was left out of the answer, None if ``meta`` does not say.
 
-    def get_warning_detail(self, warning: Warning) -> dict[str, Any]:
-        """Return a warning with its code and what it is about."""
-        return {
-            "code": warning.code,
-            "severity": warning.severity.value,
-            "message": warning.message,
-            **drop_empty({"context": warning.context, "remediation": warning.remediation}),
-        }
+        A ``meta`` that names dropped content and no level is partial.
+        """
+        level, dropped = self.get("content_fidelity"), self.get_texts("dropped_content_ids")
+        hashes = self.get_object("content_archive_hashes")
+        if level not in FIDELITY_LEVELS:
+            if not dropped and not hashes:
+                return None
+            level = "partial"
+        archives = {str(name): str(value) for name, value in hashes.items()}
+        version = self.get_string("content_fidelity_schema_version")
+        return Fidelity(level, dropped, archives, version or Fidelity.version)
 
-    def get_message(self, failure: Failure) -> str:
-        """Return what went wrong in a sentence, or its code where a view gives none."""
-        return failure.message if failure.message.strip() else failure.code
 
-    def get_remediation(self, failure: Failure) -> str:
-        """Return what the caller can do, by the kind of failure if nothing else is known."""
-        return failure.remediation or HANDLING[failure.category].remediation
+def is_finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value == value and abs(value) != float("inf")
 
-    def get_received(self, problem: Problem) -> dict[str, Any]:
-        """Return the ``received`` member: null for a missing required value, else only if sent."""
-        if problem.received is not MISSING:
-            return {"received": problem.received}
-        return {"received": None} if problem.code == "required" else {}
+
+def to_iso_time(value: Any) -> str | None:
+    """Return a time as ISO 8601, None if the value is no time."""
+    try:
+        if isinstance(value, str):
+            return value if parse_datetime(value) else None
+        if isinstance(value, datetime):
+            return value.isoformat().replace("+00:00", "Z")
+        return iso_time(value) if is_finite(value) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def to_period(value: Any) -> str | None:
+    """Return the length of a period in words, None if the value is no period."""
+    if isinstance(value, str):
+        return value
+    return period_name(value) if is_finite(value) else None

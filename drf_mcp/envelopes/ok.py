@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from drf_mcp.codes import category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
-from drf_mcp.envelopes.content_hash import json_value
-from drf_mcp.envelopes.data import drop_page_members
-from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
-from drf_mcp.envelopes.metadata_parsing import (
-    MetaParser,
-    text_or_empty,
-    to_list,
-    to_mapping,
-    to_pointer,
-)
+from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
+from drf_mcp.envelopes.metadata import Members, MetaParser
 from drf_mcp.json_text import content_hash
 from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem
 
@@ -79,13 +71,13 @@ class OkEnvelope(ContractEnvelope):
             return {"ok": False, "errors": errors, "meta": self.meta(outcome, errors)}
         return {"ok": False, "errors": errors, "meta": self.meta(outcome, data), "data": data}
 
-    def texts(self, outcome: Outcome, encode: Callable[[Any], str]) -> list[str]:
-        """Return the text block; the hash in it and the data beside it are of one reading."""
-        return super().texts(outcome.changed(data=json.loads(encode(outcome.data))), encode)
+    def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
+        """Return the outcome with plain JSON, whose hash a client can compute as well."""
+        return outcome.changed(data=json.loads(encode(outcome.data)))
 
     def data(self, outcome: Outcome) -> Any:
-        """Return the view's own value, of a page the rows alone, as a JSON reader gets it."""
-        value = json_value(self.get_payload(outcome))
+        """Return the view's own value, of a page the rows alone."""
+        value = self.get_payload(outcome)
         if outcome.is_page and isinstance(value, dict) and set(value) == {"results"}:
             return value["results"]
         return value
@@ -147,7 +139,7 @@ class OkEnvelope(ContractEnvelope):
         """Return the schema of ``data``: the view's value, the rows of a page, or null."""
         if not data_schema:
             return {}
-        value = drop_page_members(data_schema)
+        value = self.get_payload_schema(data_schema)
         rows = value.get("properties", {}).get("results")
         return {"anyOf": [value, *([rows] if rows else []), {"type": "null"}]}
 
@@ -160,12 +152,13 @@ class OkEnvelope(ContractEnvelope):
 
         A "no" with a good HTTP status is a soft failure.
         """
-        envelope = self.get_members(body)
+        envelope = Members(self.get_members(body))
         ok, meta = envelope.get("ok"), envelope.get("meta")
         if not isinstance(ok, bool) or not isinstance(meta, Mapping):
             return None
-        members = MetaParser(meta, ("version", "next_cursor")).get_members()
-        members["version"] = text_or_empty(meta.get("version")) or members["version"]
+        parser = MetaParser(meta, ("version", "next_cursor"))
+        members = parser.get_members()
+        members["version"] = parser.get_string("version") or members["version"]
         if "next_cursor" in meta:
             page = members["pagination"] or Pagination(own=True)
             cursor = meta["next_cursor"]
@@ -178,17 +171,16 @@ class OkEnvelope(ContractEnvelope):
             **members,
         )
 
-    def parse_failure(self, envelope: Mapping[str, Any], status: int) -> Failure:
+    def parse_failure(self, envelope: Members, status: int) -> Failure:
         """Return the failure of an envelope, a problem for each of its errors."""
-        errors = list(map(to_mapping, to_list(envelope.get("errors"))))
         problems = tuple(
             Problem(
-                code=str(error.get("code") or ""),
-                message=str(error.get("message") or ""),
-                pointer=to_pointer(error.get("path")),
-                remediation=str(error.get("fix_hint") or ""),
+                code=error.get_text("code"),
+                message=error.get_text("message"),
+                pointer=error.get_pointer("path"),
+                remediation=error.get_text("fix_hint"),
             )
-            for error in errors
+            for error in envelope.get_objects("errors")
         )
         main = problems[0] if problems else Problem("", "")
         code = screaming_code(main.code)

@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import Self
 
-from drf_mcp.envelopes.model import Body
+from drf_mcp.envelopes.base import Body
+
+__all__ = [
+    "OkError",
+    "OkMeta",
+    "OkResponse",
+]
 
 
 class OkError(BaseModel):

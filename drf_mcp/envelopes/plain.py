@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, ClassVar
 
-from drf_mcp.envelopes.content_hash import json_text, json_value
-from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
+from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
 from drf_mcp.outcomes import Category, Failure, Outcome
 
 PREFIX = "Error executing tool: "
@@ -24,6 +22,12 @@ class PlainEnvelope(ContractEnvelope):
 
     structured_content: ClassVar[bool] = False
 
+    def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
+        """Return the outcome; the body of an error as plain JSON, since the sentence quotes it."""
+        if not outcome.is_error or outcome.data is None:
+            return outcome
+        return outcome.changed(data=json.loads(encode(outcome.data)))
+
     def render(self, outcome: Outcome) -> Any:
         """Return the body as it is, or the sentence that tells of a failure."""
         failure = outcome.failure
@@ -33,9 +37,11 @@ class PlainEnvelope(ContractEnvelope):
             return self.soft_body(failure, outcome)
         return PREFIX + self.reason(failure, outcome.data)
 
-    def text(self, outcome: Outcome, rendered: Any, encode: Callable[[Any], str]) -> str:
+    def text(self, outcome: Outcome, rendered: Any, encode: Encode) -> str:
         """Return the sentence as it is, a body as JSON with Python's own separators."""
-        return str(rendered) if outcome.is_error else json_text(json.loads(encode(rendered)))
+        if outcome.is_error:
+            return str(rendered)
+        return json.dumps(json.loads(encode(rendered)), ensure_ascii=False)
 
     def remarks(self, outcome: Outcome) -> Any:
         """Return warnings, suggestions and the way to what is missing; None for none of them."""
@@ -68,7 +74,7 @@ class PlainEnvelope(ContractEnvelope):
     def reason(self, failure: Failure, data: Any) -> str:
         """Return why the call failed: the view's body, or our own words if there is none."""
         if data is not None:
-            return f"ViewSet returned error: {json_value(data)}"
+            return f"ViewSet returned error: {data}"
         if len(failure.problems) > 1:
             return " ".join(f"{p.message} {p.remediation}".rstrip() for p in failure.problems)
         return f"{failure.message} {failure.remediation}".rstrip()

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
 from drf_mcp.envelopes import metadata
-from drf_mcp.envelopes.data import drop_page_members, wrap_as_object, wrap_schema_as_object
-from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
-from drf_mcp.envelopes.metadata_parsing import MetaParser, to_list, to_mapping, to_pointer
+from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
+from drf_mcp.envelopes.metadata import Members, MetaParser
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
 
 VERSION = "response-v2"
@@ -76,7 +75,7 @@ class ResponseV2Envelope(ContractEnvelope):
             "success": failure is None,
             "error": None if failure is None else self.get_message(failure),
             "meta": self.meta(outcome),
-            "data": wrap_as_object(self.get_payload(outcome))
+            "data": self.get_object(self.get_payload(outcome))
             if failure is None
             else self.error_data(failure, outcome),
         }
@@ -107,7 +106,7 @@ class ResponseV2Envelope(ContractEnvelope):
             "remediation": self.get_remediation(failure),
             **self.details(failure),
         }
-        answer = wrap_as_object(self.get_payload(outcome)) if failure.soft else {}
+        answer = self.get_object(self.get_payload(outcome)) if failure.soft else {}
         # Written twice: the standard members stand first and cannot be overwritten.
         return {**standard, **answer, **failure.context, **standard}
 
@@ -149,7 +148,7 @@ class ResponseV2Envelope(ContractEnvelope):
         success = {
             "success": {"enum": [True]},
             "error": {"type": "null"},
-            "data": wrap_schema_as_object(drop_page_members(data_schema)),
+            "data": self.get_object_schema(data_schema),
         }
         failure = {
             "success": {"enum": [False]},
@@ -173,14 +172,15 @@ class ResponseV2Envelope(ContractEnvelope):
 
         ``meta.soft`` marks a soft failure.
         """
-        envelope = self.get_members(body)
-        data, meta = envelope.get("data"), envelope.get("meta")
+        members = self.get_members(body)
+        meta = members.get("meta")
+        # Asked of the answer of every view, so before anything else is made.
         if not isinstance(meta, Mapping) or meta.get("version") != VERSION:
             return None
-        if "success" not in envelope:
+        if "success" not in members:
             return None
-        failure = None
-        if not envelope["success"]:
+        envelope, data, failure = Members(members), members.get("data"), None
+        if not envelope.get("success"):
             failure = self.parse_failure(envelope, status, soft=meta.get("soft") is True)
             # A soft failure has an answer where a hard one has but its context.
             data = dict(failure.context) if failure.soft and failure.context else None
@@ -192,28 +192,28 @@ class ResponseV2Envelope(ContractEnvelope):
             **MetaParser(meta, STANDARD_META).get_members(),
         )
 
-    def parse_failure(self, envelope: Mapping[str, Any], status: int, *, soft: bool) -> Failure:
+    def parse_failure(self, envelope: Members, status: int, *, soft: bool) -> Failure:
         """Return the failure of an envelope that says ``success: false``.
 
         What `error_response` filled in gives way to what the HTTP status says.
         """
-        data = to_mapping(envelope.get("data"))
-        code = str(data.get("error_code") or DEFAULT_CODE)
-        category, remediation = data.get("error_type"), str(data.get("remediation") or "")
+        data = Members(envelope.get("data"))
+        code = data.get_text("error_code") or DEFAULT_CODE
+        category, remediation = data.get("error_type"), data.get_text("remediation")
         if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
             code, category = standard_code(status) if code == DEFAULT_CODE else code, None
             if remediation == HANDLING[CODES[DEFAULT_CODE]].remediation:
                 remediation = ""
-        details = to_mapping(data.get("details"))
+        details = Members(data.get("details"))
         return Failure(
             code=code,
             category=self.parse_category(category, code, status),
-            message=str(envelope.get("error") or code),
+            message=envelope.get_text("error") or code,
             remediation=remediation,
             problems=tuple(self.parse_problems(details)),
-            context={name: value for name, value in data.items() if name not in STANDARD_DATA},
+            context=data.get_others(STANDARD_DATA),
             soft=soft,
-            details={n: value for n, value in details.items() if self.is_valid_detail(n, value)},
+            details={n: v for n, v in details.values.items() if self.is_valid_detail(n, v)},
         )
 
     def parse_category(self, name: Any, code: str, status: int) -> Category:
@@ -223,21 +223,20 @@ class ResponseV2Envelope(ContractEnvelope):
         except ValueError:
             return category_of_code(code, status if status >= 400 else 500)
 
-    def parse_problems(self, details: Mapping[str, Any]) -> list[Problem]:
+    def parse_problems(self, details: Members) -> list[Problem]:
         """Return the problems of ``details``, or the one problem that ``details`` describe."""
-        entries = [to_mapping(entry) for entry in to_list(details.get("problems")) or [details]]
         return [
             Problem(
-                code=str(entry.get("code") or entry.get("constraint") or "invalid"),
-                message=str(entry.get("message") or ""),
-                pointer=str(entry.get("pointer") or to_pointer(entry.get("field"))),
-                received=entry.get("received", MISSING),
-                accepted=str(entry["accepted"]) if entry.get("accepted") else None,
-                remediation=str(entry.get("remediation") or ""),
-                context=to_mapping(entry.get("context")),
+                code=entry.get_text("code") or entry.get_text("constraint") or "invalid",
+                message=entry.get_text("message"),
+                pointer=entry.get_text("pointer") or entry.get_pointer("field"),
+                received=entry.values.get("received", MISSING),
+                accepted=entry.get_text("accepted") or None,
+                remediation=entry.get_text("remediation"),
+                context=entry.get_object("context"),
             )
-            for entry in entries
-            if not PROBLEM_MEMBERS.isdisjoint(entry)
+            for entry in details.get_objects("problems") or [details]
+            if not PROBLEM_MEMBERS.isdisjoint(entry.values)
         ]
 
     def is_valid_detail(self, name: str, value: Any) -> bool:

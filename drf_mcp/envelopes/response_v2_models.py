@@ -11,10 +11,19 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code
-from drf_mcp.envelopes.metadata_parsing import to_iso_time, to_period
-from drf_mcp.envelopes.model import Body
+from drf_mcp.envelopes.base import Body
+from drf_mcp.envelopes.metadata import to_iso_time, to_period
 from drf_mcp.envelopes.response_v2 import VERSION
 from drf_mcp.outcomes import Category, Fidelity
+
+__all__ = [
+    "ErrorData",
+    "ResponseMeta",
+    "ToolResponse",
+    "WarningDetail",
+    "error_response",
+    "success_response",
+]
 
 OPEN = ConfigDict(extra="allow")
 EMPTY: tuple[Any, ...] = (None, [], {}, ())

@@ -31,8 +31,15 @@ from drf_mcp.codes import (
     screaming_code,
     standard_code,
 )
-from drf_mcp.dispatch.errors.violations import violation_failure
 from drf_mcp.envelopes.status_models import FormattedError, ResponseError, StandardMCPResponse
+from drf_mcp.settings import mcp_settings
+
+__all__ = [
+    "ErrorFormatter",
+    "ResponseBuilder",
+    "format_exception",
+    "standardized_response",
+]
 
 logger = logging.getLogger("drf_mcp")
 
@@ -59,7 +66,47 @@ class ErrorFormatter:
         self, exc: Exception, context: dict[str, Any] | None = None
     ) -> FormattedError | ResponseError | None:
         """Return the error of an exception; None for that of `format_exception`."""
-        return format_exception(exc, context)
+        return self.make_error(exc, context)
+
+    def make_error(self, exc: Exception, context: dict[str, Any] | None) -> ResponseError:
+        suggestion = ""
+        known = to_api_exception(exc)
+        if known is None:
+            failure = mcp_settings.ERROR_MAPPER_CLASS().from_exception(exc)
+            code, category = failure.code.lower(), failure.category
+            message, suggestion = failure.message, failure.remediation
+            # The mapper speaks of the id of a call, of which there is none here.
+            if category is Category.INTERNAL:
+                message, suggestion = "An internal error occurred.", ""
+        else:
+            code = self.get_own_code(known) or standard_code(known.status_code).lower()
+            message = " ".join(self.list_messages(known.detail))
+            category = category_of_code(screaming_code(code), known.status_code)
+        handling = HANDLING[category]
+        return ResponseError(
+            message=message,
+            suggestion=suggestion or handling.remediation,
+            severity=handling.severity,
+            code=code,
+            recoverable=handling.recoverable,
+            context=context,
+        )
+
+    def get_own_code(self, exc: exceptions.APIException) -> str | None:
+        codes = exc.get_codes()
+        # An exception class of REST framework has the standard code of its HTTP status.
+        is_framework = type(exc).__module__ == exceptions.__name__
+        return codes.lower() if isinstance(codes, str) and not is_framework else None
+
+    def list_messages(self, detail: Any, place: str = "") -> list[str]:
+        """Return every message of an exception's detail, led by its place."""
+        if isinstance(detail, Mapping):
+            parts = [(detail[name], f"{place}{name}: ") for name in detail]
+        elif isinstance(detail, (list, tuple)):
+            parts = [(item, place) for item in detail]
+        else:
+            return [f"{place}{detail}"]
+        return [text for part, inner in parts for text in self.list_messages(part, inner)]
 
 
 def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> ResponseError:
@@ -68,27 +115,7 @@ def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> R
     Exceptions of REST framework, Django's `Http404` and `PermissionDenied`, and violations of a
     database constraint have their own message. The message of any other may hold secrets.
     """
-    suggestion = ""
-    known, violated = to_api_exception(exc), violation_failure(exc)
-    if violated is not None:
-        code, message = violated.code.lower(), violated.message
-        category, suggestion = violated.category, violated.remediation
-    elif known is None:
-        code, message = "internal_error", "An internal error occurred."
-        category = Category.INTERNAL
-    else:
-        code = get_own_code(known) or standard_code(known.status_code).lower()
-        message = " ".join(list_messages(known.detail))
-        category = category_of_code(screaming_code(code), known.status_code)
-    handling = HANDLING[category]
-    return ResponseError(
-        message=message,
-        suggestion=suggestion or handling.remediation,
-        severity=handling.severity,
-        code=code,
-        recoverable=handling.recoverable,
-        context=context,
-    )
+    return ErrorFormatter().make_error(exc, context)
 
 
 def to_api_exception(exc: Exception) -> exceptions.APIException | None:
@@ -97,22 +124,6 @@ def to_api_exception(exc: Exception) -> exceptions.APIException | None:
     if isinstance(exc, PermissionDenied):
         return exceptions.PermissionDenied()
     return exc if isinstance(exc, exceptions.APIException) else None
-
-
-def get_own_code(exc: exceptions.APIException) -> str | None:
-    codes = exc.get_codes()
-    # An exception class of REST framework has the standard code of its HTTP status.
-    is_framework = type(exc).__module__ == exceptions.__name__
-    return codes.lower() if isinstance(codes, str) and not is_framework else None
-
-
-def list_messages(detail: Any, place: str = "") -> list[str]:
-    """Return every message of an exception's detail, led by its place."""
-    if isinstance(detail, Mapping):
-        return [text for name in detail for text in list_messages(detail[name], f"{place}{name}: ")]
-    if isinstance(detail, (list, tuple)):
-        return [text for item in detail for text in list_messages(item, place)]
-    return [f"{place}{detail}"]
 
 
 class ResponseBuilder:
@@ -139,7 +150,7 @@ class ResponseBuilder:
         response.metadata.execution_time = execution_time
         formatter = error_formatter() if isinstance(error_formatter, type) else error_formatter
         formatted = formatter.format_exception(primary_error, context)
-        add_error(response, formatted or format_exception(primary_error, context))
+        response.add_formatted(formatted or format_exception(primary_error, context))
         return response
 
     @staticmethod
@@ -154,15 +165,8 @@ class ResponseBuilder:
         response = response_class(success=success, data=data or {})
         response.metadata.execution_time = execution_time
         for formatted in formatted_errors:
-            add_error(response, formatted)
+            response.add_formatted(formatted)
         return response
-
-
-def add_error(response: StandardMCPResponse, formatted: FormattedError | ResponseError) -> None:
-    """Add an error and its suggestion to a response."""
-    error = ResponseError.from_formatted(formatted)
-    response.add_error(error)
-    response.add_suggestion(error.suggestion or "")
 
 
 class Run:
@@ -230,19 +234,10 @@ class Run:
         return self.reply
 
 
-def get_function_name(function: Any) -> str:
-    """Return the name of a function, of what a partial calls, or of a callable object's class."""
+def unwrap_partials(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
-    name: str = getattr(function, "__name__", "") or type(function).__name__
-    return name
-
-
-def is_coroutine(function: Any) -> bool:
-    """Return whether a call has to be awaited, be it of a function or of an object."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)
+    return function
 
 
 def standardized_response(
@@ -261,7 +256,10 @@ def standardized_response(
     """
 
     def decorator(function: Function) -> Function:
-        name = get_function_name(function)
+        called = unwrap_partials(function)
+        name = getattr(called, "__name__", "") or type(called).__name__
+        # Objects that can be called are awaited where their `__call__` is.
+        is_awaited = iscoroutinefunction(called) or iscoroutinefunction(type(called).__call__)
         make_run = functools.partial(Run, response_class, name, error_formatter)
         # The attributes of an object are its own; a function's go along, as with `wraps`.
         attributes = functools.WRAPPER_UPDATES if inspect.isroutine(function) else ()
@@ -279,6 +277,6 @@ def standardized_response(
                 run.answer(await function(*args, **kwargs))
             return run.result(*args)
 
-        return call_async if is_coroutine(function) else call  # type: ignore[return-value]
+        return call_async if is_awaited else call  # type: ignore[return-value]
 
     return decorator

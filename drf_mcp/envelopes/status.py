@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, ClassVar
 
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
-from drf_mcp.envelopes.data import drop_page_members, wrap_as_object, wrap_schema_as_object
-from drf_mcp.envelopes.metadata import ContractEnvelope, drop_empty
-from drf_mcp.envelopes.metadata_parsing import (
-    MetaParser,
-    text_or_empty,
-    to_list,
-    to_mapping,
-    to_severity,
-)
+from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
+from drf_mcp.envelopes.metadata import Members, MetaParser
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -73,13 +66,13 @@ class StatusEnvelope(ContractEnvelope):
         """Return the envelope, its short members first."""
         errors = self.errors(outcome)
         warnings = [item.message for item in outcome.warnings if not self.is_error_entry(item)]
-        told = [error.get("suggestion") for error in errors]
+        suggestions = [error.get("suggestion") for error in errors]
         rendered = {
             "status": self.status(outcome, troubled=bool(errors or warnings)),
             "success": outcome.failure is None,
             "errors": errors,
             "warnings": warnings,
-            "suggestions": unique_sentences([*told, *outcome.suggestions]),
+            "suggestions": list(dict.fromkeys(filter(None, [*suggestions, *outcome.suggestions]))),
             "metadata": self.metadata(outcome),
         }
         data = self.data(outcome)
@@ -96,7 +89,7 @@ class StatusEnvelope(ContractEnvelope):
         failure = outcome.failure
         if failure is not None and (outcome.data is None or not failure.soft):
             return failure.data
-        return wrap_as_object(self.get_payload(outcome))
+        return self.get_object(self.get_payload(outcome))
 
     def errors(self, outcome: Outcome) -> list[dict[str, Any]]:
         """Return what failed, then the warnings that say what to do."""
@@ -112,18 +105,19 @@ class StatusEnvelope(ContractEnvelope):
     def metadata(self, outcome: Outcome) -> dict[str, Any]:
         """Return who answered, when, and how long it took, unless the view's response says."""
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        own = outcome.meta
+        own = Members(outcome.meta)
         duration = outcome.telemetry.get("duration_ms")
+        seconds = round(duration / 1000, 6) if isinstance(duration, (int, float)) else None
         return drop_empty(
             {
                 **self.get_further_meta(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
-                "timestamp": text_or_empty(own.get("timestamp")) or now,
-                "tool_name": text_or_empty(own.get("tool_name")) or outcome.tool,
-                "tool_version": text_or_empty(own.get("tool_version"))
+                "timestamp": own.get_string("timestamp") or now,
+                "tool_name": own.get_string("tool_name") or outcome.tool,
+                "tool_version": own.get_string("tool_version")
                 or mcp_settings.SERVER_VERSION
                 or TOOL_VERSION,
-                "execution_time": milliseconds_to_seconds(duration),
+                "execution_time": seconds,
                 **self.get_source(outcome),
                 **self.get_fidelity(outcome),
                 "pagination": self.get_pagination(outcome),
@@ -136,7 +130,7 @@ class StatusEnvelope(ContractEnvelope):
         success = {
             "success": {"enum": [True]},
             "status": {"enum": ["success", "partial_success"]},
-            "data": wrap_schema_as_object(drop_page_members(data_schema)),
+            "data": self.get_object_schema(data_schema),
         }
         failure = {"success": {"enum": [False]}, "status": {"enum": ["failure"]}}
         return {
@@ -204,7 +198,7 @@ class StatusEnvelope(ContractEnvelope):
         }
 
     def is_error_entry(self, warning: Warning) -> bool:
-        """Return whether a warning is told as one of the ``errors``."""
+        """Return whether a warning becomes one of the ``errors``."""
         return bool(warning.remediation) or warning.recoverable is not None
 
     def format_code(self, code: str) -> str:
@@ -216,24 +210,23 @@ class StatusEnvelope(ContractEnvelope):
 
         The errors of a success are warnings that say what to do.
         """
-        envelope = self.get_members(body)
+        envelope = Members(self.get_members(body))
         if "success" not in envelope or "status" not in envelope:
             return None
-        metadata, data = to_mapping(envelope.get("metadata")), envelope.get("data")
+        data, meta = envelope.get("data"), Members(envelope.get("metadata"))
         # A warning of ``warning_details`` is one of the ``warnings`` too.
-        sentences = [*to_list(metadata.get("warnings")), *to_list(envelope.get("warnings"))]
-        meta = {**metadata, "warnings": sentences}
-        members = MetaParser(meta, ("execution_time",)).get_members()
-        seconds = metadata.get("execution_time")
+        sentences = [*meta.get_list("warnings"), *envelope.get_list("warnings")]
+        parser = MetaParser({**meta.values, "warnings": sentences}, ("execution_time",))
+        members = parser.get_members()
+        seconds = meta.get("execution_time")
         if isinstance(seconds, (int, float)):
             duration = {"duration_ms": round(seconds * 1000, 3)}
             members["telemetry"] = {**members["telemetry"], **duration}
-        errors = list(map(to_mapping, to_list(envelope.get("errors"))))
-        success = bool(envelope["success"])
+        errors = envelope.get_objects("errors")
+        success = bool(envelope.get("success"))
         if success:
             members["warnings"] = (*map(self.parse_warning, errors), *members["warnings"])
-        suggestions = map(str, to_list(envelope.get("suggestions")))
-        members["suggestions"] = (*suggestions, *members["suggestions"])
+        members["suggestions"] = (*envelope.get_texts("suggestions"), *members["suggestions"])
         return Outcome(
             tool="",
             status=status,
@@ -242,20 +235,20 @@ class StatusEnvelope(ContractEnvelope):
             **members,
         )
 
-    def parse_warning(self, error: Mapping[str, Any]) -> Warning:
+    def parse_warning(self, error: Members) -> Warning:
         """Return the warning of one of the ``errors`` of a success."""
         return Warning(
-            code=screaming_code(str(error.get("code") or "")),
-            message=str(error.get("message") or ""),
-            severity=to_severity(error.get("severity"), Severity.WARNING),
-            context=to_mapping(error.get("context")),
-            remediation=str(error.get("suggestion") or ""),
-            recoverable=error.get("recoverable", True),
+            code=screaming_code(error.get_text("code")),
+            message=error.get_text("message"),
+            severity=error.get_severity(Severity.WARNING),
+            context=error.get_object("context"),
+            remediation=error.get_text("suggestion"),
+            recoverable=error.values.get("recoverable", True),
         )
 
-    def parse_failure(self, errors: list[Mapping[str, Any]], data: Any, status: int) -> Failure:
+    def parse_failure(self, errors: list[Members], data: Any, status: int) -> Failure:
         """Return the failure of an envelope, named after the first serious error."""
-        context = to_mapping(data)
+        context = data if isinstance(data, Mapping) else {}
         if not errors:
             code, message = "INTERNAL_ERROR", "The operation failed."
             return Failure(code, CODES[code], message, "", context=context, data=data)
@@ -273,23 +266,13 @@ class StatusEnvelope(ContractEnvelope):
             data=data,
         )
 
-    def parse_problem(self, error: Mapping[str, Any]) -> Problem:
+    def parse_problem(self, error: Members) -> Problem:
         """Return one of the ``errors`` of a failure as a problem without a pointer."""
         return Problem(
-            code=str(error.get("code") or ""),
-            message=str(error.get("message") or ""),
-            remediation=str(error.get("suggestion") or ""),
-            severity=to_severity(error.get("severity"), Severity.ERROR),
-            recoverable=error.get("recoverable", True),
-            context=to_mapping(error.get("context")),
+            code=error.get_text("code"),
+            message=error.get_text("message"),
+            remediation=error.get_text("suggestion"),
+            severity=error.get_severity(Severity.ERROR),
+            recoverable=error.values.get("recoverable", True),
+            context=error.get_object("context"),
         )
-
-
-def milliseconds_to_seconds(milliseconds: Any) -> float | None:
-    """Return milliseconds as seconds, None if that is no number of them."""
-    return round(milliseconds / 1000, 6) if isinstance(milliseconds, (int, float)) else None
-
-
-def unique_sentences(sentences: Iterable[str | None]) -> list[str]:
-    """Return the sentences that say something, each once, in order."""
-    return list(dict.fromkeys(sentence for sentence in sentences if sentence))

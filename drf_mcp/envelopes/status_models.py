@@ -9,8 +9,16 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from drf_mcp.envelopes.model import Body
+from drf_mcp.envelopes.base import Body
 from drf_mcp.outcomes import Severity
+
+__all__ = [
+    "ResponseError",
+    "ResponseMetadata",
+    "ResponseSeverity",
+    "ResponseStatus",
+    "StandardMCPResponse",
+]
 
 # The contract's name for the severities that every envelope uses.
 ResponseSeverity = Severity
@@ -122,6 +130,12 @@ class StandardMCPResponse(Body, BaseModel):
         self.errors.append(error)
         if error.severity in (ResponseSeverity.ERROR, ResponseSeverity.CRITICAL):
             self.success = False
+
+    def add_formatted(self, formatted: FormattedError | ResponseError) -> None:
+        """Add an error of whatever class, and its suggestion."""
+        error = ResponseError.from_formatted(formatted)
+        self.add_error(error)
+        self.add_suggestion(error.suggestion or "")
 
     def add_warning(self, message: str) -> None:
         """Add a warning message."""

@@ -31,7 +31,8 @@ class CapturingEnvelope(Envelope):
         """Keep the outcome; raise where its data cannot be written as JSON."""
         body = outcome.data if outcome.body is None else outcome.body
         # Over HTTP an envelope tells no measurements of the call.
-        enveloped = make_envelope(self.chosen).render(replace(outcome, telemetry={}))
+        chosen = make_envelope(self.chosen)
+        enveloped = chosen.render(chosen.prepare(replace(outcome, telemetry={}), encode_data))
         observed = Observed(
             outcome.status,
             plain(body) if outcome.status < FAILED else None,

@@ -74,7 +74,7 @@ def encode(value: Any) -> str:
 
 def parsed(envelope: Envelope, outcome: Outcome) -> Any:
     """Return what a client gets: the rendered value, encoded and read back."""
-    return json.loads(encode(envelope.render(outcome)))
+    return json.loads(encode(envelope.render(envelope.prepare(outcome, encode))))
 
 
 def invalid(*problems: Problem) -> Outcome:

@@ -14,8 +14,7 @@ from tests.envelopes.samples import NESTED, NOT_FOUND, PAGE, SOFT_WITH_DATA, enc
 
 def text(outcome: Outcome) -> str:
     """Return the one text block."""
-    envelope = PlainEnvelope()
-    return envelope.text(outcome, envelope.render(outcome), encode)
+    return PlainEnvelope().texts(outcome, encode)[0]
 
 
 def test_example_of_a_list() -> None:

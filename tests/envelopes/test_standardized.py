@@ -14,11 +14,14 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.test import override_settings
 from rest_framework import exceptions
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
+from drf_mcp.codes import Category
+from drf_mcp.dispatch.errors.mapper import ErrorMapper
 from drf_mcp.envelopes import (
     ErrorFormatter,
     ResponseBuilder,
@@ -183,6 +186,23 @@ def test_an_exception_tells_what_the_caller_may_know(
     told = format_exception(exc)
     assert (told.code, told.message, told.recoverable) == (code, message, recoverable)
     assert told.suggestion
+
+
+class ScanMapper(ErrorMapper):
+    """Maps an exception of a project's own."""
+
+    def get_error_code(self, status: int, *args: Any, exc: Any = None, **kwargs: Any) -> str:
+        return "NO_LOCK" if isinstance(exc, LockFileMissing) else super().get_error_code(status)
+
+    def get_category(self, error_code: str, status: int) -> Category:
+        return Category.CONFLICT if error_code == "NO_LOCK" else super().get_category("", status)
+
+
+@override_settings(DRF_MCP={"ERROR_MAPPER_CLASS": ScanMapper})
+def test_the_error_mapper_of_the_project_speaks_for_its_exceptions() -> None:
+    error = format_exception(LockFileMissing())
+    assert (error.code, error.severity) == ("no_lock", ResponseSeverity.ERROR)
+    assert format_exception(ValueError()).message == "An internal error occurred."
 
 
 def test_build_error_response() -> None:

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from drf_mcp.envelopes import Envelope, PlainEnvelope
-from drf_mcp.envelopes.data import wrap_as_object, wrap_schema_as_object
+from drf_mcp.envelopes.base import ContractEnvelope
 from drf_mcp.outcomes import Outcome
 from tests.envelopes.samples import (
     ENVELOPES,
@@ -87,7 +87,7 @@ def test_text_is_the_compact_json_of_the_rendered_value(
     envelope_class: type[Envelope], outcome: Outcome, data_schema: dict[str, Any]
 ) -> None:
     envelope = envelope_class()
-    rendered = envelope.render(outcome)
+    rendered = envelope.render(envelope.prepare(outcome, encode))
     assert envelope.text(outcome, rendered, encode) == encode(rendered)
 
 
@@ -119,7 +119,7 @@ def test_rendering_leaves_the_outcome_alone(
     envelope_class: type[Envelope], outcome: Outcome, data_schema: dict[str, Any]
 ) -> None:
     before = encode(outcome.data)
-    envelope_class().render(outcome)
+    parsed(envelope_class(), outcome)
     assert encode(outcome.data) == before
 
 
@@ -145,7 +145,7 @@ def test_schema_leaves_the_schema_of_the_data_alone(
     ],
 )
 def test_any_value_becomes_an_object(value: Any, expected: dict[str, Any]) -> None:
-    assert json.loads(encode(wrap_as_object(value))) == json.loads(encode(expected))
+    assert json.loads(encode(ContractEnvelope().get_object(value))) == json.loads(encode(expected))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_any_value_becomes_an_object(value: Any, expected: dict[str, Any]) -> No
     ],
 )
 def test_schema_of_an_unclear_value_is_open(schema: dict[str, Any]) -> None:
-    assert wrap_schema_as_object(schema) == {"type": "object"}
+    assert ContractEnvelope().get_object_schema(schema) == {"type": "object"}
 
 
 def test_an_envelope_of_ones_own_is_a_short_subclass() -> None:
