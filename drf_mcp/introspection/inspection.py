@@ -14,7 +14,7 @@ from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.handlers import Reading, read
+from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
 from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.source.trees import get_synchronous_name
 from drf_mcp.introspection.types import UNSAID, Finding, Schema
@@ -63,11 +63,9 @@ class Inspection:
         return str(getattr(self.view, "action", None) or action_map.get(method, method))
 
     @cached_property
-    def reading(self) -> Reading | None:
+    def reading(self) -> HandlerReading | None:
         """What the handler's source shows; None if it has none."""
-        return self.attempt(
-            lambda: read(type(self.view), self.handler_name, self.method), PLAINLY, None
-        )
+        return self.attempt(lambda: read_handler(type(self.view), self.handler_name), PLAINLY, None)
 
     @cached_property
     def annotations(self) -> Any:
@@ -97,6 +95,14 @@ class Inspection:
     def is_extra_action(self) -> bool:
         """True for an action of the project's own, beside the standard ones of a viewset."""
         return self.is_viewset and get_synchronous_name(self.handler_name) not in STANDARD
+
+    @property
+    def shares_handler(self) -> bool:
+        """True if the handler answers other methods too."""
+        view_class, map_of_actions = type(self.view), getattr(self.view, "action_map", None)
+        names = (map_of_actions or dict.fromkeys(view_class.http_method_names)).items()
+        handlers = [getattr(view_class, name or method, None) for method, name in names]
+        return handlers.count(getattr(view_class, self.handler_name, None)) > 1
 
     @property
     def is_viewset(self) -> bool:

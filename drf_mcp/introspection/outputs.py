@@ -12,8 +12,9 @@ from drf_mcp.introspection.fields.shared import shared
 from drf_mcp.introspection.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.source.handlers import mentions, read
+from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.trees import FunctionSource
 from drf_mcp.introspection.types import Schema
 
 CALLER = frozenset({"request", "user", "query_params", "context"})
@@ -58,10 +59,10 @@ def chooses_for_everyone(view: Any) -> bool:
     name = "get_serializer_class"
     if is_drf_code(type(view), name):
         return True
-    reading = read(type(view), name)
+    reading = read_handler(type(view), name)
     own = [vars(base)[name] for base in type(view).__mro__ if name in vars(base)]
     alone = reading is not None and reading.calls <= {name}
-    return alone and not any(mentions(function, CALLER) for function in own)
+    return alone and not any(FunctionSource(function).uses_any(CALLER) for function in own)
 
 
 def renders_plainly(view: Any) -> bool:

@@ -15,7 +15,7 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
 from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.query.parameters import VersionParameter
-from drf_mcp.introspection.source.handlers import read
+from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import model_name, text
 from drf_mcp.introspection.types import (
@@ -158,7 +158,7 @@ def looks_up(inspection: Inspection) -> bool:
         return False
     if is_drf_code(type(view), "get_object"):
         return True
-    own = read(type(view), "get_object")
+    own = read_handler(type(view), "get_object")
     return own is not None and "get_object" in own.calls
 
 

@@ -17,7 +17,7 @@ from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import (
     FLAG,
     is_left_to_frameworks,
-    makes_without_flag,
+    is_same_without_flag,
 )
 from drf_mcp.introspection.types import UNSAID, Body, Finding
 
@@ -86,8 +86,12 @@ def others(inspection: Inspection, failed: bool) -> Iterator[Body]:
         return
     if failed or depends_on(inspection, is_left_to_frameworks):
         yield from body_for_superuser(inspection)
-    if depends_on(inspection, makes_without_flag):
+    if depends_on(inspection, ignores_flag):
         yield from bodies_without_flag(inspection)
+
+
+def ignores_flag(owner: type, names: Iterable[str]) -> bool:
+    return all(is_same_without_flag(owner, name) for name in names)
 
 
 def depends_on(inspection: Inspection, makes_alike: Sameness) -> bool:

@@ -1,13 +1,12 @@
-"""One handler for several methods: each is described by what it does for that one."""
+"""One handler for several methods."""
 
 from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import Group
 from drf_spectacular.utils import extend_schema
-from rest_framework import filters, pagination, serializers, viewsets
-from rest_framework.decorators import action
-from rest_framework.permissions import SAFE_METHODS
+from rest_framework import filters, pagination, serializers, views, viewsets
+from rest_framework.decorators import action, api_view
 from rest_framework.response import Response
 
 from tests.introspection.inspected import describe, described, view_of
@@ -38,57 +37,47 @@ class Groups(viewsets.GenericViewSet):
         return Response(self.paginate_queryset(self.filter_queryset(self.get_queryset())))
 
     @action(detail=False, methods=["get", "post", "delete"])
-    def by_branches(self, request):
+    def notes(self, request):
         if request.method == "GET":
-            answer = self.page()
-        elif request.method == "POST":
-            answer = self.add(request)
-        else:
-            answer = Response()
-        return answer
-
-    @action(detail=False, methods=["get", "post", "delete"])
-    def by_leaving(self, request):
-        with open(__file__):
-            if self.request.method in SAFE_METHODS:
-                return self.page()
-            if not request.method == "POST":  # noqa: SIM201
-                return Response()
-        return self.add(request)
-
-    @action(detail=False, methods=["get", "post", "delete"])
-    def by_exclusion(self, request):
-        if request.method not in ("POST", "DELETE") or request.method == "HEAD":
             return self.page()
-        if request.method == "POST" and request.user:
-            return self.add(request)
-        return Response()
-
-    @action(detail=False, methods=["get", "post", "delete"])
-    def by_another_condition(self, request):
-        if request.user == "POST":
-            return self.page()
-        return self.add(request)
+        return self.add(request) if request.method == "POST" else Response()
 
 
-SHARED = ["by_branches", "by_leaving", "by_exclusion"]
+class Notes(views.APIView):
+    def handle(self, request):
+        return Response(NoteSerializer(data=request.data).is_valid())
+
+    post = delete = handle
 
 
-@pytest.mark.parametrize("name", SHARED)
-def test_only_the_method_that_lists_is_filtered_and_has_pages(name):
-    names = {m: [p.name for p in described(Groups, m, name).query] for m in ("GET", "POST")}
-    assert names == {"GET": ["search", "limit", "offset"], "POST": []}
+@api_view(["POST", "DELETE"])
+def notes(request):
+    return Response(NoteSerializer(data=request.data).is_valid())
 
 
-@pytest.mark.parametrize("name", SHARED)
-def test_only_the_method_that_reads_a_body_takes_one(name):
-    assert [p.name for p in described(Groups, "POST", name).body.fields] == ["text"]
-    assert described(Groups, "DELETE", name).body.kind == "none"
+def describe_notes(view_class, method, action=None):
+    view = view_of(view_class, method, action)
+    if action is not None:
+        view.action_map = dict.fromkeys(["get", "post", "delete"], action)
+    return describe(view, method, {})
 
 
-def test_another_condition_chooses_nothing():
-    assert [p.name for p in described(Groups, "DELETE", "by_another_condition").query]
-    assert described(Groups, "DELETE", "by_another_condition").body.kind == "object"
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_every_method_of_a_handler_that_lists_takes_its_filters(method):
+    names = [parameter.name for parameter in describe_notes(Groups, method, "notes").query]
+    assert names == ["search", "limit", "offset"]
+
+
+@pytest.mark.parametrize(
+    ("view_class", "action"), [(Groups, "notes"), (Notes, None), (notes.cls, None)]
+)
+def test_a_body_that_other_methods_share_with_a_delete_is_optional_there(view_class, action):
+    """One handler may read a body for one method alone."""
+    required = {
+        method: [field.required for field in describe_notes(view_class, method, action).body.fields]
+        for method in ("POST", "DELETE")
+    }
+    assert required == {"POST": [True], "DELETE": [False]}
 
 
 def test_what_was_written_for_several_methods_is_required_of_no_delete():

@@ -14,7 +14,7 @@ from django_filters.widgets import BaseCSVWidget
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.choices import enumeration, labels
 from drf_mcp.introspection.fields.model_fields import model_field, value_schema
-from drf_mcp.introspection.source.handlers import read
+from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import find_package
 from drf_mcp.introspection.text import says_more, text
 from drf_mcp.introspection.types import (
@@ -197,7 +197,7 @@ class FormField:
         if find_package(field_class, method) in PACKAGES:
             return False
         # A field of several values reads the list its own way, and may read each the stock way.
-        reading = read(field_class, method) if self.is_multiple else None
+        reading = read_handler(field_class, method) if self.is_multiple else None
         return reading is None or method not in reading.calls
 
     def get_handling(self) -> Handling:

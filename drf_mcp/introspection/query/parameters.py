@@ -23,9 +23,9 @@ from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks
 from drf_mcp.introspection.source.queries import (
     QueryReading,
-    is_framework,
-    query_of_class,
-    query_of_member,
+    is_framework_code,
+    read_query_of_class,
+    read_query_of_member,
 )
 from drf_mcp.introspection.source.trees import get_synchronous_name
 from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
@@ -182,11 +182,11 @@ class UndeclaredParameters:
         return readings
 
     def read_members(self, owner: type, *names: str) -> QueryReading:
-        readings = (query_of_member(owner, name, self.inspection.method) for name in names)
+        readings = (read_query_of_member(owner, name) for name in names)
         return reduce(QueryReading.beside, readings, QueryReading({}))
 
     def read_class(self, owner: type) -> QueryReading:
-        return query_of_class(owner, self.inspection.method)
+        return read_query_of_class(owner)
 
 
 class VersionParameter:
@@ -221,7 +221,7 @@ def walk_serializers(classes: list[type]) -> Iterator[type]:
     waiting, seen = list(classes), set()
     while waiting:
         part = waiting.pop()
-        if part in seen or is_framework(part):
+        if part in seen or is_framework_code(part):
             continue
         seen.add(part)
         yield part

@@ -62,7 +62,7 @@ def request_body(inspection: Inspection) -> Body:
         body = NONE if written is None else written_body(inspection, written)
     if () in body.handling.uploads and reads_whole_file(inspection.view):
         body = whole_file()
-    if written is not UNSAID and inspection.method == "DELETE" and serves_others(inspection):
+    if inspection.method == "DELETE" and inspection.shares_handler:
         fields = (replace(parameter, required=False) for parameter in body.fields)
         body = replace(body, fields=tuple(fields))
     return in_document(inspection, with_readable_files(inspection, body))
@@ -75,12 +75,6 @@ def deletes_alone(inspection: Inspection) -> bool:
     """
     reading = inspection.reading
     return inspection.method == "DELETE" and reading is not None and reading.ignores_body
-
-
-def serves_others(inspection: Inspection) -> bool:
-    """Return True if the handler answers other methods too, of which what was written may be."""
-    action_map = getattr(inspection.view, "action_map", None) or {}
-    return list(action_map.values()).count(inspection.handler_name) > 1
 
 
 def in_document(inspection: Inspection, body: Body) -> Body:
@@ -126,7 +120,7 @@ def read_body(inspection: Inspection) -> Body:
     rows = serializer_of_rows(inspection, call, serializer)
     if rows is None:
         body = serializer_body(inspection, serializer, partial=partial)
-        return with_rest_of_rows(inspection, call, without_filled_in(body, call))
+        return with_rest_of_rows(inspection, call, body)
     several = serializer_body(inspection, rows, partial=partial)
     return serializer_body(inspection, serializer, partial=partial).union(several)
 
@@ -155,16 +149,6 @@ def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> boo
 def alters_body(inspection: Inspection) -> bool:
     """Return True if the view's serializer reads something that the handler made of the body."""
     return inspection.reading is not None and inspection.reading.reads_parts
-
-
-def without_filled_in(body: Body, call: SerializerCall | None) -> Body:
-    """Return a body that does not require what the handler puts in itself."""
-    filled_in = call.filled_in if call is not None else frozenset()
-    fields = (
-        replace(field, required=field.required and field.name not in filled_in)
-        for field in body.fields
-    )
-    return replace(body, fields=tuple(fields)) if filled_in else body
 
 
 def makes_none(inspection: Inspection) -> bool:

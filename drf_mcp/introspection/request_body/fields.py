@@ -20,7 +20,7 @@ from drf_mcp.introspection.request_body.files import key_member
 from drf_mcp.introspection.request_body.handling import handling_of
 from drf_mcp.introspection.request_body.keys import keys_beside
 from drf_mcp.introspection.request_body.parsers import reads_json
-from drf_mcp.introspection.source.handlers import read
+from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
 from drf_mcp.introspection.types import (
     PLAIN,
@@ -76,7 +76,7 @@ def keeps_names(serializer_class: type) -> bool:
     """Return True if a serializer with its own way to read input still reads its fields."""
     for method in CONVERSIONS:
         if not is_drf_code(serializer_class, method):
-            reading = read(serializer_class, method)
+            reading = read_handler(serializer_class, method)
             if reading is None or method not in reading.calls:
                 return False
     return True

@@ -11,8 +11,8 @@ from typing import Any
 from rest_framework.fields import empty
 
 from drf_mcp.introspection.fields.serializers import sendable
-from drf_mcp.introspection.source.overrides import CONVERSIONS, is_drf_code, is_name
-from drf_mcp.introspection.source.trees import keys_read, parse
+from drf_mcp.introspection.source.overrides import CONVERSIONS, is_drf_code
+from drf_mcp.introspection.source.trees import MappingReads, is_name, parse_function
 
 
 def keys_beside(serializer: Any) -> list[str]:
@@ -33,14 +33,14 @@ def keys_beside(serializer: Any) -> list[str]:
 @functools.lru_cache(maxsize=4096)
 def keys_of_method(function: Any) -> tuple[str, ...]:
     """Return the keys that a method of a serializer reads of what was sent."""
-    tree = parse(function.__code__)
+    tree = parse_function(function.__code__)
     if tree is None:
         return ()
-    found = list(keys_read(tree, is_initial_data))
+    found = list(MappingReads(tree, is_initial_data).keys)
     if tree.name in CONVERSIONS and len(tree.args.args) > 1:
         data = tree.args.args[1].arg
         if not is_validated(tree, data):
-            found += keys_read(tree, lambda node: is_name(node, data))
+            found += MappingReads(tree, lambda node: is_name(node, data)).keys
     return tuple(found)
 
 

@@ -47,7 +47,6 @@ def constructed(inspection: Inspection) -> SerializerCall | None:
         calls[0],
         partial=partial.pop() if len(partial) == 1 else None,
         many=many.pop() if len(many) == 1 else None,
-        filled_in=frozenset().union(*(call.filled_in for call in calls)),
     )
 
 

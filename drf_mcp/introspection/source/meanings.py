@@ -6,19 +6,19 @@ import ast
 import inspect
 from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, TypeGuard
 
 from drf_mcp.introspection.source.trees import (
     QUERY,
-    is_own_method,
+    FunctionSource,
+    evaluates_to,
+    find_lookup,
+    is_own_member,
     is_request,
-    lookup,
-    stands_for,
-    value_of,
 )
 
+# The values of parameters, beside texts.
 THE_REQUEST, THE_QUERY = object(), object()
-"""What a parameter of a function stands for, beside a text."""
 UNKNOWN = object()
 COLLECTIONS = (tuple, list, set, frozenset, dict)
 
@@ -26,27 +26,27 @@ Texts = tuple[str, ...]
 
 
 class Meanings:
-    """What is known of the names in a function.
+    """The values that the names in a function may have.
 
     Args:
         owner: the class that ``self`` is an instance of.
-        function: the function.
-        given: what its parameters stand for, as far as its caller shows.
+        source: the function.
+        bindings: the values of its parameters, as far as its caller shows.
     """
 
-    def __init__(self, owner: type, function: Any, given: Mapping[str, Any]) -> None:
+    def __init__(self, owner: type, source: FunctionSource, bindings: Mapping[str, Any]) -> None:
         self.owner = owner
-        self.function = function
+        self.source = source
         self.known: dict[str, Texts] = {
-            name: (value,) for name, value in given.items() if isinstance(value, str)
+            name: (value,) for name, value in bindings.items() if isinstance(value, str)
         }
-        self.requests = {name for name, value in given.items() if value is THE_REQUEST}
-        self.queries = {name for name, value in given.items() if value is THE_QUERY}
-        self.explained: set[int] = set()
+        self.requests = {name for name, value in bindings.items() if value is THE_REQUEST}
+        self.queries = {name for name, value in bindings.items() if value is THE_QUERY}
+        self.understood: set[int] = set()
 
     def learn(self, node: ast.AST) -> None:
         if isinstance(node, (ast.For, ast.comprehension)):
-            self.learn_texts(node.target, self.items(node.iter))
+            self.learn_texts(node.target, self.find_items(node.iter))
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 self.learn_value(target, node.value)
@@ -56,9 +56,9 @@ class Meanings:
     def learn_value(self, target: ast.AST, value: ast.expr) -> None:
         if not isinstance(target, ast.Name):
             return
-        if stands_for(value, self.is_query):
+        if evaluates_to(value, self.is_query):
             self.queries.add(target.id)
-            self.explain(value)
+            self.understand(value)
         elif self.is_request(value):
             self.requests.add(target.id)
         elif isinstance(value, ast.Constant) and isinstance(value.value, str):
@@ -68,18 +68,18 @@ class Meanings:
         if isinstance(target, ast.Name) and texts:
             self.known[target.id] = (*self.known.get(target.id, ()), *texts)
 
-    def explain(self, node: ast.AST) -> None:
-        self.explained |= {id(part) for part in ast.walk(node)}
+    def understand(self, node: ast.AST) -> None:
+        self.understood |= {id(part) for part in ast.walk(node)}
 
-    def is_unexplained(self, node: ast.AST) -> bool:
+    def is_open_use(self, node: ast.AST) -> bool:
         is_use = not isinstance(getattr(node, "ctx", None), ast.Store)
-        return is_use and id(node) not in self.explained and self.is_query(node)
+        return is_use and id(node) not in self.understood and self.is_query(node)
 
     def is_request(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Subscript):
             return isinstance(node.slice, ast.Constant) and node.slice.value == "request"
         if isinstance(node, ast.Call):
-            keys = lookup(node)[1]
+            keys = find_lookup(node)[1]
             return any(isinstance(key, ast.Constant) and key.value == "request" for key in keys)
         if isinstance(node, ast.Name) and node.id in self.requests:
             return True
@@ -95,61 +95,62 @@ class Meanings:
         if not isinstance(node, ast.Attribute):
             return False
         if node.attr == "data" and hasattr(self.owner, "base_filters"):
-            return is_own_method(node)
+            return is_own_member(node)
         return node.attr in QUERY and self.is_request(node.value)
 
-    def meant(self, node: ast.expr) -> Any:
-        if stands_for(node, self.is_query):
-            self.explain(node)
+    def find_meaning(self, node: ast.expr) -> Any:
+        if evaluates_to(node, self.is_query):
+            self.understand(node)
             return THE_QUERY
         if self.is_request(node):
             return THE_REQUEST
-        texts = self.texts(node) or ()
+        texts = self.find_texts(node) or ()
         return texts[0] if len(texts) == 1 else None
 
-    def texts(self, node: ast.AST) -> Texts | None:
+    def find_texts(self, node: ast.AST) -> Texts | None:
         if isinstance(node, ast.Constant):
             return (node.value,) if isinstance(node.value, str) else ()
         if isinstance(node, ast.Name) and node.id in self.known:
             return self.known[node.id]
         if isinstance(node, ast.IfExp):
-            either = self.all_texts([node.body, node.orelse])
+            either = self.find_all_texts([node.body, node.orelse])
             return None if either is None else tuple(text for texts in either for text in texts)
         if isinstance(node, ast.JoinedStr):
-            return self.put_together(node.values)
+            return self.join_texts(node.values)
         if isinstance(node, ast.FormattedValue):
-            return self.texts(node.value)
+            return self.find_texts(node.value)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return self.put_together([node.left, node.right])
-        named = self.named(node)
-        if named is None:
+            return self.join_texts([node.left, node.right])
+        value = self.find_value(node)
+        if value is None:
             return ()
-        return (named,) if isinstance(named, str) else None
+        return (value,) if isinstance(value, str) else None
 
-    def all_texts(self, nodes: Iterable[ast.AST]) -> list[Texts] | None:
-        found = [self.texts(node) for node in nodes]
+    def find_all_texts(self, nodes: Iterable[ast.AST]) -> list[Texts] | None:
+        found = [self.find_texts(node) for node in nodes]
         known = [texts for texts in found if texts is not None]
         return known if len(known) == len(found) else None
 
-    def put_together(self, parts: Iterable[ast.AST]) -> Texts | None:
-        known = self.all_texts(parts)
+    def join_texts(self, parts: Iterable[ast.AST]) -> Texts | None:
+        known = self.find_all_texts(parts)
         return None if known is None else tuple(map("".join, product(*known)))
 
-    def items(self, node: ast.AST) -> Texts | None:
+    def find_items(self, node: ast.AST) -> Texts | None:
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-            found = self.all_texts(node.elts)
+            found = self.find_all_texts(node.elts)
             return None if found is None else tuple(text for texts in found for text in texts)
-        named = self.named(node)
-        if not isinstance(named, COLLECTIONS):
+        value = self.find_value(node)
+        if not isinstance(value, COLLECTIONS):
             return None
-        return tuple(item for item in named if isinstance(item, str))
+        return tuple(item for item in value if isinstance(item, str))
 
-    def named(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.Attribute) and (is_own_method(node) or is_class(node.value)):
+    def find_value(self, node: ast.AST) -> Any:
+        if self.is_of_class(node):
             return inspect.getattr_static(self.owner, node.attr, UNKNOWN)
-        value = value_of(node, self.function)
+        value = self.source.find_value(node)
         return UNKNOWN if value is None else value
 
-
-def is_class(node: ast.AST) -> bool:
-    return getattr(node, "id", getattr(node, "attr", "")) in ("cls", "__class__")
+    def is_of_class(self, node: ast.AST) -> TypeGuard[ast.Attribute]:
+        holder = getattr(node, "value", None)
+        by_class = getattr(holder, "id", getattr(holder, "attr", "")) in ("cls", "__class__")
+        return is_own_member(node) or (isinstance(node, ast.Attribute) and by_class)

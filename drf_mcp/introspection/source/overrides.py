@@ -10,29 +10,38 @@ from typing import Any
 
 from django.utils.functional import cached_property
 
-from drf_mcp.introspection.source.trees import parse
+from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
+
+CONVERSIONS = ("to_internal_value", "run_validation")
+"""The methods of a field, or of a serializer, that read input."""
+FLAG = "swagger_fake_view"
+"""What a view is marked with while it is described: no request ever finds it."""
+# Parts of names that speak of who is calling, or of what differs from call to call.
+WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "locale", "site")
+INSTANCE = frozenset({"self", "cls"})
+REQUEST = frozenset({"request", "_request"})
+FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
 
 
 def is_drf_code(owner: type, *names: str) -> bool:
-    """Return True if REST framework itself wrote each of the class's attributes.
+    """Return whether REST framework itself wrote each of the class's members.
 
-    Decorators that keep the wrapped function's ``__module__``, as `functools.wraps`
-    does, count as what they wrap: caching or logging a method does not change what
-    it returns.
+    Decorators that keep the wrapped function's ``__module__``, as `functools.wraps` does, count
+    as what they wrap: caching or logging a method does not change what it returns.
     """
     return all(find_package(owner, name) == "rest_framework" for name in names)
+
+
+def find_package(owner: type, name: str) -> str:
+    """Return the top-level package that defines a class's member; "" if nothing does."""
+    attribute = inspect.getattr_static(owner, name, None)
+    module = getattr(unwrap_member(attribute), "__module__", None) or ""
+    return str(module).partition(".")[0]
 
 
 def find_class_attribute(owner: type, name: str) -> Any:
     """Return a class attribute without calling its descriptor."""
     return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
-
-
-def find_package(owner: type, name: str) -> str:
-    """Return the top-level package that defines a class's attribute; "" if nothing does."""
-    attribute = inspect.getattr_static(owner, name, None)
-    module = getattr(unwrap_member(attribute), "__module__", None) or ""
-    return str(module).partition(".")[0]
 
 
 def unwrap_member(attribute: Any) -> Any:
@@ -44,197 +53,172 @@ def unwrap_member(attribute: Any) -> Any:
     return getattr(attribute, "__func__", attribute)
 
 
-CONVERSIONS = ("to_internal_value", "run_validation")
-"""The methods of a field, or of a serializer, that read input."""
+class InputMethod:
+    """An override of a method that reads input, as one instance of a field runs it.
+
+    One whose first statement gives its argument to ``super()`` can only refuse more afterwards,
+    so what REST framework's own code takes describes the class. Any other may take anything.
+    An ``if self.flag`` before that statement is the branch that the flag of the instance chooses:
+    serializers that look an object up where they are nested, such as those of NetBox, begin so,
+    and without it three in five of NetBox's tools lose their schemas.
+    """
+
+    def __init__(self, function: Any, field: Any) -> None:
+        self.field = field
+        self.tree = FunctionSource(function).tree
+        # A decorator may change what the method is called with.
+        parameters = [] if self.tree is None else self.tree.args.args
+        self.is_readable = len(parameters) > 1 and not hasattr(function, "__wrapped__")
+        if self.is_readable:
+            self.own, self.argument = parameters[0].arg, parameters[1].arg
+
+    def begins_with_super(self) -> bool:
+        if not self.is_readable or not isinstance(self.tree, ast.FunctionDef):
+            return False
+        documented = ast.get_docstring(self.tree) is not None
+        beginning = self.find_beginning(self.tree.body[1:] if documented else self.tree.body)
+        return self.evaluates_super(getattr(beginning, "value", None))
+
+    def find_beginning(self, body: list[ast.stmt]) -> ast.stmt | None:
+        for statement in body:
+            flag = self.find_flag(statement)
+            if not isinstance(statement, ast.If) or flag is None:
+                return statement
+            beginning = self.find_beginning(statement.body if flag else statement.orelse)
+            if beginning is not None:
+                return beginning
+        return None
+
+    def find_flag(self, statement: ast.stmt) -> bool | None:
+        test = getattr(statement, "test", None)
+        if not isinstance(test, ast.Attribute) or not is_name(test.value, self.own):
+            return None
+        value = inspect.getattr_static(self.field, test.attr, None)
+        return value if isinstance(value, bool) else None
+
+    def evaluates_super(self, node: ast.AST | None) -> bool:
+        # Only what is evaluated in any case counts, and before anything else.
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            return self.evaluates_super(node.value)
+        if not isinstance(node, ast.Call):
+            return False
+        if self.is_super_call(node):
+            return True
+        if isinstance(node.func, ast.Attribute):
+            return self.evaluates_super(node.func)
+        return bool(node.args) and self.evaluates_super(node.args[0])
+
+    def is_super_call(self, node: ast.Call) -> bool:
+        assert self.tree is not None
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != self.tree.name:
+            return False
+        owner = node.func.value
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return (
+            isinstance(owner, ast.Call)
+            and is_name(owner.func, "super")
+            and len(values) == 1
+            and is_name(values[0], self.argument)
+        )
 
 
 def converts_like_drf(field: Any) -> bool:
-    """Return True if a field takes nothing that REST framework's own code would refuse."""
-    return all(reaches_rest_framework(field, method) for method in CONVERSIONS)
+    """Return whether a field takes nothing that REST framework's own code would refuse."""
+    return all(reaches_drf(field, name) for name in CONVERSIONS)
 
 
-def reaches_rest_framework(field: Any, method: str) -> bool:
-    # False too for a package that writes the method anew, without a word of REST framework's.
+def reaches_drf(field: Any, name: str) -> bool:
     for base in type(field).__mro__:
-        function = unwrap_member(vars(base).get(method))
+        function = unwrap_member(vars(base).get(name))
         if function is None:
             continue
         if str(function.__module__).partition(".")[0] == "rest_framework":
             return True
-        if not begins_with_super(function, method, field):
+        if not InputMethod(function, field).begins_with_super():
             return False
+    # A package may write the method anew, without a word of REST framework's.
     return False
 
 
-def begins_with_super(function: Any, method: str, field: Any) -> bool:
-    # A decorator may change what the method is given.
-    if not inspect.isfunction(function) or hasattr(function, "__wrapped__"):
-        return False
-    tree = parse(function.__code__)
-    if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) < 2:
-        return False
-    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
-    beginning = first_statement(body, tree.args.args[0].arg, field)
-    return evaluates_super(getattr(beginning, "value", None), method, tree.args.args[1].arg)
+class ProjectMember:
+    """A project's own functions behind a member of a class, with those that they use of the class.
 
+    Serves serializers and views that decide by caller or by `FLAG` what they take: a description
+    for one caller holds for all of them only where no such function asks.
+    """
 
-def first_statement(body: list[ast.stmt], own: str, field: Any) -> ast.stmt | None:
-    for statement in body:
-        flag = flag_of(statement.test, own, field) if isinstance(statement, ast.If) else None
-        if not isinstance(statement, ast.If) or flag is None:
-            return statement
-        chosen = first_statement(statement.body if flag else statement.orelse, own, field)
-        if chosen is not None:
-            return chosen
-    return None
+    def __init__(self, owner: type, name: str) -> None:
+        self.owner = owner
+        self.name = name
 
+    def find_own(self, name: str) -> Iterator[FunctionSource]:
+        for base in self.owner.__mro__:
+            if base.__module__.partition(".")[0] in FRAMEWORKS or name not in vars(base):
+                continue
+            function = unwrap_member(vars(base)[name])
+            if callable(function) and not inspect.isclass(function):
+                yield FunctionSource(function)
 
-def flag_of(test: ast.expr, own: str, field: Any) -> bool | None:
-    if not isinstance(test, ast.Attribute) or not is_name(test.value, own):
-        return None
-    value = inspect.getattr_static(field, test.attr, None)
-    return value if isinstance(value, bool) else None
+    @functools.cached_property
+    def sources(self) -> list[FunctionSource]:
+        waiting, seen, found = [self.name], {self.name}, list[FunctionSource]()
+        while waiting:
+            for source in self.find_own(waiting.pop()):
+                found.append(source)
+                used = {node.attr for node in source.nodes if self.is_member(node)}  # type: ignore[attr-defined]
+                waiting += used - seen
+                seen |= used
+        return found
 
+    def is_member(self, node: ast.AST) -> bool:
+        of_class = isinstance(node, ast.Attribute) and is_name(node.value, "cls")
+        return of_class or is_own_member(node)
 
-def evaluates_super(node: ast.AST | None, method: str, argument: str) -> bool:
-    # Only what is evaluated in any case counts, and before anything else.
-    if isinstance(node, (ast.Attribute, ast.Subscript)):
-        return evaluates_super(node.value, method, argument)
-    if not isinstance(node, ast.Call):
-        return False
-    if is_super_call(node, method, argument):
-        return True
-    if isinstance(node.func, ast.Attribute):
-        return evaluates_super(node.func, method, argument)
-    return bool(node.args) and evaluates_super(node.args[0], method, argument)
+    def ignores_request(self) -> bool:
+        return self.has_none(self.speaks_of_caller)
 
+    def ignores_flag(self) -> bool:
+        return self.has_none(lambda node: self.find_name(node) == FLAG)
 
-def is_super_call(node: ast.Call, method: str, argument: str) -> bool:
-    if not isinstance(node.func, ast.Attribute) or node.func.attr != method:
-        return False
-    owner = node.func.value
-    handed_on = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return (
-        isinstance(owner, ast.Call)
-        and is_name(owner.func, "super")
-        and len(handed_on) == 1
-        and is_name(handed_on[0], argument)
-    )
+    def has_none(self, asks: Any) -> bool:
+        return all(
+            source.tree is not None
+            and not any(asks(node) or self.hands_itself_on(node) for node in source.nodes)
+            for source in self.sources
+        )
 
+    def hands_itself_on(self, node: ast.AST) -> bool:
+        # Whatever is called with the instance may ask anything of it.
+        if not isinstance(node, ast.Call) or is_name(node.func, "super"):
+            return False
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return any(getattr(value, "id", None) in INSTANCE for value in values)
 
-def is_name(node: ast.AST, name: str) -> bool:
-    """Return True for a variable of a name."""
-    return isinstance(node, ast.Name) and node.id == name
+    def speaks_of_caller(self, node: ast.AST) -> bool:
+        name = self.find_name(node)
+        if isinstance(node, ast.Constant):
+            return name in {*REQUEST, "context"}  # kwargs["context"] holds the request
+        return name in REQUEST or any(word in name.lower() for word in WHO)
 
-
-# Parts of names that speak of who is calling, or of what differs from call to call.
-WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "locale", "site")
-FLAG = "swagger_fake_view"
-"""What a view is marked with while it is described: no request ever finds it."""
-INSTANCE = frozenset({"self", "cls"})
-REQUEST = frozenset({"request", "_request"})
-FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
+    def find_name(self, node: ast.AST) -> str:
+        name = getattr(node, "attr", None) or getattr(node, "id", None)
+        if isinstance(node, ast.Constant):
+            name = node.value
+        return name if isinstance(name, str) else ""
 
 
 def is_left_to_frameworks(owner: type, names: Iterable[str]) -> bool:
-    """Return True if no code of a project's own stands behind some members of a class."""
-    return not any(True for name in names for _ in own_functions(owner, name))
+    """Return whether no code of a project's own stands behind some members of a class."""
+    return not any(True for name in names for _ in ProjectMember(owner, name).find_own(name))
 
 
 @functools.cache
 def is_same_for_every_request(owner: type, name: str) -> bool:
-    """Return True if a member of a class, with all that it uses of it, asks for no request."""
-    return all(asks_for_no_request(function) for function in used(owner, name))
+    """Return whether a member of a class, with all that it uses of it, asks for no request."""
+    return ProjectMember(owner, name).ignores_request()
 
 
 @functools.cache
 def is_same_without_flag(owner: type, name: str) -> bool:
-    """Return True if a member of a class, with all that it uses of it, ignores `FLAG`."""
-    return all(ignores_flag(function) for function in used(owner, name))
-
-
-def makes_without_flag(owner: type, names: Iterable[str]) -> bool:
-    """Return True if each of some members of a class does the same where `FLAG` is not set."""
-    return all(is_drf_code(owner, name) or is_same_without_flag(owner, name) for name in names)
-
-
-def used(owner: type, name: str) -> Iterator[Any]:
-    """Yield the project's own functions behind a name, and those that they use of the class."""
-    waiting, seen = [name], {name}
-    while waiting:
-        member = waiting.pop()
-        for function in own_functions(owner, member):
-            yield function
-            for inner in members(function) - seen:
-                seen.add(inner)
-                waiting.append(inner)
-
-
-def members(function: Any) -> set[str]:
-    """Return the names of what a function uses of its own instance."""
-    tree = parse(function.__code__) if inspect.isfunction(function) else None
-    return {
-        node.attr
-        for node in ast.walk(tree or ast.Module([], []))
-        if isinstance(node, ast.Attribute) and is_own(node.value)
-    }
-
-
-def is_own(node: ast.AST) -> bool:
-    """Return True for ``self``, ``cls`` and ``super()``."""
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Name) and node.func.id == "super"
-    return isinstance(node, ast.Name) and node.id in INSTANCE
-
-
-def own_functions(owner: type, name: str) -> Iterator[Any]:
-    """Yield what a class and its bases, those of frameworks aside, define by a name."""
-    for base in owner.__mro__:
-        if base.__module__.partition(".")[0] in FRAMEWORKS or name not in vars(base):
-            continue
-        member = vars(base)[name]
-        member = getattr(member, "fget", None) or getattr(member, "func", None) or member
-        member = getattr(member, "__func__", member)
-        if callable(member) and not inspect.isclass(member):
-            yield member
-
-
-def asks_for_no_request(function: Any) -> bool:
-    """Return True if a function's source speaks of no caller and no request."""
-    tree = parse(function.__code__) if inspect.isfunction(function) else None
-    return tree is not None and not any(
-        speaks_of_caller(node) or hands_itself_on(node) for node in ast.walk(tree)
-    )
-
-
-def ignores_flag(function: Any) -> bool:
-    """Return True if a function's source speaks of no `FLAG`, and asks nobody else who may."""
-    tree = parse(function.__code__) if inspect.isfunction(function) else None
-    return tree is not None and not any(
-        name_of(node) == FLAG or hands_itself_on(node) for node in ast.walk(tree)
-    )
-
-
-def hands_itself_on(node: ast.AST) -> bool:
-    """Return True if a piece of source gives the instance to a function that may ask anything."""
-    if not isinstance(node, ast.Call):
-        return False
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    is_super = isinstance(node.func, ast.Name) and node.func.id == "super"
-    return not is_super and any(isinstance(g, ast.Name) and g.id in INSTANCE for g in given)
-
-
-def speaks_of_caller(node: ast.AST) -> bool:
-    """Return True if a piece of source names a caller, or a request."""
-    name = name_of(node)
-    if isinstance(node, ast.Constant):
-        return name in {*REQUEST, "context"}  # kwargs["context"] holds the request
-    return name in REQUEST or any(word in name.lower() for word in WHO)
-
-
-def name_of(node: ast.AST) -> str:
-    """Return the name that a variable, an attribute or a text is; "" for anything else."""
-    name = getattr(node, "attr", None) or getattr(node, "id", None)
-    if isinstance(node, ast.Constant):
-        name = node.value
-    return name if isinstance(name, str) else ""
+    """Return whether a member of a class does the same where `FLAG` is not set."""
+    return is_drf_code(owner, name) or ProjectMember(owner, name).ignores_flag()

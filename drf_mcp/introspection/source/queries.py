@@ -6,7 +6,7 @@ import ast
 import dis
 import functools
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -14,27 +14,27 @@ from typing import Any
 from django.forms import BaseForm
 from rest_framework.serializers import BaseSerializer
 
-from drf_mcp.introspection.source.branches import running
 from drf_mcp.introspection.source.meanings import Meanings
 from drf_mcp.introspection.source.overrides import unwrap_member
 from drf_mcp.introspection.source.trees import (
+    FunctionSource,
+    evaluates_to,
+    find_lookup,
+    find_member,
     get_synchronous_name,
-    is_own_method,
-    layers,
-    lookup,
-    parse,
-    resolve,
-    stands_for,
+    is_name,
+    is_own_member,
+    unwrap_function,
 )
 
+# Packages whose own parameters are known without reading how they do it.
 FRAMEWORKS = frozenset(
     {"builtins", "django", "django_filters", "drf_spectacular", "logging", "rest_framework"}
 )
-"""Packages whose own parameters are known without reading how they do it."""
 MOST_FUNCTIONS = 300
 ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 
-Given = Mapping[str, Any]
+Bindings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -69,24 +69,7 @@ class QueryReading:
         )
 
 
-@functools.lru_cache(maxsize=1024)
-def query_of_member(owner: type, name: str, method: str) -> QueryReading:
-    reader = QueryReader(owner, method)
-    reader.read(name)
-    return reader.reading
-
-
-@functools.lru_cache(maxsize=1024)
-def query_of_class(owner: type, method: str) -> QueryReading:
-    reader = QueryReader(owner, method)
-    for name in dir(owner):
-        home = resolve(owner, name)[1]
-        if home is not None and not is_framework(home):
-            reader.read(name)
-    return reader.reading
-
-
-def is_framework(owner: Any) -> bool:
+def is_framework_code(owner: Any) -> bool:
     return str(getattr(owner, "__module__", "")).partition(".")[0] in FRAMEWORKS
 
 
@@ -95,12 +78,10 @@ class QueryReader:
 
     Args:
         owner: the class that ``self`` is an instance of.
-        method: the HTTP method in upper case.
     """
 
-    def __init__(self, owner: type, method: str) -> None:
+    def __init__(self, owner: type) -> None:
         self.owner = owner
-        self.method = method
         self.names: dict[str, bool] = {}
         self.computed: dict[str, None] = {}
         self.schemas: dict[type, None] = {}
@@ -109,8 +90,7 @@ class QueryReader:
         self.is_open = False
         self.seen: set[tuple[CodeType, frozenset[tuple[str, Any]]]] = set()
 
-    @property
-    def reading(self) -> QueryReading:
+    def get_reading(self) -> QueryReading:
         names = {
             name: several
             for name, several in self.names.items()
@@ -126,32 +106,34 @@ class QueryReader:
             self.is_open,
         )
 
-    def read(self, name: str, after: type | None = None, given: Given | None = None) -> None:
+    def read(self, name: str, after: type | None = None, bindings: Bindings | None = None) -> None:
         self.members.add(get_synchronous_name(name))
-        member, home = resolve(self.owner, name, after)
-        self.follow(unwrap_member(member), home, given or {})
+        member, home = find_member(self.owner, name, after)
+        self.follow(unwrap_member(member), home, bindings or {})
 
-    def follow(self, function: Any, home: type | None, given: Given) -> None:
-        for layer, _ in layers(function):
-            run = (layer.__code__, frozenset(given.items()))
+    def follow(self, function: Any, home: type | None, bindings: Bindings) -> None:
+        for layer, _ in unwrap_function(function):
+            run = (layer.__code__, frozenset(bindings.items()))
             if run in self.seen:
                 continue
             self.seen.add(run)
             if len(self.seen) > MOST_FUNCTIONS:
                 self.is_open = True
-            elif is_framework(layer):
+            elif is_framework_code(layer):
                 self.follow_hooks(layer.__code__, home)
             else:
-                FunctionReader(self, layer, home, given).read()
+                FunctionReader(self, layer, home, bindings).read()
 
     def follow_hooks(self, code: CodeType, home: type | None) -> None:
-        for name, is_super in members_used(code):
+        for name, is_super in find_members_used(code):
             if hasattr(self.owner, name):
                 self.read(name, home if is_super else None)
 
 
 @functools.lru_cache(maxsize=1024)
-def members_used(code: CodeType) -> frozenset[tuple[str, bool]]:
+def find_members_used(code: CodeType) -> frozenset[tuple[str, bool]]:
+    """Return the members of ``self`` that a function uses, each with whether by `super`."""
+    # Bytecode is read ten times as fast as source, of which frameworks have much.
     found: set[tuple[str, bool]] = set()
     before: Any = ""
     for instruction in dis.get_instructions(code):
@@ -172,87 +154,88 @@ class FunctionReader:
         reader: gathers what is found, and follows calls.
         function: the function.
         home: the class that defines it.
-        given: what its parameters stand for.
+        bindings: the values of its parameters.
     """
 
-    def __init__(self, reader: QueryReader, function: Any, home: type | None, given: Given) -> None:
+    def __init__(
+        self, reader: QueryReader, function: Any, home: type | None, bindings: Bindings
+    ) -> None:
         self.reader = reader
-        self.function = function
+        self.source = FunctionSource(function)
         self.home = home
-        self.meanings = Meanings(reader.owner, function, given)
+        self.meanings = Meanings(reader.owner, self.source, bindings)
 
     def read(self) -> None:
-        tree = parse(self.function.__code__)
-        if tree is None:
+        if self.source.tree is None:
             self.reader.is_open = True
             return
-        nodes = list(ast.walk(running(tree, self.reader.method, self.function.__globals__)))
+        nodes = self.source.nodes
         for node in nodes:
             self.meanings.learn(node)
         for node in nodes:
             self.read_lookup(node)
             if isinstance(node, ast.Call):
                 self.read_call(node)
-            elif is_own_method(node):
+            elif is_own_member(node):
                 self.read_property(node.attr)
-        if any(map(self.meanings.is_unexplained, nodes)):
+        if any(map(self.meanings.is_open_use, nodes)):
             self.reader.is_open = True
 
     def read_lookup(self, node: ast.AST) -> None:
-        mapping, keys = lookup(node)
-        if mapping is None or not stands_for(mapping, self.meanings.is_query):
+        mapping, keys = find_lookup(node)
+        if mapping is None or not evaluates_to(mapping, self.meanings.is_query):
             return
-        self.meanings.explain(mapping)
+        self.meanings.understand(mapping)
         several = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist"
         for key in keys:
-            found = self.meanings.texts(key)
+            found = self.meanings.find_texts(key)
             if found is None:
                 self.reader.computed[ast.unparse(key)] = None
             for name in found or ():
                 self.reader.names[name] = self.reader.names.get(name, False) or several
 
     def read_property(self, name: str) -> None:
-        member, home = resolve(self.reader.owner, name)
+        member, home = find_member(self.reader.owner, name)
         behind = unwrap_member(member)
-        if behind is not member and not is_framework(behind):
+        if behind is not member and not is_framework_code(behind):
             self.reader.follow(behind, home, {})
 
     def read_call(self, node: ast.Call) -> None:
-        if is_own_method(node.func):
+        if is_own_member(node.func):
             return self.read_method(node, node.func)
-        target = self.meanings.named(node.func)
+        target = self.meanings.find_value(node.func)
         if inspect.isclass(target) and issubclass(target, (BaseSerializer, BaseForm)):
             return self.read_schema(node, target)
-        given = self.bound(node, target, skipped=0)
-        if inspect.isfunction(target) and not is_framework(target) and given:
-            return self.reader.follow(target, None, given)
-        if not is_framework(target) and any(map(self.is_handed_on, arguments(node))):
+        bindings = self.bind_parameters(node, target, skipped=0)
+        if inspect.isfunction(target) and not is_framework_code(target) and bindings:
+            return self.reader.follow(target, None, bindings)
+        values = (*node.args, *(keyword.value for keyword in node.keywords))
+        if not is_framework_code(target) and any(map(self.reaches_query, values)):
             self.reader.is_open = True
         return None
 
     def read_method(self, node: ast.Call, called: ast.Attribute) -> None:
         self.reader.members.add(get_synchronous_name(called.attr))
         after = None if isinstance(called.value, ast.Name) else self.home
-        member, home = resolve(self.reader.owner, called.attr, after)
+        member, home = find_member(self.reader.owner, called.attr, after)
         skipped = 0 if isinstance(member, staticmethod) else 1
         behind = unwrap_member(member)
-        self.reader.follow(behind, home, self.bound(node, behind, skipped=skipped))
+        self.reader.follow(behind, home, self.bind_parameters(node, behind, skipped=skipped))
 
-    def is_handed_on(self, node: ast.AST) -> bool:
-        is_self = isinstance(node, ast.Name) and node.id == "self"
-        return is_self or self.meanings.is_request(node)
+    def reaches_query(self, node: ast.AST) -> bool:
+        return is_name(node, "self") or self.meanings.is_request(node)
 
     def read_schema(self, node: ast.Call, target: type) -> None:
-        data = next((word.value for word in node.keywords if word.arg == "data"), None)
+        data = next((keyword.value for keyword in node.keywords if keyword.arg == "data"), None)
         if data is None and node.args and issubclass(target, BaseForm):
             data = node.args[0]
-        if data is not None and stands_for(data, self.meanings.is_query):
+        if data is not None and evaluates_to(data, self.meanings.is_query):
             self.reader.schemas[target] = None
-            self.meanings.explain(data)
+            self.meanings.understand(data)
         elif issubclass(target, BaseSerializer):
             self.reader.serializers[target] = None
 
-    def bound(self, node: ast.Call, function: Any, *, skipped: int) -> dict[str, Any]:
+    def bind_parameters(self, node: ast.Call, function: Any, *, skipped: int) -> dict[str, Any]:
         if not inspect.isfunction(function):
             return {}
         parameters = inspect.signature(function).parameters
@@ -260,10 +243,24 @@ class FunctionReader:
         defaults = {name: p.default for name, p in parameters.items() if isinstance(p.default, str)}
         pairs = [*zip(names, node.args, strict=False)]
         pairs += [(word.arg, word.value) for word in node.keywords if word.arg in names]
-        found = {name: self.meanings.meant(value) for name, value in pairs}
+        found = {name: self.meanings.find_meaning(value) for name, value in pairs}
         return {name: v for name, v in {**defaults, **found}.items() if v is not None}
 
 
-def arguments(node: ast.Call) -> Iterator[ast.expr]:
-    yield from node.args
-    yield from (word.value for word in node.keywords)
+@functools.lru_cache(maxsize=1024)
+def read_query_of_member(owner: type, name: str) -> QueryReading:
+    """Return what a member of a class, and all that it comes to call, reads of the query."""
+    reader = QueryReader(owner)
+    reader.read(name)
+    return reader.get_reading()
+
+
+@functools.lru_cache(maxsize=1024)
+def read_query_of_class(owner: type) -> QueryReading:
+    """Return what all of a class reads of the query, frameworks' own members aside."""
+    reader = QueryReader(owner)
+    for name in dir(owner):
+        home = find_member(owner, name)[1]
+        if home is not None and not is_framework_code(home):
+            reader.read(name)
+    return reader.get_reading()

@@ -1,4 +1,4 @@
-"""The syntax trees of functions, and what their expressions stand for."""
+"""The syntax trees of functions, and what they read of a mapping."""
 
 from __future__ import annotations
 
@@ -13,136 +13,245 @@ from typing import Any, TypeGuard
 
 from django.db.models import FileField, Model
 
-ACTIONS = {
+# Packages for asynchronous views name their methods so.
+SYNCHRONOUS_NAMES = {
     "alist": "list",
     "aretrieve": "retrieve",
     "acreate": "create",
     "aupdate": "update",
     "partial_aupdate": "partial_update",
     "adestroy": "destroy",
-}
-HOOKS = {
     "aget_object": "get_object",
     "aget_queryset": "get_queryset",
     "afilter_queryset": "filter_queryset",
     "apaginate_queryset": "paginate_queryset",
     "get_apaginated_response": "get_paginated_response",
 }
-TWINS = {**ACTIONS, **HOOKS}
-
-
-def get_synchronous_name(name: str) -> str:
-    return TWINS.get(name, name)
-
-
 REQUEST = frozenset({"request", "_request", "req"})
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
 QUERY = frozenset({"query_params", "GET"})
+READERS = frozenset({"get", "getlist", "pop"})
+VIEWS = frozenset({"keys", "values", "items"})
+COPIES = frozenset({"copy", "deepcopy", "dict"})
+# Attributes of an uploaded file that no value of JSON has.
+FILE_MEMBERS = frozenset(
+    {"chunks", "content_type", "multiple_chunks", "name", "open", "read", "readline", "readlines"}
+    | {"seek", "size", "temporary_file_path"}
+)
+
+IsMapping = Callable[[ast.AST], bool]
 
 
-def is_own_method(node: ast.AST) -> TypeGuard[ast.Attribute]:
+class FunctionSource:
+    """A function, its syntax tree, and what the names in it stand for.
+
+    Attributes:
+        tree: None for a function without readable source.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.tree = parse_function(function.__code__) if inspect.isfunction(function) else None
+
+    @functools.cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return () if self.tree is None else tuple(ast.walk(self.tree))
+
+    def uses_any(self, names: frozenset[str]) -> bool:
+        # A function without source may use any name.
+        return self.tree is None or any(
+            getattr(node, "id", getattr(node, "attr", None)) in names for node in self.nodes
+        )
+
+    def find_value(self, node: ast.AST) -> Any:
+        """Return the value of a name, or a dotted name, from outside the function, or None."""
+        if isinstance(node, ast.Name):
+            if node.id in self.function.__code__.co_freevars:
+                return inspect.getclosurevars(self.function).nonlocals.get(node.id)
+            return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))
+        if isinstance(node, ast.Attribute):
+            holder = self.find_value(node.value)
+            return None if holder is None else inspect.getattr_static(holder, node.attr, None)
+        return None
+
+
+class MappingReads:
+    """What a function reads of a mapping such as ``request.data``, also through variables.
+
+    Args:
+        tree: the function.
+        is_mapping: tells whether an expression is the mapping.
+    """
+
+    def __init__(self, tree: ast.AST, is_mapping: IsMapping) -> None:
+        self.nodes = tuple(ast.walk(tree))
+        self.is_original = is_mapping
+        values: dict[str, list[bool]] = {}
+        for name, value in self.find_assignments(ast.Assign, ast.AnnAssign, ast.NamedExpr):
+            values.setdefault(name, []).append(evaluates_to(value, is_mapping))
+        # A variable that is something else at times is not the mapping.
+        self.variables = frozenset(name for name in values if all(values[name]))
+
+    @functools.cached_property
+    def members(self) -> dict[str, list[str]]:
+        """The keys of which variables are the values; also those that a loop runs over."""
+        members: dict[str, list[str]] = {}
+        for name, value in self.find_assignments(ast.AST):
+            keys = list(self.find_keys(value))
+            members[name] = keys if members.setdefault(name, keys) == keys else []
+        return members
+
+    def find_assignments(self, *kinds: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+        for node in self.nodes:
+            if not isinstance(node, kinds):
+                continue
+            value = getattr(node, "iter", None) or getattr(node, "value", None)
+            targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+            for target in targets:
+                if isinstance(target, ast.Name) and isinstance(value, ast.AST):
+                    yield target.id, value
+
+    def is_mapping(self, node: ast.AST | None) -> bool:
+        if isinstance(node, ast.Name) and node.id in self.variables:
+            return True
+        return node is not None and self.is_original(node)
+
+    def find_keys(self, node: ast.AST) -> Iterator[str]:
+        mapping, keys = find_lookup(node)
+        if self.is_mapping(mapping):
+            yield from pick_texts(keys)
+
+    @property
+    def keys(self) -> Iterator[str]:
+        for node in self.nodes:
+            yield from self.find_keys(node)
+            if isinstance(node, ast.For):
+                yield from self.find_keys_of_loop(node)
+
+    @property
+    def list_keys(self) -> Iterator[str]:
+        for node in self.nodes:
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist":
+                yield from self.find_keys(node)
+
+    def find_keys_of_loop(self, loop: ast.For) -> Iterator[str]:
+        # for name in ("a", "b"): request.data[name]
+        items = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
+        variable = getattr(loop.target, "id", None)
+        lookups = (find_lookup(node) for node in ast.walk(loop))
+        keys = (key for mapping, keys in lookups if self.is_mapping(mapping) for key in keys)
+        if any(isinstance(key, ast.Name) and key.id == variable for key in keys):
+            yield from pick_texts(items)
+
+    def find_file_keys(self, source: FunctionSource) -> Iterator[str]:
+        for node in self.nodes:
+            if isinstance(node, ast.Attribute) and node.attr in FILE_MEMBERS:
+                yield from self.find_members(node.value)
+            elif isinstance(node, ast.Call):
+                for stored in self.find_stored(node, source):
+                    yield from self.find_members(stored)
+
+    def find_members(self, node: ast.AST) -> Iterator[str]:
+        yield from self.find_keys(node)
+        yield from self.members.get(getattr(node, "id", ""), ())
+
+    def find_stored(self, node: ast.Call, source: FunctionSource) -> Iterator[ast.AST]:
+        # Scan(file=...), storage.save(name, ...)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "save":
+            yield from node.args[1:2]
+        root: ast.AST = node.func
+        while isinstance(root, (ast.Attribute, ast.Call)):
+            root = root.value if isinstance(root, ast.Attribute) else root.func
+        model = source.find_value(root)
+        if inspect.isclass(model) and issubclass(model, Model):
+            names = {field.name for field in model._meta.fields if isinstance(field, FileField)}
+            yield from (keyword.value for keyword in node.keywords if keyword.arg in names)
+
+    def is_unchanged(self, node: ast.AST | None) -> bool | None:
+        """Return whether a value is the mapping as it came, None if it is something else."""
+        if evaluates_to(node, self.is_original):
+            return True
+        if isinstance(node, ast.Name) and node.id in self.variables:
+            return self.has_only_reads(node.id)
+        if isinstance(node, ast.Dict):
+            spread = [v for k, v in zip(node.keys, node.values, strict=True) if k is None]
+            return False if any(map(self.is_mapping, spread)) else None
+        return None
+
+    def has_only_reads(self, variable: str) -> bool:
+        reads: set[int] = set()
+        for node in self.nodes:
+            reads.add(id(find_lookup(node)[0]))
+            if (isinstance(node, ast.keyword) and node.arg == "data") or (
+                isinstance(node, ast.Attribute) and node.attr in READERS | VIEWS | COPIES
+            ):
+                reads.add(id(node.value))
+            elif isinstance(node, ast.Call):
+                reads.add(id(find_copied(node)))
+        return all(
+            id(node) in reads
+            for node in self.nodes
+            if isinstance(node, ast.Name) and node.id == variable and isinstance(node.ctx, ast.Load)
+        )
+
+
+@functools.lru_cache(maxsize=4096)
+def parse_function(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    statement = tree.body[0] if tree.body else None
+    return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
+    """Return an attribute of a class and its home, as `super` would find it after a class."""
+    mro = owner.__mro__
+    start = mro.index(after) + 1 if after in mro else 0
+    home = next((base for base in mro[start:] if name in vars(base)), None)
+    return (vars(home)[name], home) if home is not None else (None, None)
+
+
+def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
+    """Yield a function and those inside its decorators, each with whether it wraps another."""
+    while inspect.isfunction(function):
+        wrapped = getattr(function, "__wrapped__", None)
+        if function.__module__ == "rest_framework.decorators":  # @api_view
+            wrapped = inspect.getclosurevars(function).nonlocals.get("func")
+        yield function, wrapped is not None
+        function = wrapped
+
+
+def get_synchronous_name(name: str) -> str:
+    return SYNCHRONOUS_NAMES.get(name, name)
+
+
+def is_own_member(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Return whether an expression is ``self.name`` or ``super().name``."""
     if not isinstance(node, ast.Attribute):
         return False
-    value = node.value
-    if isinstance(value, ast.Call):
-        return isinstance(value.func, ast.Name) and value.func.id == "super"
-    return isinstance(value, ast.Name) and value.id == "self"
+    if isinstance(node.value, ast.Call):
+        return is_name(node.value.func, "super")
+    return is_name(node.value, "self")
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def is_request(node: ast.AST) -> bool:
-    if isinstance(node, ast.Attribute):
-        return node.attr in REQUEST
-    return isinstance(node, ast.Name) and node.id in REQUEST
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+    return name in REQUEST
 
 
-def is_body(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in BODY and is_request(node.value)
+def is_request_member(node: ast.AST, names: frozenset[str] = BODY) -> bool:
+    """Return whether an expression is ``request.data`` or the like."""
+    return isinstance(node, ast.Attribute) and node.attr in names and is_request(node.value)
 
 
-def is_data(node: ast.AST) -> bool:
-    return is_body(node) and getattr(node, "attr", "") in ("data", "POST")
-
-
-def is_files(node: ast.AST) -> bool:
-    return is_body(node) and getattr(node, "attr", "") == "FILES"
-
-
-def passes_request(node: ast.Call) -> bool:
-    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-    unpacked = any(isinstance(argument, ast.Starred) for argument in node.args)
-    return unpacked or any(
-        is_request(argument) or (isinstance(argument, ast.Name) and argument.id == "self")
-        for argument in arguments
-    )
-
-
-def is_query(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in QUERY and is_request(node.value)
-
-
-def truth(node: ast.AST | None) -> bool | None:
-    if node is None:
-        return False
-    return bool(node.value) if isinstance(node, ast.Constant) else None
-
-
-READERS = frozenset({"get", "getlist", "pop"})
-COPIES = frozenset({"copy", "deepcopy", "dict"})
-
-
-def keys_read(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
-    names = names_for(tree, holds)
-
-    def is_mapping(node: ast.AST) -> bool:
-        return holds(node) or (isinstance(node, ast.Name) and node.id in names)
-
-    for node in ast.walk(tree):
-        yield from texts(asked(node, is_mapping))
-        if isinstance(node, ast.For):
-            yield from keys_of_loop(node, is_mapping)
-
-
-def lists_read(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
-    names = names_for(tree, holds)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist":
-            yield from texts(asked(node, lambda n: holds(n) or getattr(n, "id", "") in names))
-
-
-def stands_for(node: ast.AST | None, holds: Callable[[ast.AST], bool]) -> bool:
-    if isinstance(node, ast.BoolOp):
-        return any(stands_for(value, holds) for value in node.values)
-    if isinstance(node, ast.IfExp):
-        return stands_for(node.body, holds) or stands_for(node.orelse, holds)
-    if isinstance(node, ast.Call):
-        return holds(node) or any(holds(copied) for copied in copies(node))
-    return node is not None and holds(node)
-
-
-def copies(node: ast.Call) -> Iterator[ast.AST]:
-    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-    if name in COPIES:
-        yield from node.args[:1] or [getattr(node.func, "value", node)]
-
-
-def names_for(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> frozenset[str]:
-    assigned: dict[str, list[bool]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    assigned.setdefault(target.id, []).append(stands_for(node.value, holds))
-    return frozenset(name for name, values in assigned.items() if all(values))
-
-
-def asked(node: ast.AST, holds: Callable[[ast.AST], bool]) -> Iterator[ast.AST]:
-    mapping, keys = lookup(node)
-    if mapping is not None and holds(mapping):
-        yield from keys
-
-
-def lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
+def find_lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
+    """Return the mapping that an expression asks for keys, and the keys: get(), [] and ``in``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in READERS:
             return node.func.value, node.args[:1]
@@ -153,123 +262,27 @@ def lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
     return None, []
 
 
-def keys_of_loop(loop: ast.For, holds: Callable[[ast.AST], bool]) -> Iterator[str]:
-    items = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else []
-    names = {loop.target.id} if isinstance(loop.target, ast.Name) else set()
-    keys = [key for node in ast.walk(loop) for key in asked(node, holds)]
-    if any(isinstance(key, ast.Name) and key.id in names for key in keys):
-        yield from texts(items)
+def find_copied(node: ast.Call) -> ast.AST | None:
+    """Return what ``data.copy()`` or ``dict(data)`` copies, None if it adds to the copy."""
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    if name not in COPIES or node.keywords:
+        return None
+    return node.args[0] if node.args else getattr(node.func, "value", None)
 
 
-def texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
+def evaluates_to(node: ast.AST | None, is_mapping: IsMapping) -> bool:
+    """Return whether a value is a mapping, a copy of it, or one of two of which one is."""
+    if isinstance(node, ast.BoolOp):
+        return any(evaluates_to(value, is_mapping) for value in node.values)
+    if isinstance(node, ast.IfExp):
+        return evaluates_to(node.body, is_mapping) or evaluates_to(node.orelse, is_mapping)
+    if isinstance(node, ast.Call):
+        copied = find_copied(node)
+        return is_mapping(node) or (copied is not None and is_mapping(copied))
+    return node is not None and is_mapping(node)
+
+
+def pick_texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
-
-
-Holds = Callable[[ast.AST], bool]
-ValueOf = Callable[[ast.AST], Any]
-
-PARTS = frozenset(
-    {"chunks", "content_type", "multiple_chunks", "name", "open", "read", "readline", "readlines"}
-    | {"seek", "size", "temporary_file_path"}
-)
-"""Attributes of an uploaded file that no value of JSON has."""
-
-
-def files_used(tree: ast.AST, holds: Holds, value_of: ValueOf) -> Iterator[str]:
-    names = names_for(tree, holds)
-    uses = FileUses(tree, lambda node: holds(node) or getattr(node, "id", "") in names)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in PARTS:
-            yield from uses.keys_of(node.value)
-        elif isinstance(node, ast.Call):
-            for stored in values_stored(node, value_of):
-                yield from uses.keys_of(stored)
-
-
-def values_stored(node: ast.Call, value_of: ValueOf) -> Iterator[ast.AST]:
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "save":
-        yield from node.args[1:2]
-    model = value_of(root_of(node.func))
-    if inspect.isclass(model) and issubclass(model, Model):
-        stored = {field.name for field in model._meta.fields if isinstance(field, FileField)}
-        yield from (keyword.value for keyword in node.keywords if keyword.arg in stored)
-
-
-def root_of(node: ast.AST) -> ast.AST:
-    while isinstance(node, (ast.Attribute, ast.Call)):
-        node = node.value if isinstance(node, ast.Attribute) else node.func
-    return node
-
-
-class FileUses:
-    """The variables of a function that are values of a mapping.
-
-    Args:
-        tree: the function.
-        holds: tells whether an expression is the mapping.
-    """
-
-    def __init__(self, tree: ast.AST, holds: Holds) -> None:
-        self.holds = holds
-        self.variables: dict[str, list[str]] = {}
-        for name, value in assigned(tree):
-            keys = list(texts(asked(value, holds)))
-            # One that is something else at times is no value of the mapping.
-            known = self.variables.setdefault(name, keys)
-            self.variables[name] = keys if keys == known else []
-
-    def keys_of(self, node: ast.AST) -> Iterator[str]:
-        yield from texts(asked(node, self.holds))
-        yield from self.variables.get(getattr(node, "id", ""), ())
-
-
-def assigned(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    for node in ast.walk(tree):
-        value = getattr(node, "iter", None) or getattr(node, "value", None)
-        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        for target in targets:
-            if isinstance(target, ast.Name) and isinstance(value, ast.AST):
-                yield target.id, value
-
-
-def resolve(view_class: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    mro = view_class.__mro__
-    start = mro.index(after) + 1 if after in mro else 0
-    owner = next((base for base in mro[start:] if name in vars(base)), None)
-    return (vars(owner)[name], owner) if owner is not None else (None, None)
-
-
-@functools.lru_cache(maxsize=4096)
-def parse(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):
-        return None
-    statement = tree.body[0] if tree.body else None
-    return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-
-
-def layers(function: Any) -> Iterator[tuple[Any, bool]]:
-    while inspect.isfunction(function):
-        wrapped = wrapped_by(function)
-        yield function, wrapped is not None
-        function = wrapped
-
-
-def wrapped_by(function: Any) -> Any:
-    if function.__module__ == "rest_framework.decorators":
-        return inspect.getclosurevars(function).nonlocals.get("func")
-    return getattr(function, "__wrapped__", None)
-
-
-def value_of(node: ast.AST, function: Any) -> Any:
-    if isinstance(node, ast.Name):
-        if node.id in function.__code__.co_freevars:
-            return inspect.getclosurevars(function).nonlocals.get(node.id)
-        return function.__globals__.get(node.id, getattr(builtins, node.id, None))
-    if isinstance(node, ast.Attribute):
-        holder = value_of(node.value, function)
-        return None if holder is None else inspect.getattr_static(holder, node.attr, None)
-    return None
