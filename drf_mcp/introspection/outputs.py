@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
-from drf_mcp.introspection.fields import represented
-from drf_mcp.introspection.fields.shared import shared
+from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.renaming import Renaming
@@ -101,4 +101,6 @@ def serialized(serializer: BaseSerializer[Any]) -> Schema:
 
 def row(serializer: Any) -> Schema:
     """Return the schema of what a serializer makes of one object."""
-    return shared(serializer, "output", lambda: represented(serializer))
+    return SharedDescription(serializer).get(
+        "output", lambda: DescribedField(serializer).represented_schema
+    )

@@ -10,7 +10,7 @@ from django.urls import converters
 from rest_framework.versioning import NamespaceVersioning, URLPathVersioning
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.model_fields import model_field, value_schema
+from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
 from drf_mcp.introspection.patterns import is_ecmascript
@@ -128,7 +128,7 @@ def named_schema(inspection: Inspection, kwarg: PathKwarg) -> Schema:
 def named_field(view: Any, kwarg: PathKwarg, model: Any) -> Any:
     """Return the field of a view's model that a kwarg names, None if it names none."""
     if names_own_row(view, kwarg):
-        return model_field(model, view.lookup_field)
+        return ModelValue.at(model, view.lookup_field).field
     return parent_field(model, kwarg)
 
 
@@ -144,7 +144,7 @@ def parent_field(model: Any, kwarg: PathKwarg) -> Any:
     parent = PARENT.fullmatch(kwarg.name)
     if parent is None or model is None:
         return None
-    return model_field(model, parent["lookup"] or parent["name"])
+    return ModelValue.at(model, parent["lookup"] or parent["name"]).field
 
 
 def looks_up(inspection: Inspection) -> bool:
@@ -169,4 +169,6 @@ def explained(model: Any, field: Any) -> Schema:
     relation = getattr(field, "remote_field", None) is not None
     name = "Primary key" if relation or field.primary_key else text(field.verbose_name)
     words = f"{name[:1].upper()}{name[1:]} of the {model_name(model)}"
-    return explain(value_schema(field) or STRING, text(getattr(field, "help_text", "")) or words)
+    return explain(
+        ModelValue(field).input_schema or STRING, text(getattr(field, "help_text", "")) or words
+    )

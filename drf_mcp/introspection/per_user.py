@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from rest_framework.serializers import BaseSerializer
 
-from drf_mcp.introspection.fields.shared import is_known
+from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body.describer import NONE, request_body
@@ -109,7 +109,7 @@ def makes_others(inspection: Inspection, makes_alike: Sameness) -> bool:
     if not makes_alike(type(inspection.view), MAKERS):
         return True
     serializer = inspection.serializer
-    return not (serializer is None or is_known(serializer)) and any(
+    return not (serializer is None or SharedDescription(serializer).is_kept) and any(
         isinstance(field, BaseSerializer) and not makes_alike(type(field), FIELD_MAKERS)
         for _, field in inside(serializer)
     )

@@ -8,7 +8,7 @@ from rest_framework import serializers as f
 
 from drf_mcp.introspection.examples import Example, example_arguments
 from drf_mcp.introspection.field_schema import FORMATS
-from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
 
@@ -58,7 +58,7 @@ def test_a_value_is_of_the_kind_that_the_schema_asks_for(schema, value):
 )
 @pytest.mark.parametrize("shaped", [PortableWriter.write, lambda schema: schema])
 def test_a_field_takes_the_value_of_its_kind(field, shaped):
-    field.run_validation(Example(shaped(input_schema(field))).value)
+    field.run_validation(Example(shaped(DescribedField(field).input_schema)).value)
 
 
 def test_every_kind_has_an_example():

@@ -16,7 +16,7 @@ from rest_framework import serializers as f
 
 from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.examples import Example
-from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.bound_call import Call
@@ -71,7 +71,7 @@ def as_it_is(schema):
 )
 @pytest.mark.parametrize("narrow", [PortableWriter.write, as_it_is])
 def test_a_kind_is_named(field, words, narrow):
-    assert SchemaWords(narrow(input_schema(field))).accepted == words
+    assert SchemaWords(narrow(DescribedField(field).input_schema)).accepted == words
 
 
 @pytest.mark.parametrize("said", [
@@ -84,7 +84,7 @@ def test_a_kind_is_named(field, words, narrow):
 ])  # fmt: skip
 @pytest.mark.parametrize("narrow", [PortableWriter.write, as_it_is])
 def test_a_help_text_is_no_fact(said, narrow):
-    schema = narrow(input_schema(f.CharField(max_length=20, help_text=said)))
+    schema = narrow(DescribedField(f.CharField(max_length=20, help_text=said)).input_schema)
     assert SchemaWords(schema).accepted == "a string from 1 to 20 characters"
     assert Example(schema).value == "text"
 
@@ -97,12 +97,12 @@ class OwnText(f.CharField):
 def test_a_help_text_of_an_item_says_nothing_of_what_is_meant():
     own = type("Own", (f.ListField,), {"to_internal_value": OwnText.to_internal_value})
     field = own(child=OwnText(max_length=5, help_text="Meant to be a date."))
-    assert "each item a string" in input_schema(field)["description"]
+    assert "each item a string" in DescribedField(field).input_schema["description"]
 
 
 def test_a_bound_that_no_keyword_holds_is_told():
     earliest = MinValueValidator(date(2020, 1, 1))
-    schema = PortableWriter.write(input_schema(f.DateField(validators=[earliest])))
+    schema = PortableWriter.write(DescribedField(f.DateField(validators=[earliest])).input_schema)
     assert SchemaWords(schema).accepted == "a date (YYYY-MM-DD, at least 2020-01-01)"
 
 

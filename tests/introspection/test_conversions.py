@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group
 from rest_framework import generics
 from rest_framework import serializers as s
 
-from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.request_body.handling import handling_of
 from drf_mcp.introspection.source.overrides import converts_like_drf
 from tests.introspection.inspected import by_name, described, schemas
@@ -223,7 +223,7 @@ def test_member_that_does_not_is_open_and_told_in_words():
 )
 def test_what_a_field_is_meant_to_be_is_what_its_base_takes(base, options, words):
     own = type("Own", (base,), {"to_internal_value": lambda self, data: data})
-    assert input_schema(own(**options)) == ({"description": words} if words else {})
+    assert DescribedField(own(**options)).input_schema == ({"description": words} if words else {})
 
 
 def test_field_whose_base_needs_a_caller_is_open():
@@ -237,7 +237,7 @@ def test_field_whose_base_needs_a_caller_is_open():
     class Body(s.Serializer):
         group = Own(help_text="Whose.")
 
-    assert input_schema(Body().fields["group"]) == {"description": "Whose."}
+    assert DescribedField(Body().fields["group"]).input_schema == {"description": "Whose."}
 
 
 def test_serializer_that_begins_with_super_is_described_whole():
@@ -268,7 +268,7 @@ def test_list_of_what_is_told_in_words_tells_the_words_of_its_items():
 
 
 def test_list_of_a_serializer_that_begins_with_super_is_described_whole():
-    items = input_schema(Checked(many=True))["items"]
+    items = DescribedField(Checked(many=True)).input_schema["items"]
     assert items["required"] == ["name"]
 
 

@@ -23,7 +23,8 @@ from jsonschema import Draft202012Validator
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 
-from drf_mcp.introspection.fields import input_schema, output_schema
+from drf_mcp.introspection.fields import FieldDescriber
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.inspected import bare
 from tests.introspection.portability import assert_portable
@@ -147,21 +148,21 @@ def test_every_stock_field_is_in_the_table_or_tested_with_relations():
 
 @FIELDS
 def test_input_is_described(case):
-    schema = PortableWriter.write(input_schema(case.make))
+    schema = PortableWriter.write(DescribedField(case.make).input_schema)
     assert_portable(schema)
     assert case.accepts in (ABSENT, bare(schema))
 
 
 @FIELDS
 def test_output_is_described(case):
-    schema = output_schema(case.make)
+    schema = DescribedField(case.make).output_schema
     Draft202012Validator.check_schema(schema)
     assert case.represents in (ABSENT, bare(schema))
 
 
 @FIELDS
 def test_field_and_schema_take_the_same(case):
-    schema = Draft202012Validator(PortableWriter.write(input_schema(case.make)))
+    schema = Draft202012Validator(PortableWriter.write(DescribedField(case.make).input_schema))
     for value in case.taken:
         case.make.run_validation(value)
         schema.validate(value)
@@ -169,7 +170,7 @@ def test_field_and_schema_take_the_same(case):
 
 @FIELDS
 def test_field_and_schema_refuse_the_same(case):
-    schema = Draft202012Validator(PortableWriter.write(input_schema(case.make)))
+    schema = Draft202012Validator(PortableWriter.write(DescribedField(case.make).input_schema))
     for value in case.refused:
         with pytest.raises(serializers.ValidationError):
             case.make.run_validation(value)
@@ -178,7 +179,7 @@ def test_field_and_schema_refuse_the_same(case):
 
 @FIELDS
 def test_what_a_field_gives_fits_its_output_schema(case):
-    schema = Draft202012Validator(output_schema(case.make))
+    schema = Draft202012Validator(DescribedField(case.make).output_schema)
     for value in (*case.given, None):
         shown = None if value is None else case.make.to_representation(value)
         schema.validate(json.loads(JSONRenderer().render([shown]))[0])
@@ -218,23 +219,23 @@ def test_what_a_field_gives_fits_its_output_schema(case):
     ],
 )  # fmt: skip
 def test_words_of_the_input(make, words):
-    assert PortableWriter.write(input_schema(make)).get("description", "") == words
+    assert PortableWriter.write(DescribedField(make).input_schema).get("description", "") == words
 
 
 def test_output_tells_the_choices_in_words():
-    assert output_schema(f.ChoiceField(Size.choices)) == {
+    assert DescribedField(f.ChoiceField(Size.choices)).output_schema == {
         "description": "One of: s = Small, l = Large."
     }
 
 
 def test_file_types_are_told():
     make = f.FileField(validators=[validators.FileExtensionValidator(["pdf"])])
-    assert "File types: pdf." in input_schema(make)["description"]
+    assert "File types: pdf." in DescribedField(make).input_schema["description"]
 
 
 def test_bound_that_is_computed_is_not_stated():
     make = f.IntegerField(validators=[validators.MaxValueValidator(lambda: 2026)])
-    assert input_schema(make) == {"type": "integer"}
+    assert DescribedField(make).input_schema == {"type": "integer"}
 
 
 def test_validator_of_a_project_is_not_read():
@@ -244,7 +245,7 @@ def test_validator_of_a_project_is_not_read():
 
     make = f.IntegerField(validators=[Lenient(1)])
     assert make.run_validation(5) == 5
-    assert input_schema(make) == {"type": "integer"}
+    assert DescribedField(make).input_schema == {"type": "integer"}
 
 
 # Defaults
@@ -275,7 +276,7 @@ def test_validator_of_a_project_is_not_read():
     ],
 )
 def test_default_is_told_if_it_is_plain_json_that_may_be_sent(make, default):
-    schema = input_schema(make)
+    schema = DescribedField(make).input_schema
     assert schema.get("default", ABSENT) == default
     json.dumps(schema)
 
@@ -287,16 +288,21 @@ def test_own_field_is_described_by_its_nearest_base():
     class Percentage(f.IntegerField):
         pass
 
-    assert input_schema(Percentage(max_value=100)) == {"type": "integer", "maximum": 100}
-    assert output_schema(Percentage()) == {"type": ["integer", "null"]}
+    assert DescribedField(Percentage(max_value=100)).input_schema == {
+        "type": "integer",
+        "maximum": 100,
+    }
+    assert DescribedField(Percentage()).output_schema == {"type": ["integer", "null"]}
 
 
 @pytest.mark.parametrize("method", ["to_internal_value", "run_validation"])
 def test_field_that_reads_input_its_own_way_is_open(method):
     own = type("Own", (f.IntegerField,), {method: lambda self, data: data})
     words = "Anything. Meant to be an integer of at most 3."
-    assert input_schema(own(max_value=3, help_text="Anything")) == {"description": words}
-    assert output_schema(own()) == {"type": ["integer", "null"]}
+    assert DescribedField(own(max_value=3, help_text="Anything")).input_schema == {
+        "description": words
+    }
+    assert DescribedField(own()).output_schema == {"type": ["integer", "null"]}
 
 
 def test_field_that_gives_output_its_own_way_is_open():
@@ -305,8 +311,47 @@ def test_field_that_gives_output_its_own_way_is_open():
             return {"amount": str(value), "currency": "EUR"}
 
     make = Money(max_digits=5, decimal_places=2)
-    assert output_schema(make) == {}
-    assert input_schema(make)["type"] == "string"
+    assert DescribedField(make).output_schema == {}
+    assert DescribedField(make).input_schema["type"] == "string"
+
+
+class Money(f.Field):
+    """Takes and gives an object, by methods of its own."""
+
+    def to_internal_value(self, data):
+        return data["amount"]
+
+    def to_representation(self, value):
+        return {"amount": value}
+
+
+class Price(Money):
+    """Takes anything."""
+
+    def to_internal_value(self, data):
+        return data
+
+
+class MoneyDescriber(FieldDescriber):
+    field_classes = (Money,)
+
+    def get_input_schema(self):
+        return {"type": "object", "properties": {"amount": {"type": "string"}}}
+
+    get_output_schema = get_input_schema
+
+
+def test_describer_of_a_project_describes_its_field_class():
+    schema = DescribedField(Money(help_text="What it costs.")).input_schema
+    assert bare(schema) == MoneyDescriber.get_input_schema(None)
+    assert schema["description"] == "What it costs."
+    assert DescribedField(Money()).output_schema["type"] == ["object", "null"]
+
+
+def test_subclass_that_reads_input_its_own_way_is_meant_to_be_what_its_describer_says():
+    words = "Meant to be an object with amount."
+    assert DescribedField(Price()).input_schema == {"description": words}
+    assert DescribedField(Price()).output_schema["type"] == ["object", "null"]
 
 
 # Methods
@@ -315,7 +360,7 @@ def test_field_that_gives_output_its_own_way_is_open():
 def method_schema(**namespace: Any) -> Any:
     """Return the output schema of a serializer method field."""
     own = type("Own", (f.Serializer,), {"value": f.SerializerMethodField(), **namespace})
-    return output_schema(own().fields["value"])
+    return DescribedField(own().fields["value"]).output_schema
 
 
 class Point:
@@ -366,20 +411,20 @@ def test_method_with_a_hint_that_cannot_be_resolved_is_open():
 
 def test_file_path_is_one_of_the_files(tmp_path):
     (tmp_path / "a.txt").touch()
-    schema = PortableWriter.write(input_schema(f.FilePathField(str(tmp_path))))
+    schema = PortableWriter.write(DescribedField(f.FilePathField(str(tmp_path))).input_schema)
     assert bare(schema) == {"type": "string", "enum": [str(tmp_path / "a.txt")]}
 
 
 def test_image_is_described_as_a_file():
-    assert output_schema(f.ImageField()) == NULL_TEXT
+    assert DescribedField(f.ImageField()).output_schema == NULL_TEXT
 
 
 def test_model_field_is_open():
     made = f.ModelField(models.CharField(max_length=3))
-    assert input_schema(made) == output_schema(made) == {}
+    assert DescribedField(made).input_schema == DescribedField(made).output_schema == {}
 
 
 def test_project_settings_decide_how_decimals_travel():
     made = f.DecimalField(max_digits=3, decimal_places=1)
     with override_settings(REST_FRAMEWORK={"COERCE_DECIMAL_TO_STRING": False}):
-        assert input_schema(made)["type"] == "number"
+        assert DescribedField(made).input_schema["type"] == "number"

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.validators import FileExtensionValidator
 from rest_framework import generics, serializers
 
-from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.request_body.handling import handling_of, schema_handling
 from drf_mcp.introspection.types import PLAIN, Relation, Upload
@@ -116,13 +116,13 @@ class Lenient(Pictures):
 def test_extensions_of_a_validator_that_judges_as_djangos_are_told_and_kept():
     field = serializers.FileField(validators=[Pictures()])
     assert handling_of(field, takes_json=True).uploads[()].extensions == ("png",)
-    assert "File types: png." in input_schema(field)["description"]
+    assert "File types: png." in DescribedField(field).input_schema["description"]
 
 
 def test_extensions_of_a_validator_that_judges_otherwise_are_neither():
     field = serializers.FileField(validators=[Lenient()])
     assert handling_of(field, takes_json=True).uploads[()].extensions == ()
-    assert "png" not in input_schema(field)["description"]
+    assert "png" not in DescribedField(field).input_schema["description"]
 
 
 class Other(serializers.Field):

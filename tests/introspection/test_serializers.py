@@ -16,7 +16,7 @@ from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.validators import UniqueForDateValidator, UniqueTogetherValidator
 
-from drf_mcp.introspection.fields import input_schema, output_schema
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.inspected import bare
 from tests.introspection.portability import assert_portable
@@ -78,7 +78,7 @@ def field_of(**fields) -> serializers.Field:
 
 
 def test_model_serializer_is_described():
-    schema = PortableWriter.write(input_schema(BookSerializer()))
+    schema = PortableWriter.write(DescribedField(BookSerializer()).input_schema)
     assert_portable(schema)
     assert bare(schema) == {
         "type": "object",
@@ -92,7 +92,7 @@ def test_model_serializer_is_described():
         },
         "required": ["title", "lent", "shelf", "by_code", "readers"],
     }
-    assert bare(output_schema(BookSerializer())) == {
+    assert bare(DescribedField(BookSerializer()).output_schema) == {
         "type": ["object", "null"],
         "properties": {
             "id": NULL_KEY,
@@ -116,7 +116,7 @@ def test_model_serializer_is_described():
     ],
 )
 def test_words_of_model_fields(name, words):
-    schema = PortableWriter.write(input_schema(BookSerializer()))
+    schema = PortableWriter.write(DescribedField(BookSerializer()).input_schema)
     assert schema["properties"][name]["description"] == words
 
 
@@ -136,18 +136,18 @@ def test_words_of_model_fields(name, words):
 )  # fmt: skip
 def test_relation_has_the_type_of_its_key(relation, accepts, represents):
     made = field_of(relation=relation)
-    assert bare(PortableWriter.write(input_schema(made))) == accepts
-    assert bare(output_schema(made)) == represents
+    assert bare(PortableWriter.write(DescribedField(made).input_schema)) == accepts
+    assert bare(DescribedField(made).output_schema) == represents
 
 
 def test_read_only_relation_is_found_through_its_source():
     made = field_of(who=serializers.PrimaryKeyRelatedField(source="owner", read_only=True))
-    assert output_schema(made) == NULL_KEY
+    assert DescribedField(made).output_schema == NULL_KEY
 
 
 def test_foreign_key_to_another_column_gives_that_column():
     made = field_of(who=serializers.PrimaryKeyRelatedField(source="by_code", read_only=True))
-    assert bare(output_schema(made)) == NULL_TEXT
+    assert bare(DescribedField(made).output_schema) == NULL_TEXT
 
     class Other(models.Model):
         user = models.ForeignKey(User, models.CASCADE, to_field="username", related_name="+")
@@ -161,7 +161,7 @@ def test_foreign_key_to_another_column_gives_that_column():
 
     made = field_of(user=serializers.PrimaryKeyRelatedField(read_only=True))
     made.parent.Meta.model = Other
-    assert output_schema(made) == {}
+    assert DescribedField(made).output_schema == {}
 
 
 class Closed(models.QuerySet):
@@ -173,8 +173,8 @@ class Closed(models.QuerySet):
 
 def test_relation_is_described_without_asking_for_rows():
     made = field_of(user=serializers.PrimaryKeyRelatedField(queryset=Closed(User)))
-    assert bare(input_schema(made)) == KEY
-    assert bare(output_schema(made)) == NULL_KEY
+    assert bare(DescribedField(made).input_schema) == KEY
+    assert bare(DescribedField(made).output_schema) == NULL_KEY
 
 
 def test_relation_whose_rows_are_the_callers_is_found_through_its_source():
@@ -183,7 +183,7 @@ def test_relation_whose_rows_are_the_callers_is_found_through_its_source():
             return self.context["request"].user.books.all()
 
     made = field_of(owner=Mine())
-    assert bare(input_schema(made)) == KEY
+    assert bare(DescribedField(made).input_schema) == KEY
 
 
 def test_relation_without_a_source_is_found_through_its_rows():
@@ -191,19 +191,19 @@ def test_relation_without_a_source_is_found_through_its_rows():
         def get_queryset(self):
             return User.objects.all()
 
-    assert bare(input_schema(field_of(user=Anybody()))) == KEY
+    assert bare(DescribedField(field_of(user=Anybody())).input_schema) == KEY
 
 
 def test_relation_to_nothing_known_is_open():
     made = field_of(thing=serializers.PrimaryKeyRelatedField(read_only=True))
-    assert output_schema(made) == {}
+    assert DescribedField(made).output_schema == {}
 
 
 @pytest.mark.django_db
 def test_relation_takes_and_gives_what_its_schema_says():
     group = Group.objects.create(name="staff")
     made = field_of(group=serializers.PrimaryKeyRelatedField(queryset=Group.objects.all()))
-    schema = Draft202012Validator(PortableWriter.write(input_schema(made)))
+    schema = Draft202012Validator(PortableWriter.write(DescribedField(made).input_schema))
     assert made.run_validation(group.pk) == group
     schema.validate(group.pk)
     with pytest.raises(serializers.ValidationError):
@@ -243,7 +243,7 @@ LINE = {
 
 
 def test_nested_serializers_are_described():
-    schema = PortableWriter.write(input_schema(OrderSerializer()))
+    schema = PortableWriter.write(DescribedField(OrderSerializer()).input_schema)
     assert_portable(schema)
     assert bare(schema) == {
         "type": "object",
@@ -259,7 +259,7 @@ def test_nested_serializers_are_described():
 
 def test_nested_output_has_what_can_be_read():
     line = {"product": NULL_TEXT, "quantity": NULL_KEY, "total": {"type": ["number", "null"]}}
-    assert bare(output_schema(OrderSerializer())["properties"]) == {
+    assert bare(DescribedField(OrderSerializer()).output_schema["properties"]) == {
         "lines": {"type": ["array", "null"], "items": {"type": "object", "properties": line}},
         "gift": {"type": ["object", "null"], "properties": line},
     }
@@ -268,11 +268,11 @@ def test_nested_output_has_what_can_be_read():
 def test_real_output_fits():
     row = {"lines": [{"product": "a", "quantity": 2, "total": None}], "gift": None}
     data = json.loads(JSONRenderer().render(OrderSerializer(row).data))
-    Draft202012Validator(output_schema(OrderSerializer())).validate(data)
+    Draft202012Validator(DescribedField(OrderSerializer()).output_schema).validate(data)
 
 
 def test_partial_update_requires_nothing_at_any_depth():
-    schema = input_schema(OrderSerializer(partial=True))
+    schema = DescribedField(OrderSerializer(partial=True)).input_schema
     assert "required" not in schema
     assert "required" not in schema["properties"]["gift"]
     assert "default" not in schema["properties"]["gift"]["properties"]["quantity"]
@@ -283,13 +283,13 @@ def test_recursion_is_cut():
         def get_fields(self):
             return {"name": serializers.CharField(), "children": Tree(many=True)}
 
-    schema = PortableWriter.write(input_schema(Tree()))
+    schema = PortableWriter.write(DescribedField(Tree()).input_schema)
     assert_portable(schema)
     assert schema["properties"]["children"]["items"] == {
         "type": "object",
         "description": "Members as of the object around it.",
     }
-    Draft202012Validator.check_schema(output_schema(Tree()))
+    Draft202012Validator.check_schema(DescribedField(Tree()).output_schema)
 
 
 def test_endless_nesting_of_new_classes_is_cut():
@@ -299,7 +299,7 @@ def test_endless_nesting_of_new_classes_is_cut():
 
         return type("Deeper", (serializers.Serializer,), {"get_fields": get_fields})
 
-    assert_portable(PortableWriter.write(input_schema(nest()())))
+    assert_portable(PortableWriter.write(DescribedField(nest()()).input_schema))
 
 
 def test_validators_of_the_serializer_are_told():
@@ -314,7 +314,7 @@ def test_validators_of_the_serializer_are_told():
                 UniqueForDateValidator(User.objects.all(), "a", "day"),
             ]
 
-    properties = input_schema(Own())["properties"]
+    properties = DescribedField(Own()).input_schema["properties"]
     assert properties["a"]["description"] == (
         'Must be unique together with b. This field must be unique for the "day" date.'
     )
@@ -327,7 +327,9 @@ def test_unique_field_is_told():
             model = Group
             fields = ["name"]
 
-    assert "Must be unique." in input_schema(Own())["properties"]["name"]["description"]
+    assert (
+        "Must be unique." in DescribedField(Own()).input_schema["properties"]["name"]["description"]
+    )
 
 
 # A project's own conversions
@@ -337,13 +339,13 @@ def test_unique_field_is_told():
 def test_nested_serializer_that_reads_its_own_way_is_open(method):
     own = type("Own", (LineSerializer,), {method: lambda self, data: data})
     words = "Meant to be an object with product, quantity, secret."
-    assert input_schema(own()) == {"description": words}
+    assert DescribedField(own()).input_schema == {"description": words}
 
 
 def test_nested_serializer_that_gives_its_own_way_is_open():
     own = type("Own", (LineSerializer,), {"to_representation": lambda self, row: str(row)})
-    assert output_schema(own()) == {}
-    assert output_schema(own(many=True)) == {"type": ["array", "null"], "items": {}}
+    assert DescribedField(own()).output_schema == {}
+    assert DescribedField(own(many=True)).output_schema == {"type": ["array", "null"], "items": {}}
 
 
 def test_list_that_gives_its_own_way_is_open():
@@ -354,7 +356,7 @@ def test_list_that_gives_its_own_way_is_open():
     own = type(
         "Own", (LineSerializer,), {"Meta": type("Meta", (), {"list_serializer_class": ById})}
     )
-    assert output_schema(own(many=True)) == {}
+    assert DescribedField(own(many=True)).output_schema == {}
 
 
 def test_fields_built_for_the_caller_are_told_by_name_alone():
@@ -362,12 +364,16 @@ def test_fields_built_for_the_caller_are_told_by_name_alone():
         def get_fields(self):
             return super().get_fields()
 
-    assert output_schema(Own())["properties"] == {"product": {}, "quantity": {}, "total": {}}
+    assert DescribedField(Own()).output_schema["properties"] == {
+        "product": {},
+        "quantity": {},
+        "total": {},
+    }
 
 
 def test_base_serializer_is_open():
-    assert input_schema(serializers.BaseSerializer()) == {}
-    assert output_schema(serializers.BaseSerializer()) == {}
+    assert DescribedField(serializers.BaseSerializer()).input_schema == {}
+    assert DescribedField(serializers.BaseSerializer()).output_schema == {}
 
 
 def test_one_field_that_must_be_unique_by_itself_is_told_so():
@@ -377,4 +383,6 @@ def test_one_field_that_must_be_unique_by_itself_is_told_so():
         class Meta:
             validators = [UniqueTogetherValidator(Group.objects.all(), fields=["name"])]
 
-    assert input_schema(Own())["properties"]["name"]["description"] == "Must be unique."
+    assert (
+        DescribedField(Own()).input_schema["properties"]["name"]["description"] == "Must be unique."
+    )

@@ -8,7 +8,7 @@ from django.db.models.query import QuerySet
 from rest_framework import generics, serializers, viewsets
 from rest_framework.fields import CharField, empty
 
-from drf_mcp.introspection.fields.shared import is_alike, is_known
+from drf_mcp.introspection.fields.shared import SharedDescription
 from tests.introspection.inspected import described
 
 
@@ -130,7 +130,7 @@ def test_a_serializer_that_makes_its_fields_for_a_call_is_asked_every_time():
     described(
         generics.ListCreateAPIView, "POST", queryset=User.objects.all(), serializer_class=Choosy
     )
-    assert not is_known(Choosy())
+    assert not SharedDescription(Choosy()).is_kept
 
 
 def test_what_a_serializer_is_made_with_tells_its_instances_apart(settings):
@@ -172,4 +172,4 @@ def test_instances_are_alike_as_far_as_every_field_inside_asks_nobody(field, ali
     class Outer(serializers.Serializer):
         inner = field
 
-    assert is_alike(Outer()) is alike
+    assert SharedDescription(Outer()).is_alike is alike

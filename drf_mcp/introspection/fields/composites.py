@@ -1,70 +1,161 @@
-"""Fields made of others, fields of any JSON, and fields that only give."""
+"""Choices, lists, objects, any JSON and the methods of serializers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import Enum
 from typing import Any
 
 from rest_framework import fields
 
 from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.hints import returned_schema
-from drf_mcp.introspection.fields.table import (
-    accepts,
-    array_of,
-    input_schema,
-    output_schema,
-    represents,
-    unknown,
-)
+from drf_mcp.introspection.fields.base import ArrayDescriber, FieldDescriber
+from drf_mcp.introspection.fields.hints import TypeHint
+from drf_mcp.introspection.text import listing, says_more, text
 from drf_mcp.introspection.types import Schema
 
-accepts(fields.Field, fields.ModelField)(unknown)
-represents(fields.Field, fields.ModelField, fields.ReadOnlyField, fields.HiddenField)(unknown)
+
+class Choices:
+    """The choices of a field, None left out.
+
+    Args:
+        choices: labels by value, as REST framework and Django have them.
+    """
+
+    def __init__(self, choices: Mapping[Any, Any]) -> None:
+        self.labelled = [
+            (self.to_json(value), text(label))
+            for value, label in choices.items()
+            if value is not None
+        ]
+        self.values = [value for value, _ in self.labelled]
+
+    def to_json(self, value: Any) -> Any:
+        if isinstance(value, Enum):
+            value = value.value
+        return value if isinstance(value, (bool, int, float)) else str(value)
+
+    @property
+    def schema(self) -> Schema:
+        """The enumeration of the values.
+
+        REST framework compares choices as text: values of several types, and whole floats,
+        which JSON may write as integers, are enumerated as strings.
+        """
+        json_type = self.json_type
+        values = map(str, self.values) if json_type == "string" else self.values
+        unique = list(dict.fromkeys(values))
+        return {"type": json_type, "enum": unique} if unique else {"type": json_type}
+
+    @property
+    def json_type(self) -> str:
+        kinds = {type(value) for value in self.values}
+        if kinds == {bool}:
+            return "boolean"
+        if kinds and all(issubclass(kind, int) and kind is not bool for kind in kinds):
+            return "integer"
+        if kinds == {float} and not any(value.is_integer() for value in self.values):
+            return "number"
+        return "string"
+
+    @property
+    def meanings(self) -> str:
+        """The labels in words, as far as they say more than the values."""
+        return listing(
+            f"{value} = {label}" for value, label in self.labelled if says_more(label, str(value))
+        )
+
+    @property
+    def words(self) -> str:
+        """The values, each with its label."""
+        words = listing(
+            f"{value} = {label}" if says_more(label, str(value)) else value
+            for value, label in self.labelled
+            if value != ""
+        )
+        return f"One of: {words}" if words else ""
 
 
-@accepts(fields.JSONField)
-@represents(fields.JSONField)
-def any_json(field: fields.JSONField) -> Schema:
-    """Describe any JSON, or the text of it."""
-    return {"type": "string", "description": "JSON as text"} if field.binary else {}
+class ChoiceDescriber(FieldDescriber):
+    field_classes = (fields.ChoiceField,)
+
+    def get_input_schema(self) -> Schema:
+        choices = dict(self.field.choices)
+        if self.field.allow_blank:
+            choices.setdefault("", "")
+        return explain(Choices(choices).schema, Choices(choices).meanings)
+
+    def get_output_schema(self) -> Schema:
+        # A stored value that is no choice is given as it is.
+        return explain({}, Choices(self.field.choices).words)
 
 
-@accepts(fields.ListField)
-def array(field: fields.ListField) -> Schema:
-    """Describe a list; its lengths come from its validators."""
-    return array_of(input_schema(field.child), field)
+class MultipleChoiceDescriber(ArrayDescriber):
+    field_classes = (fields.MultipleChoiceField,)
+
+    def get_input_items(self) -> Schema:
+        return Choices(self.field.choices).schema
+
+    def get_input_schema(self) -> Schema:
+        return explain(super().get_input_schema(), Choices(self.field.choices).meanings)
+
+    def get_output_schema(self) -> Schema:
+        return explain(super().get_output_schema(), Choices(self.field.choices).words)
 
 
-@represents(fields.ListField)
-def array_output(field: fields.ListField) -> Schema:
-    """Describe a list given."""
-    return {"type": "array", "items": output_schema(field.child)}
+class ListDescriber(ArrayDescriber):
+    field_classes = (fields.ListField,)
+
+    def get_input_items(self) -> Schema:
+        schema: Schema = self.describe(self.field.child).input_schema
+        return schema
+
+    def get_output_items(self) -> Schema:
+        schema: Schema = self.describe(self.field.child).output_schema
+        return schema
 
 
-@accepts(fields.DictField)
-def mapping(field: fields.DictField) -> Schema:
-    """Describe an object of any names whose values are alike."""
-    schema: Schema = {"type": "object"}
-    if not field.allow_empty:
-        schema["minProperties"] = 1
-    return with_values(schema, input_schema(field.child))
+class DictDescriber(FieldDescriber):
+    field_classes = (fields.DictField,)
+
+    def get_input_schema(self) -> Schema:
+        least = {} if self.field.allow_empty else {"minProperties": 1}
+        values = self.describe(self.field.child).input_schema
+        return {"type": "object", **least, **({"additionalProperties": values} if values else {})}
+
+    def get_output_schema(self) -> Schema:
+        values = self.describe(self.field.child).output_schema
+        return {"type": "object", **({"additionalProperties": values} if values else {})}
 
 
-@represents(fields.DictField)
-def mapping_output(field: fields.DictField) -> Schema:
-    """Describe an object of any names given."""
-    return with_values({"type": "object"}, output_schema(field.child))
+class JSONDescriber(FieldDescriber):
+    field_classes = (fields.JSONField,)
+
+    def get_input_schema(self) -> Schema:
+        return {"type": "string", "description": "JSON as text"} if self.field.binary else {}
+
+    def get_output_schema(self) -> Schema:
+        return self.get_input_schema()
 
 
-def with_values(schema: Schema, values: Schema) -> Schema:
-    """Add the schema of an object's values, if it says anything."""
-    return {**schema, "additionalProperties": values} if values else schema
+class MethodDescriber(FieldDescriber):
+    field_classes = (fields.SerializerMethodField,)
+
+    def get_output_schema(self) -> Schema:
+        method = getattr(type(self.field.parent), self.field.method_name or "", None)
+        hint = SchemaWords(TypeHint.returned_by(method).schema if callable(method) else {})
+        # Nothing enforces a hint, so that it is told in words alone.
+        known = hint.type_name != "any value"
+        return explain({}, f"Meant to be {hint.type_name}") if known else {}
 
 
-@represents(fields.SerializerMethodField)
-def method(field: fields.SerializerMethodField) -> Schema:
-    """Describe what a serializer's method returns: the hint, in words, as nothing enforces it."""
-    function: Any = getattr(type(field.parent), field.method_name or "", None)
-    hinted = SchemaWords(returned_schema(function)).type_name if callable(function) else "any value"
-    return {} if hinted == "any value" else explain({}, f"Meant to be {hinted}")
+class OpenDescriber(FieldDescriber):
+    """Describes fields that may take and give anything, by their nature."""
+
+    field_classes = (
+        fields.Field,
+        fields.ModelField,
+        fields.ReadOnlyField,
+        fields.HiddenField,
+    )

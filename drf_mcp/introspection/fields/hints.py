@@ -9,7 +9,6 @@ import enum
 import types
 import typing
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from drf_mcp.introspection.types import Schema
@@ -28,64 +27,56 @@ SCALARS: dict[Any, str] = {
     datetime.time: "string",
     datetime.timedelta: "string",
 }
-ARRAYS = (list, set, frozenset, collections.abc.Sequence, collections.abc.Iterable)
+ARRAYS = (tuple, list, set, frozenset, collections.abc.Sequence, collections.abc.Iterable)
 OBJECTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 UNIONS = (typing.Union, types.UnionType)
 
 
-def returned_schema(function: Callable[..., Any]) -> Schema:
-    """Return the schema of what a function's hints say it returns; ``{}`` without one."""
-    try:
-        hints = typing.get_type_hints(function)
-    except (NameError, TypeError, AttributeError):  # names only a type checker imports
-        return {}
-    return hint_schema(hints["return"]) if "return" in hints else {}
+class TypeHint:
+    """A type hint, as the JSON Schema of its values."""
 
+    def __init__(self, hint: Any) -> None:
+        self.hint = hint
+        self.origin = typing.get_origin(hint) or hint
+        self.arguments = typing.get_args(hint)
 
-def hint_schema(hint: Any) -> Schema:
-    """Return the schema of one type hint, ``{}`` for one that says nothing of JSON."""
-    if hint in SCALARS:
-        return {"type": SCALARS[hint]}
-    origin, arguments = typing.get_origin(hint) or hint, typing.get_args(hint)
-    if origin in UNIONS:
-        return union(arguments)
-    if origin is typing.Literal:
-        return literal(arguments)
-    if origin in ARRAYS or origin is tuple:
-        return array(arguments)
-    if origin in OBJECTS:
-        return mapping(arguments)
-    return typed_dict(hint) if typing.is_typeddict(hint) else {}
+    @classmethod
+    def returned_by(cls, function: Any) -> TypeHint:
+        """Return the hint of what a function returns, `Any` without one."""
+        try:
+            return cls(typing.get_type_hints(function).get("return", Any))
+        except (NameError, TypeError, AttributeError):  # names only a type checker imports
+            return cls(Any)
 
+    @property
+    def schema(self) -> Schema:
+        """The schema, ``{}`` for a type that says nothing of JSON."""
+        if self.hint in SCALARS:
+            return {"type": SCALARS[self.hint]}
+        if self.origin in UNIONS:
+            return self.union
+        if self.origin is typing.Literal:
+            return {"enum": [v.value if isinstance(v, enum.Enum) else v for v in self.arguments]}
+        if self.origin in ARRAYS:
+            kinds = set(self.arguments) - {Ellipsis}
+            items = TypeHint(kinds.pop()).schema if len(kinds) == 1 else {}
+            return {"type": "array", "items": items}
+        if self.origin in OBJECTS:
+            values = TypeHint(self.arguments[1]).schema if len(self.arguments) == 2 else {}
+            return {"type": "object", **({"additionalProperties": values} if values else {})}
+        return self.typed_dict if typing.is_typeddict(self.hint) else {}
 
-def union(arguments: tuple[Any, ...]) -> Schema:
-    """Return the schema of one of several types."""
-    members = [hint_schema(argument) for argument in arguments]
-    if {} in members:
-        return {}
-    if all(list(member) == ["type"] and isinstance(member["type"], str) for member in members):
-        return {"type": list(dict.fromkeys(member["type"] for member in members))}
-    return {"anyOf": members}
+    @property
+    def union(self) -> Schema:
+        members = [TypeHint(argument).schema for argument in self.arguments]
+        if {} in members:
+            return {}
+        if all(list(member) == ["type"] and isinstance(member["type"], str) for member in members):
+            return {"type": list(dict.fromkeys(member["type"] for member in members))}
+        return {"anyOf": members}
 
-
-def literal(arguments: tuple[Any, ...]) -> Schema:
-    """Return the schema of one of several values."""
-    return {"enum": [item.value if isinstance(item, enum.Enum) else item for item in arguments]}
-
-
-def array(arguments: tuple[Any, ...]) -> Schema:
-    """Return the schema of a list, or of a tuple whose items are all alike."""
-    kinds = set(arguments) - {Ellipsis}
-    return {"type": "array", "items": hint_schema(kinds.pop()) if len(kinds) == 1 else {}}
-
-
-def mapping(arguments: tuple[Any, ...]) -> Schema:
-    """Return the schema of a dict."""
-    values = hint_schema(arguments[1]) if len(arguments) == 2 else {}
-    return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
-
-
-def typed_dict(hint: Any) -> Schema:
-    """Return the schema of a `TypedDict`; further members are allowed."""
-    members = typing.get_type_hints(hint).items()
-    return {"type": "object", "properties": {name: hint_schema(kind) for name, kind in members}}
+    @property
+    def typed_dict(self) -> Schema:
+        members = typing.get_type_hints(self.hint).items()
+        properties = {name: TypeHint(hint).schema for name, hint in members}
+        return {"type": "object", "properties": properties}

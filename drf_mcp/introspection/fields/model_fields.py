@@ -10,7 +10,7 @@ from django.db import models
 from drf_mcp.introspection.source.overrides import find_package
 from drf_mcp.introspection.types import Schema
 
-TABLE: dict[type, Schema] = {
+SCHEMAS: dict[type, Schema] = {
     models.AutoField: {"type": "integer"},
     models.IntegerField: {"type": "integer"},
     models.FloatField: {"type": "number"},
@@ -29,56 +29,50 @@ TABLE: dict[type, Schema] = {
 }
 
 
-CONVERSIONS = ("to_python", "get_prep_value")
-"""What a model field that stores values under another form overrides."""
+class ModelValue:
+    """The value of a model field, None for no field.
 
-
-def model_field(model: Any, path: str) -> Any:
-    """Return the model field that a lookup path ends at, None if it is no field.
-
-    Args:
-        model: the model to start from, or None.
-        path: names joined by double underscores or dots, such as ``owner__pk``.
+    Attributes:
+        field: the model field.
+        key: the field that holds the value: a foreign key's target, or the field itself.
     """
-    field = None
-    for name in path.replace(".", "__").split("__"):
-        if model is None:
-            return None
-        name = model._meta.pk.name if name == "pk" else name
-        try:
-            field = model._meta.get_field(name)
-        except FieldDoesNotExist:
-            return None
-        model = field.related_model
-    return field
 
+    def __init__(self, field: Any) -> None:
+        self.field = self.key = field
+        seen: list[Any] = []
+        while getattr(self.key, "remote_field", None) is not None and self.key not in seen:
+            seen.append(self.key)
+            self.key = getattr(self.key, "target_field", None)
 
-def key_field(field: Any) -> Any:
-    """Return the field that holds the value: a foreign key's target, or the field itself."""
-    seen: list[Any] = []
-    while getattr(field, "remote_field", None) is not None and field not in seen:
-        seen.append(field)
-        field = getattr(field, "target_field", None)
-    return field
+    @classmethod
+    def at(cls, model: Any, path: str) -> ModelValue:
+        """Return the value that a lookup path such as ``owner__pk`` ends at."""
+        field = None
+        for name in path.replace(".", "__").split("__"):
+            if model is None:
+                return cls(None)
+            name = model._meta.pk.name if name == "pk" else name
+            try:
+                field = model._meta.get_field(name)
+            except FieldDoesNotExist:
+                return cls(None)
+            model = field.related_model
+        return cls(field)
 
+    @property
+    def input_schema(self) -> Schema:
+        """The schema of the value as input; ``{}`` where it is not known."""
+        owner = type(self.key)
+        schema = next((dict(SCHEMAS[base]) for base in owner.__mro__ if base in SCHEMAS), {})
+        if all(find_package(owner, name) == "django" for name in ("to_python", "get_prep_value")):
+            return schema
+        # Such a field stores another form: of its input no form but a text can be relied on.
+        return {"type": "string"} if schema.get("type") == "string" else {}
 
-def value_schema(field: Any) -> Schema:
-    """Return the schema of a model field's value as input; ``{}`` when it is not known."""
-    field = key_field(field)
-    schema = next((dict(TABLE[base]) for base in type(field).__mro__ if base in TABLE), {})
-    if all(find_package(type(field), name) == "django" for name in CONVERSIONS):
-        return schema
-    # What it makes of a text is its own affair; no other form can be relied on.
-    return {"type": "string"} if schema.get("type") == "string" else {}
-
-
-def stored_schema(field: Any) -> Schema:
-    """Return what a model field's value surely is in JSON, format aside.
-
-    Only Django's own fields are sure of it: others may give objects of their own.
-    """
-    field = key_field(field)
-    if not type(field).__module__.startswith("django."):
-        return {}
-    schema = value_schema(field)
-    return {"type": schema["type"]} if schema else {}
+    @property
+    def stored_schema(self) -> Schema:
+        """The type of the value in JSON; ``{}`` where it may be an object of its own."""
+        if not type(self.key).__module__.startswith("django."):
+            return {}
+        schema = self.input_schema
+        return {"type": schema["type"]} if schema else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.template.defaultfilters import filesizeformat
 from rest_framework import ISO_8601, fields
@@ -20,180 +20,162 @@ from drf_mcp.introspection.field_schema import (
     explain,
     own_format,
 )
-from drf_mcp.introspection.fields.table import accepts, represents
+from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.types import Schema
 from drf_mcp.settings import mcp_settings
 
 STRING: Schema = {"type": "string"}
-# Since REST framework 3.17.
-BIG_INTEGERS = (fields.BigIntegerField,) if hasattr(fields, "BigIntegerField") else ()
 
 
-@accepts(fields.BooleanField)
-@represents(fields.BooleanField)
-def boolean(field: fields.BooleanField) -> Schema:
-    """Describe true or false."""
-    return {"type": "boolean"}
+class ScalarDescriber(FieldDescriber):
+    json_type: ClassVar[str]
+
+    def get_input_schema(self) -> Schema:
+        return {"type": self.json_type}
+
+    def get_output_schema(self) -> Schema:
+        return {"type": self.json_type}
 
 
-def of_kind(schema: Schema, kind: Kind) -> FieldSchema:
-    """Return the schema of values of a kind, which the description says as well."""
-    return FieldSchema.of(schema).of_kind(kind)
+class BooleanDescriber(ScalarDescriber):
+    field_classes = (fields.BooleanField,)
+    json_type = "boolean"
 
 
-# Strings
+class IntegerDescriber(ScalarDescriber):
+    field_classes = (fields.IntegerField,)
+    json_type = "integer"
 
 
-@represents(
-    fields.CharField,
-    fields.DateTimeField,
-    fields.DateField,
-    fields.TimeField,
-    fields.DurationField,
-    fields.FileField,
-)
-def string(field: Any) -> Schema:
-    """Describe output that is a string.
-
-    No format is claimed: what REST framework writes for times, durations, addresses
-    and naive dates is often not what JSON Schema means by it.
-    """
-    return dict(STRING)
+class FloatDescriber(ScalarDescriber):
+    field_classes = (fields.FloatField,)
+    json_type = "number"
 
 
-@accepts(fields.CharField)
-def characters(field: fields.CharField) -> Schema:
-    """Describe text; blank text counts as missing unless the field allows it."""
-    return dict(STRING) if field.allow_blank else {**STRING, "minLength": 1}
+class BigIntegerDescriber(FieldDescriber):
+    # Since REST framework 3.17.
+    field_classes = (fields.BigIntegerField,) if hasattr(fields, "BigIntegerField") else ()
+
+    def get_input_schema(self) -> Schema:
+        # As a string the number keeps its digits in clients of JavaScript.
+        by_setting = getattr(api_settings, "COERCE_BIGINT_TO_STRING", False)
+        if getattr(self.field, "coerce_to_string", by_setting):
+            return FieldSchema(STRING).of_kind(WHOLE_NUMBER)
+        return {"type": "integer"}
+
+    def get_output_schema(self) -> Schema:
+        return self.get_input_schema()
 
 
-@accepts(fields.EmailField)
-def email(field: fields.EmailField) -> Schema:
-    """Describe an e-mail address."""
-    return {**characters(field), "format": "email"}
+class DecimalDescriber(FieldDescriber):
+    field_classes = (fields.DecimalField,)
+
+    def get_input_schema(self) -> Schema:
+        field = self.field
+        limits = (
+            f"at most {field.max_digits} digits" if field.max_digits is not None else "",
+            f"{field.decimal_places} decimal places" if field.decimal_places is not None else "",
+        )
+        schema = FieldSchema(self.get_output_schema()).of_kind(DECIMAL)
+        return schema.limited(*filter(None, limits))
+
+    def get_output_schema(self) -> Schema:
+        by_setting = api_settings.COERCE_DECIMAL_TO_STRING
+        as_string = getattr(self.field, "coerce_to_string", by_setting)
+        return {"type": "string" if as_string else "number"}
 
 
-@accepts(fields.URLField)
-def url(field: fields.URLField) -> Schema:
-    """Describe a URL."""
-    return {**characters(field), "format": "uri"}
+class StringDescriber(FieldDescriber):
+    format_name: ClassVar[str] = ""
 
+    def get_input_schema(self) -> Schema:
+        return {**STRING, "format": self.format_name} if self.format_name else dict(STRING)
 
-@accepts(fields.IPAddressField)
-def ip_address(field: fields.IPAddressField) -> Schema:
-    """Describe an IP address of one protocol or of both."""
-    schema = characters(field)
-    if field.protocol in ("ipv4", "ipv6"):
-        return {**schema, "format": field.protocol}
-    return of_kind(schema, IP_ADDRESS)
-
-
-@accepts(fields.UUIDField)
-def uuid(field: fields.UUIDField) -> Schema:
-    """Describe a UUID."""
-    return {**STRING, "format": "uuid"}
-
-
-@represents(fields.UUIDField)
-def uuid_output(field: fields.UUIDField) -> Schema:
-    """Describe a UUID in the field's own notation."""
-    return {"type": "integer"} if field.uuid_format == "int" else dict(STRING)
-
-
-# Numbers
-
-
-@accepts(fields.IntegerField)
-@represents(fields.IntegerField)
-def integer(field: fields.IntegerField) -> Schema:
-    """Describe a whole number."""
-    return {"type": "integer"}
-
-
-@accepts(*BIG_INTEGERS)
-@represents(*BIG_INTEGERS)
-def big_integer(field: Any) -> Schema:
-    """Describe a whole number that may travel as a string to keep its digits."""
-    by_setting = getattr(api_settings, "COERCE_BIGINT_TO_STRING", False)
-    if getattr(field, "coerce_to_string", by_setting):
-        return of_kind(STRING, WHOLE_NUMBER)
-    return {"type": "integer"}
-
-
-@accepts(fields.FloatField)
-@represents(fields.FloatField)
-def number(field: fields.FloatField) -> Schema:
-    """Describe a number."""
-    return {"type": "number"}
-
-
-@accepts(fields.DecimalField)
-def decimal(field: fields.DecimalField) -> Schema:
-    """Describe a decimal number in the notation the field itself uses for output."""
-    return of_kind(decimal_output(field), DECIMAL).limited(*digits(field))
-
-
-@represents(fields.DecimalField)
-def decimal_output(field: fields.DecimalField) -> Schema:
-    """Describe a decimal number: a string by default, which keeps its digits."""
-    if getattr(field, "coerce_to_string", api_settings.COERCE_DECIMAL_TO_STRING):
+    def get_output_schema(self) -> Schema:
+        # REST framework's times, durations, addresses and naive dates often break the format.
         return dict(STRING)
-    return {"type": "number"}
 
 
-def digits(field: fields.DecimalField) -> tuple[str, ...]:
-    """Return the limits on a decimal's digits in words."""
-    limits = (
-        f"at most {field.max_digits} digits" if field.max_digits is not None else "",
-        f"{field.decimal_places} decimal places" if field.decimal_places is not None else "",
-    )
-    return tuple(limit for limit in limits if limit)
+class TextDescriber(StringDescriber):
+    field_classes: ClassVar[tuple[type, ...]] = (fields.CharField,)
+
+    def get_input_schema(self) -> Schema:
+        # A blank text counts as missing.
+        blank = {} if self.field.allow_blank else {"minLength": 1}
+        return {**super().get_input_schema(), **blank}
 
 
-# Dates and times
+class EmailDescriber(TextDescriber):
+    field_classes = (fields.EmailField,)
+    format_name = "email"
 
 
-@accepts(fields.DateTimeField)
-def date_time(field: fields.DateTimeField) -> Schema:
-    """Describe a date with a time."""
-    formats = getattr(field, "input_formats", api_settings.DATETIME_INPUT_FORMATS)
-    return moment("date-time", formats, humanize_datetime.datetime_formats(formats))
+class URLDescriber(TextDescriber):
+    field_classes = (fields.URLField,)
+    format_name = "uri"
 
 
-@accepts(fields.DateField)
-def date(field: fields.DateField) -> Schema:
-    """Describe a date."""
-    formats = getattr(field, "input_formats", api_settings.DATE_INPUT_FORMATS)
-    return moment("date", formats, humanize_datetime.date_formats(formats))
+class IPAddressDescriber(TextDescriber):
+    field_classes = (fields.IPAddressField,)
+
+    def get_input_schema(self) -> Schema:
+        schema = super().get_input_schema()
+        if self.field.protocol in ("ipv4", "ipv6"):
+            return {**schema, "format": self.field.protocol}
+        return FieldSchema(schema).of_kind(IP_ADDRESS)
 
 
-@accepts(fields.TimeField)
-def time(field: fields.TimeField) -> Schema:
-    """Describe a time of day."""
-    formats = getattr(field, "input_formats", api_settings.TIME_INPUT_FORMATS)
-    return moment("time", formats, humanize_datetime.time_formats(formats))
+class UUIDDescriber(StringDescriber):
+    field_classes = (fields.UUIDField,)
+    format_name = "uuid"
+
+    def get_output_schema(self) -> Schema:
+        return {"type": "integer"} if self.field.uuid_format == "int" else dict(STRING)
 
 
-def moment(name: str, formats: Any, humanized: str) -> Schema:
-    """Describe a string by a format if ISO 8601 is taken, else by the formats that are."""
-    if any(input_format.lower() == ISO_8601 for input_format in formats):
-        return {**STRING, "format": name}
-    return of_kind(STRING, own_format(humanized))
+class DateTimeDescriber(StringDescriber):
+    field_classes: ClassVar[tuple[type, ...]] = (fields.DateTimeField,)
+    format_name = "date-time"
+    formats_setting: ClassVar[str] = "DATETIME_INPUT_FORMATS"
+    humanize: ClassVar[Any] = staticmethod(humanize_datetime.datetime_formats)
+
+    def get_input_schema(self) -> Schema:
+        by_setting = getattr(api_settings, self.formats_setting)
+        formats = getattr(self.field, "input_formats", by_setting)
+        if any(input_format.lower() == ISO_8601 for input_format in formats):
+            return super().get_input_schema()
+        return FieldSchema(STRING).of_kind(own_format(self.humanize(formats)))
 
 
-@accepts(fields.DurationField)
-def duration(field: fields.DurationField) -> Schema:
-    """Describe a length of time."""
-    return {**STRING, "format": "duration"}
+class DateDescriber(DateTimeDescriber):
+    field_classes = (fields.DateField,)
+    format_name = "date"
+    formats_setting = "DATE_INPUT_FORMATS"
+    humanize = staticmethod(humanize_datetime.date_formats)
 
 
-# Files
+class TimeDescriber(DateTimeDescriber):
+    field_classes = (fields.TimeField,)
+    format_name = "time"
+    formats_setting = "TIME_INPUT_FORMATS"
+    humanize = staticmethod(humanize_datetime.time_formats)
 
 
-@accepts(fields.FileField)
-def file(field: fields.FileField) -> Schema:
-    """Describe a file, which JSON can only carry encoded."""
-    kind = IMAGE if isinstance(field, fields.ImageField) else FILE
-    limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
-    words = f"{kind.sentence} (data:TYPE;name=NAME;base64,...), at most {limit}"
-    return explain(FieldSchema(STRING).meaning_also(kind=kind), words)
+class DurationDescriber(StringDescriber):
+    field_classes = (fields.DurationField,)
+    format_name = "duration"
+
+
+class FileDescriber(StringDescriber):
+    field_classes = (fields.FileField,)
+    kind: ClassVar[Kind] = FILE
+
+    def get_input_schema(self) -> Schema:
+        limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
+        words = f"{self.kind.sentence} (data:TYPE;name=NAME;base64,...), at most {limit}"
+        return explain(FieldSchema(STRING).meaning_also(kind=self.kind), words)
+
+
+class ImageDescriber(FileDescriber):
+    field_classes = (fields.ImageField,)
+    kind = IMAGE

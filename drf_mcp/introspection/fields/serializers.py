@@ -6,132 +6,136 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rest_framework import serializers, validators
-from rest_framework.fields import HiddenField
+from rest_framework.fields import Field, HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
 from drf_mcp.introspection.annotations import hidden_fields
 from drf_mcp.introspection.field_schema import explain, join_sentences
-from drf_mcp.introspection.fields.table import (
-    accepted,
-    accepts,
-    input_schema,
-    is_partial,
-    output_schema,
-    represented,
-    represents,
-    unknown,
-)
+from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import listing, text
 from drf_mcp.introspection.types import AnyField, Schema
 
 DEEPEST = 10
 
-accepts(serializers.BaseSerializer)(unknown)
-represents(serializers.BaseSerializer)(unknown)
 
+class FieldNode:
+    """A field in the tree of serializers, relations and lists that it belongs to.
 
-def writable(serializer: Any) -> Mapping[str, AnyField]:
-    """Return the fields that a caller is told to send, by name."""
-    hidden = hidden_fields(serializer)
-    fields = sendable(serializer)
-    return {name: fields[name] for name in fields if name not in hidden or fields[name].required}
-
-
-def sendable(serializer: Any) -> Mapping[str, AnyField]:
-    """Return the fields a caller can send, by name, though people left some out of schemas."""
-    return {
-        name: field
-        for name, field in serializer.fields.items()
-        if not field.read_only and not isinstance(field, HiddenField)
-    }
-
-
-def readable(serializer: Any) -> Mapping[str, AnyField]:
-    """Return the fields the serializer gives, by name."""
-    return {name: field for name, field in serializer.fields.items() if not field.write_only}
-
-
-def is_required(field: AnyField) -> bool:
-    """Return True if leaving the field out is an error; never so in a partial update."""
-    return bool(field.required) and not is_partial(field)
-
-
-@accepts(serializers.Serializer)
-def nested(serializer: Any) -> Schema:
-    """Describe an object of the serializer's writable fields."""
-    if is_recursive(serializer):
-        return explain({"type": "object"}, "Members as of the object around it")
-    fields, remarks = writable(serializer), together(serializer)
-    properties = {
-        name: explain(input_schema(field), remarks.get(name, "")) for name, field in fields.items()
-    }
-    required = [name for name, field in fields.items() if is_required(field)]
-    schema: Schema = {"type": "object", "properties": properties}
-    return {**schema, "required": required} if required else schema
-
-
-@represents(serializers.Serializer)
-def nested_output(serializer: Any) -> Schema:
-    """Describe an object of the serializer's readable fields.
-
-    Nothing is required: a field is left out when its attribute is missing and it has a
-    default. A serializer that builds its fields itself may build others for the next
-    caller, so of those only the names are told, and that there may be more.
+    Args:
+        field: a serializer field, or a serializer.
     """
-    if is_recursive(serializer):
-        return {"type": "object"}
-    fields = readable(serializer)
-    if is_drf_code(type(serializer), "__init__", "fields", "get_fields", "_readable_fields"):
-        properties = {name: output_schema(field) for name, field in fields.items()}
-        return {"type": "object", "properties": properties}
-    properties = {name: {} for name in fields}
-    return {"type": "object", "properties": properties, "additionalProperties": True}
+
+    def __init__(self, field: Any) -> None:
+        self.field = field
+
+    @property
+    def enclosing(self) -> Iterator[Any]:
+        """The fields around the field, innermost first."""
+        field = self.field
+        while getattr(field, "parent", None) is not None:
+            field = field.parent
+            yield field
+
+    @property
+    def is_recursive(self) -> bool:
+        """True for a serializer inside one of its own class, or too deep."""
+        enclosing = list(self.enclosing)
+        return len(enclosing) > DEEPEST or type(self.field) in map(type, enclosing)
+
+    @property
+    def is_required(self) -> bool:
+        """True if a request without the field is refused; never so in a partial update."""
+        return bool(self.field.required) and not getattr(self.field.root, "partial", False)
+
+    @property
+    def sendable(self) -> Mapping[str, AnyField]:
+        """The fields of a serializer that a caller can send, by name."""
+        return {
+            name: field
+            for name, field in self.field.fields.items()
+            if not field.read_only and not isinstance(field, HiddenField)
+        }
+
+    @property
+    def listed(self) -> Mapping[str, AnyField]:
+        """The sendable fields without the optional ones that annotations leave out."""
+        hidden = hidden_fields(self.field)
+        fields = self.sendable.items()
+        return {name: field for name, field in fields if name not in hidden or field.required}
+
+    @property
+    def readable(self) -> Mapping[str, AnyField]:
+        """The fields that a serializer gives, by name."""
+        fields = self.field.fields.items()
+        return {name: field for name, field in fields if not field.write_only}
+
+    @property
+    def child(self) -> Any:
+        """The field of each value of a list or relation, None of other fields."""
+        child = getattr(self.field, "child_relation", None) or getattr(self.field, "child", None)
+        return child if isinstance(child, Field) else None
+
+    @property
+    def uniqueness(self) -> dict[str, str]:
+        """The uniqueness rules of a serializer in words, by the name of each bound field."""
+        rules: dict[str, list[str]] = {}
+        for validator in self.field.validators:
+            if isinstance(validator, validators.UniqueTogetherValidator):
+                for name in validator.fields:
+                    others = listing(other for other in validator.fields if other != name)
+                    words = f"Must be unique together with {others}" if others else "Must be unique"
+                    rules.setdefault(name, []).append(words)
+            elif isinstance(validator, BaseUniqueForValidator):
+                words = text(validator.message).format(date_field=validator.date_field)
+                rules.setdefault(validator.field, []).append(words)
+        return {name: join_sentences(*words) for name, words in rules.items()}
 
 
-@accepts(serializers.ListSerializer)
-def many(serializer: Any) -> Schema:
-    """Describe a list of a serializer's objects."""
-    limits = {"minItems": serializer.min_length, "maxItems": serializer.max_length}
-    if not serializer.allow_empty:
-        limits["minItems"] = max(1, serializer.min_length or 0)
-    schema: Schema = {"type": "array", "items": accepted(serializer.child)}
-    return {**schema, **{name: limit for name, limit in limits.items() if limit is not None}}
+class SerializerDescriber(FieldDescriber):
+    field_classes = (serializers.Serializer,)
+
+    def get_input_schema(self) -> Schema:
+        node = FieldNode(self.field)
+        if node.is_recursive:
+            return explain({"type": "object"}, "Members as of the object around it")
+        fields, rules = node.listed, node.uniqueness
+        properties = {
+            name: explain(self.describe(field).input_schema, rules.get(name, ""))
+            for name, field in fields.items()
+        }
+        required = [name for name, field in fields.items() if FieldNode(field).is_required]
+        schema: Schema = {"type": "object", "properties": properties}
+        return {**schema, "required": required} if required else schema
+
+    def get_output_schema(self) -> Schema:
+        node = FieldNode(self.field)
+        if node.is_recursive:
+            return {"type": "object"}
+        # Nothing is required: a field with a default is left out where its attribute is missing.
+        if is_drf_code(type(self.field), "__init__", "fields", "get_fields", "_readable_fields"):
+            properties = {
+                name: self.describe(field).output_schema for name, field in node.readable.items()
+            }
+            return {"type": "object", "properties": properties}
+        # A serializer that builds its fields itself may build others for the next caller.
+        open_members: Schema = {name: {} for name in node.readable}
+        return {"type": "object", "properties": open_members, "additionalProperties": True}
 
 
-@represents(serializers.ListSerializer)
-def many_output(serializer: Any) -> Schema:
-    """Describe a list of a serializer's objects given."""
-    return {"type": "array", "items": represented(serializer.child)}
+class ListSerializerDescriber(FieldDescriber):
+    field_classes = (serializers.ListSerializer,)
+
+    def get_input_schema(self) -> Schema:
+        least, most = self.field.min_length, self.field.max_length
+        least = least if self.field.allow_empty else max(1, least or 0)
+        bounds = {"minItems": least, "maxItems": most}
+        schema: Schema = {"type": "array", "items": self.describe(self.field.child).accepted_schema}
+        return {**schema, **{name: bound for name, bound in bounds.items() if bound is not None}}
+
+    def get_output_schema(self) -> Schema:
+        return {"type": "array", "items": self.describe(self.field.child).represented_schema}
 
 
-def is_recursive(serializer: Any) -> bool:
-    """Return True if the serializer stands inside one of its own class, or too deep."""
-    enclosing = list(ancestors(serializer))
-    return len(enclosing) > DEEPEST or type(serializer) in map(type, enclosing)
-
-
-def ancestors(field: Any) -> Iterator[Any]:
-    """Yield what encloses a field, innermost first."""
-    while getattr(field, "parent", None) is not None:
-        field = field.parent
-        yield field
-
-
-def together(serializer: Any) -> dict[str, str]:
-    """Return the serializer's uniqueness rules in words, by the name of a field each binds."""
-    remarks: dict[str, list[str]] = {}
-    for validator in serializer.validators:
-        for name, remark in uniqueness(validator):
-            remarks.setdefault(name, []).append(remark)
-    return {name: join_sentences(*lines) for name, lines in remarks.items()}
-
-
-def uniqueness(validator: Any) -> Iterator[tuple[str, str]]:
-    """Yield each field a serializer's validator binds, and what it asks of it."""
-    if isinstance(validator, validators.UniqueTogetherValidator):
-        for name in validator.fields:
-            others = listing(other for other in validator.fields if other != name)
-            yield name, f"Must be unique together with {others}" if others else "Must be unique"
-    elif isinstance(validator, BaseUniqueForValidator):
-        yield validator.field, text(validator.message).format(date_field=validator.date_field)
+class OpenSerializerDescriber(FieldDescriber):
+    field_classes = (serializers.BaseSerializer,)

@@ -12,8 +12,8 @@ from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.choices import enumeration, labels
-from drf_mcp.introspection.fields.model_fields import model_field, value_schema
+from drf_mcp.introspection.fields.composites import Choices
+from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import find_package
 from drf_mcp.introspection.text import says_more, text
@@ -94,12 +94,12 @@ class FilterParameters:
         item = self.item
         if not isinstance(item, filters.QuerySetRequestMixin):
             return ()
-        own = model_field(getattr(item, "model", None), item.field_name)
+        own = ModelValue.at(getattr(item, "model", None), item.field_name).field
         model = getattr(own, "related_model", None)
         if model is None:
             return ()
         key = item.extra.get("to_field_name") or "pk"
-        schema = value_schema(model_field(model, key)) or dict(STRING)
+        schema = ModelValue.at(model, key).input_schema or dict(STRING)
         several = isinstance(item, filters.MultipleChoiceFilter)
         handling = Handling(relations={(ANY,) if several else (): Relation(model, key)})
         value = explain(schema, text(item.extra.get("help_text")))
@@ -108,7 +108,7 @@ class FilterParameters:
     def get_stored_value(self) -> Parameter:
         # The values in use are the choices: they would have to be asked of the database.
         item = self.item
-        schema = value_schema(model_field(getattr(item, "model", None), item.field_name)) or STRING
+        schema = ModelValue.at(getattr(item, "model", None), item.field_name).input_schema or STRING
         value = explain(schema, text(item.label), "One of the values in use")
         several = isinstance(item, filters.AllValuesMultipleFilter)
         return self.get_parameter(value, several=several)
@@ -153,7 +153,7 @@ class FormField:
         if isinstance(self.field, forms.ModelChoiceField):
             queryset = self.field.queryset
             model = queryset.model if queryset is not None else None
-            return value_schema(model_field(model, self.key)) or dict(STRING)
+            return ModelValue.at(model, self.key).input_schema or dict(STRING)
         if isinstance(self.field, forms.ChoiceField):
             return self.get_choice_schema()
         if any(self.is_overridden(name) for name in ("to_python", "clean")):
@@ -189,8 +189,8 @@ class FormField:
         choices = flatten_choices(self.field.choices)
         # The form compares text: a boolean choice is spelled the way Python does.
         values = [str(value) if isinstance(value, bool) else value for value in choices]
-        words = "" if isinstance(item, filters.OrderingFilter) else labels(choices)
-        return explain(enumeration(values), words)
+        words = "" if isinstance(item, filters.OrderingFilter) else Choices(choices).meanings
+        return explain(Choices(dict.fromkeys(values)).schema, words)
 
     def is_overridden(self, method: str) -> bool:
         field_class = type(self.field)

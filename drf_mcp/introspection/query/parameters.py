@@ -15,7 +15,7 @@ from rest_framework.settings import api_settings
 from rest_framework.versioning import QueryParameterVersioning
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.serializers import nested
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import parameter as openapi_parameter
 from drf_mcp.introspection.query.backends import FilterBackends
@@ -145,7 +145,8 @@ class UndeclaredParameters:
             for name in getattr(target, "base_fields", {}):
                 yield Parameter(name, {"type": "string"})
             return
-        for name, schema in nested(target()).get("properties", {}).items():
+        members = DescribedField(target()).describer.get_input_schema().get("properties", {})
+        for name, schema in members.items():
             multiple = "repeat" if schema.get("type") == "array" else None
             yield Parameter(name, schema, multiple=multiple)
 

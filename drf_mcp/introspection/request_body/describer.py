@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.serializers import sendable
+from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.request_body.declared import written_body
 from drf_mcp.introspection.request_body.fields import OPEN, described
@@ -129,7 +129,7 @@ def stands_for_nothing(inspection: Inspection, serializer: Any) -> bool:
     """Return True if a serializer without input is there, and the handler reads a whole body."""
     reading = inspection.reading
     reads_whole = reading is not None and reading.reads_whole
-    return reads_whole and isinstance(serializer, Serializer) and not sendable(serializer)
+    return reads_whole and isinstance(serializer, Serializer) and not FieldNode(serializer).sendable
 
 
 def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> bool:

@@ -7,14 +7,9 @@ from typing import Any
 from rest_framework.serializers import ListSerializer, Serializer
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields import input_schema, intended_schema
-from drf_mcp.introspection.fields.serializers import (
-    is_required,
-    sendable,
-    together,
-    writable,
-)
-from drf_mcp.introspection.fields.shared import shared
+from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.fields.serializers import FieldNode
+from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.request_body.files import key_member
 from drf_mcp.introspection.request_body.handling import handling_of
@@ -43,7 +38,7 @@ HAND_OVER = (
 def described(inspection: Inspection, serializer: Any) -> Body:
     """Return the body that a serializer reads."""
     if isinstance(serializer, ListSerializer):
-        schema = inspection.shaped({"type": "array", **input_schema(serializer)})
+        schema = inspection.shaped({"type": "array", **DescribedField(serializer).input_schema})
         return Body("list", schema=schema, handling=handled(inspection, serializer))
     if not isinstance(serializer, Serializer):
         inspection.find("The serializer declares no fields.", "Derive it from Serializer.")
@@ -63,7 +58,9 @@ def with_further(inspection: Inspection, serializer: Any, fields: Parameters) ->
     """Return the fields of a serializer and what is read of a body beside them, of any type."""
     found: list[str] = []
     found = inspection.attempt(
-        lambda: shared(serializer, "keys", lambda: keys_beside(serializer)), GUARD, found
+        lambda: SharedDescription(serializer).get("keys", lambda: keys_beside(serializer)),
+        GUARD,
+        found,
     )
     reading = inspection.reading
     by_handler = (*reading.keys, *reading.files) if reading is not None else ()
@@ -84,7 +81,7 @@ def keeps_names(serializer_class: type) -> bool:
 
 def names(inspection: Inspection, serializer: Any) -> Parameters:
     """Return the fields of a serializer by name, the rest in words: it may take other values."""
-    listed = writable(serializer)
+    listed = FieldNode(serializer).listed
     return tuple(
         Parameter(
             name,
@@ -92,15 +89,15 @@ def names(inspection: Inspection, serializer: Any) -> Parameters:
             handling=handled(inspection, field),
             listed=name in listed,
         )
-        for name, field in sendable(serializer).items()
+        for name, field in FieldNode(serializer).sendable.items()
     )
 
 
 def intended_member(inspection: Inspection, field: AnyField) -> Schema:
     """Return the open schema of one field of the body, what it is meant to be in words."""
-    needed = "Meant to be required" if is_required(field) else ""
+    needed = "Meant to be required" if FieldNode(field).is_required else ""
     return inspection.attempt(
-        lambda: inspection.shaped(explain(intended_schema(field), needed)), GUARD, {}
+        lambda: inspection.shaped(explain(DescribedField(field).intended_schema, needed)), GUARD, {}
     )
 
 
@@ -110,25 +107,25 @@ def members(inspection: Inspection, serializer: Any) -> Parameters:
     # What annotations say of a field is the schema class's to know, whatever the view.
     annotated = inspection.annotations is not None and type(view.schema)
     manner = ("input", serializer.partial, inspection.portable, reads_json(view), annotated)
-    return shared(
-        serializer, manner, lambda: own_members(inspection, serializer), inspection.findings
+    return SharedDescription(serializer).get(
+        manner, lambda: own_members(inspection, serializer), inspection.findings
     )
 
 
 def own_members(inspection: Inspection, serializer: Any) -> Parameters:
     """Return the fields of a serializer, each described on its own guard."""
     remarks: dict[str, str] = {}
-    remarks = inspection.attempt(lambda: together(serializer), GUARD, remarks)
-    listed = writable(serializer)
+    remarks = inspection.attempt(lambda: FieldNode(serializer).uniqueness, GUARD, remarks)
+    listed = FieldNode(serializer).listed
     return tuple(
         Parameter(
             name,
             member(inspection, field, remarks.get(name, "")),
-            is_required(field),
+            FieldNode(field).is_required,
             handling=handled(inspection, field),
             listed=name in listed,
         )
-        for name, field in sendable(serializer).items()
+        for name, field in FieldNode(serializer).sendable.items()
     )
 
 
@@ -136,7 +133,7 @@ def member(inspection: Inspection, field: AnyField, remark: str) -> Schema:
     """Return the schema of one field of the body, open if the field cannot be described."""
     remedy = f"Let the field {field.field_name!r} be built without a caller. {GUARD}"
     return inspection.attempt(
-        lambda: inspection.shaped(explain(input_schema(field), remark)), remedy, {}
+        lambda: inspection.shaped(explain(DescribedField(field).input_schema, remark)), remedy, {}
     )
 
 

@@ -10,7 +10,7 @@ from rest_framework.fields import FileField
 from rest_framework.parsers import FileUploadParser, MultiPartParser
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields import input_schema
+from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.request_body.parsers import reads_json, takes
 from drf_mcp.introspection.types import (
@@ -90,7 +90,9 @@ def file(name: str, *, required: bool = False, upload: Upload = ANY_FILE) -> Par
     """Return a member that is any file."""
     field: Any = FileField()
     field.field_name = name
-    return Parameter(name, input_schema(field), required, handling=Handling({(): upload}))
+    return Parameter(
+        name, DescribedField(field).input_schema, required, handling=Handling({(): upload})
+    )
 
 
 def files(name: str, upload: Upload) -> Parameter:

@@ -11,9 +11,9 @@ from typing import Any
 
 from rest_framework import fields, relations, serializers
 
-from drf_mcp.introspection.fields.constraints import is_of_extensions
-from drf_mcp.introspection.fields.relations import related_model
-from drf_mcp.introspection.fields.serializers import ancestors, is_recursive, sendable
+from drf_mcp.introspection.fields.constraints import is_extension_validator
+from drf_mcp.introspection.fields.relations import find_related_model
+from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.source.overrides import converts_like_drf
 from drf_mcp.introspection.types import (
@@ -89,7 +89,9 @@ def inside(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Yield a field and every field inside it that a caller can send, each with its place."""
     yield place, field
     if isinstance(field, serializers.Serializer):
-        members: Mapping[str, Any] = {} if is_recursive(field) else sendable(field)
+        members: Mapping[str, Any] = (
+            {} if FieldNode(field).is_recursive else FieldNode(field).sendable
+        )
         for name, member in members.items():
             yield from inside(member, (*place, name))
     else:
@@ -106,7 +108,7 @@ def is_secret(field: Any) -> bool:
     """
     if field.style.get("input_type") == "password" or sounds_secret(slug_field(field)):
         return True
-    written_only = any(part.write_only for part in (field, *ancestors(field)))
+    written_only = any(part.write_only for part in (field, *FieldNode(field).enclosing))
     return written_only and not isinstance(field, SPOKEN) and not is_judged_by_parts(field)
 
 
@@ -118,7 +120,7 @@ def slug_field(field: Any) -> str:
 def is_judged_by_parts(field: Any) -> bool:
     """Return True for a field whose parts are all known."""
     if isinstance(field, serializers.Serializer):
-        return converts_like_drf(field) and not is_recursive(field)
+        return converts_like_drf(field) and not FieldNode(field).is_recursive
     return isinstance(field, WITH_ITEMS) and converts_like_drf(field)
 
 
@@ -126,7 +128,7 @@ def upload(field: fields.FileField) -> Upload:
     """Return what a file has to be."""
     extensions: list[str] = []
     for validator in field.validators:
-        if is_of_extensions(validator):
+        if is_extension_validator(validator):
             extensions += validator.allowed_extensions or ()
     return Upload(tuple(extensions), isinstance(field, fields.ImageField))
 
@@ -137,7 +139,7 @@ def related_by(place: Place, field: Any) -> dict[Place, Relation]:
         relations.PrimaryKeyRelatedField: "pk",
         relations.SlugRelatedField: getattr(field, "slug_field", ""),
     }.get(next((base for base in type(field).__mro__ if base in KEYED), object))
-    model = related_model(field) if key else None
+    model = find_related_model(field) if key else None
     return {} if model is None else {place: Relation(model, key or "")}
 
 

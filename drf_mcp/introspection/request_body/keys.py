@@ -10,7 +10,7 @@ from typing import Any
 
 from rest_framework.fields import empty
 
-from drf_mcp.introspection.fields.serializers import sendable
+from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.source.overrides import CONVERSIONS, is_drf_code
 from drf_mcp.introspection.source.trees import MappingReads, is_name, parse_function
 
@@ -21,7 +21,7 @@ def keys_beside(serializer: Any) -> list[str]:
     They stand in what its own methods ask of ``self.initial_data``, and of the argument of
     `to_internal_value`, and in what a field with its own `get_value` asks for.
     """
-    fields = sendable(serializer)
+    fields = FieldNode(serializer).sendable
     found = [key for field in fields.values() for key in asked_for(field)]
     for base in type(serializer).__mro__:
         if base.__module__.partition(".")[0] != "rest_framework":

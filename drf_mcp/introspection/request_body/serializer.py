@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework.serializers import BaseSerializer
 
-from drf_mcp.introspection.fields.serializers import writable
+from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
@@ -130,5 +130,5 @@ def meant_for(inspection: Inspection) -> str:
     if not inherits_serializer(inspection) or serializer_class is None:
         return ""
     plain = type("Plain", (serializer_class,), {"__init__": BaseSerializer.__init__})
-    names = attempt("", lambda: listing(writable(plain())), "", [], "")
+    names = attempt("", lambda: listing(FieldNode(plain()).listed), "", [], "")
     return f"Meant to be an object with {names}" if names else ""

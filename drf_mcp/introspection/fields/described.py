@@ -1,0 +1,172 @@
+"""One serializer field as JSON Schema, in both directions."""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from rest_framework.fields import empty
+
+from drf_mcp.introspection.accepted import SchemaWords
+from drf_mcp.introspection.annotations import declared_input
+from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
+from drf_mcp.introspection.fields import composites, relations, scalars, serializers
+from drf_mcp.introspection.fields.base import FieldDescriber
+from drf_mcp.introspection.fields.constraints import ConstraintReader
+from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
+from drf_mcp.introspection.text import listing, says_more, text
+from drf_mcp.introspection.types import AnyField
+
+# Importing these modules registers the describers of REST framework's own fields.
+DESCRIBERS = (scalars, composites, relations, serializers)
+
+COMPOSITE = frozenset({"object", "array"})
+JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+class DescribedField:
+    """A serializer field and the schemas of its values.
+
+    The describer of the nearest class in the field's MRO decides. What a subclass of the
+    describer's class converts in a way of its own may take and give anything: its schema is
+    open, and the accepted values of the nearest class are told in words.
+    """
+
+    def __init__(self, field: AnyField) -> None:
+        self.field: Any = field
+        registry = FieldDescriber.registry
+        owner = next((base for base in type(field).__mro__ if base in registry), object)
+        self.describer = registry.get(owner, FieldDescriber)(field, type(self))
+        self.described_class = owner
+
+    @property
+    def input_schema(self) -> FieldSchema:
+        """The schema of the values that the field takes, null among them."""
+        schema = self.accepted_schema
+        return self.with_default(self.introduce(schema.nullable() if self.allows_null else schema))
+
+    @property
+    def intended_schema(self) -> FieldSchema:
+        """The input schema in words, where other code may convert values before the field."""
+        schema = self.accepted_schema
+        schema = self.intend(schema) if "type" in schema else schema
+        return self.with_default(self.introduce(schema))
+
+    @property
+    def output_schema(self) -> FieldSchema:
+        """The schema of the values that the field gives.
+
+        A serializer writes null for every attribute that is None, ``allow_null`` or not.
+        """
+        return self.introduce(self.represented_schema.nullable())
+
+    @property
+    def accepted_schema(self) -> FieldSchema:
+        """The schema by class and validators alone, or by declaration."""
+        declared = declared_input(self.field)
+        if declared is not None:
+            return self.widen(FieldSchema.of(declared))
+        if self.converts_as_described:
+            return self.class_schema
+        # A field that needs a caller to be described is no loss here, where it would be a hint.
+        unknown = FieldSchema()
+        return attempt("", lambda: self.intend(self.class_schema), "", [], unknown)
+
+    @property
+    def represented_schema(self) -> FieldSchema:
+        """The schema of the field's representation of a value that is not None."""
+        if self.is_as_described("to_representation"):
+            return FieldSchema.of(self.describer.get_output_schema())
+        return FieldSchema()
+
+    @property
+    def class_schema(self) -> FieldSchema:
+        return ConstraintReader(self.field, self.describer.get_input_schema()).read()
+
+    @property
+    def allows_null(self) -> bool:
+        return bool(self.field.allow_null)
+
+    @property
+    def converts_as_described(self) -> bool:
+        return converts_like_drf(self.field) or all(map(self.is_as_described, CONVERSIONS))
+
+    def is_as_described(self, method: str) -> bool:
+        # The describer of a project's class knows that class's own methods.
+        definer = next(base for base in type(self.field).__mro__ if method in vars(base))
+        return issubclass(self.described_class, definer) or is_drf_code(type(self.field), method)
+
+    def widen(self, declared: FieldSchema) -> FieldSchema:
+        """Return a declared schema, with the texts or numbers that the field takes besides.
+
+        An object or array is often declared of the values that the field gives, though the
+        field reads a key or a choice. One with its own way to read input may take both.
+        """
+        unknown = FieldSchema({"type": ["string", "number"]})
+        own = attempt("", lambda: self.class_schema, "", [], unknown)
+        scalars = [kind for kind in own.types if kind not in COMPOSITE]
+        if not declared.types or not scalars or not COMPOSITE.issuperset(declared.types):
+            return declared
+        if not self.converts_as_described:
+            scalars = list(dict.fromkeys([*scalars, "string", "number"]))
+        hidden = ("type", "enum", "description")
+        open_ended = {name: own[name] for name in own if name not in hidden}
+        kinds = declared["type"] if isinstance(declared["type"], list) else [declared["type"]]
+        choices = f"One of {listing(own['enum'])}" if own.get("enum") else ""
+        both = {**open_ended, **declared, "type": [*scalars, *kinds]}
+        return FieldSchema.of(explain(both, choices, own.get("description", "")))
+
+    def intend(self, schema: FieldSchema) -> FieldSchema:
+        """Return an open schema that says in words which values a schema takes."""
+        words = SchemaWords(schema)
+        if not words.intention:
+            return FieldSchema()
+        own = "" if words.kind_name else schema.get("description", "")
+        null = "May be null" if self.allows_null else ""
+        explained = explain({}, f"Meant to be {words.intention}", own, null)
+        return FieldSchema(explained).meaning_also(intention=words.intention)
+
+    def introduce(self, schema: FieldSchema) -> FieldSchema:
+        """Return the schema with the purpose of the field before its description."""
+        label = text(getattr(self.field, "label", None))
+        label = label if says_more(label, self.field.field_name or "") else ""
+        purpose = text(getattr(self.field, "help_text", None)) or label
+        description = join_sentences(purpose, schema.get("description", ""))
+        return schema | {"description": description} if description else schema
+
+    def with_default(self, schema: FieldSchema) -> FieldSchema:
+        # A partial update leaves a missing field as it is.
+        is_partial = bool(getattr(self.field.root, "partial", False))
+        if is_partial or self.field.default is empty or callable(self.field.default):
+            return schema
+        default = self.get_json_default(next(iter(schema.types), None))
+        known = default is not None and schema.has_room_for(default)
+        return schema | {"default": default} if known else schema
+
+    def get_json_default(self, json_type: str | None) -> Any:
+        """Return the default as JSON of a type, None if it is not of that type."""
+        value = self.field.default
+        if isinstance(value, Enum):
+            value = value.value
+        if isinstance(value, Decimal):
+            value = str(value) if json_type == "string" else float(value)
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        expected = JSON_TYPES.get(json_type or "", (str, bool, int, float, list, dict))
+        if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+            return None
+        try:
+            return json.loads(json.dumps(value, allow_nan=False))
+        except (TypeError, ValueError):
+            return None
