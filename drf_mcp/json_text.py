@@ -10,6 +10,9 @@ from typing import Any
 _KINDS = bytes.maketrans(b"{}", b"[]")
 _NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
 
+# A whole message is nested no deeper, so a string in one may not be either.
+MAX_TEXT_DEPTH = 100
+
 # REST framework's settings for JSON. Of its encoder, plain JSON needs no more.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -126,3 +129,14 @@ def is_nested_deeper(text: str, most: int) -> bool:
             return False
         brackets = brackets.replace(b"[]", b"")
     return bool(brackets)
+
+
+def parse_json_text(value: Any, wanted: type, most: int = MAX_TEXT_DEPTH) -> Any:
+    """Return the parsed value of a string with JSON of the wanted type, any other as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return parsed if isinstance(parsed, wanted) and not is_nested_deeper(value, most) else value

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
+from django.http import RawPostDataException, UnreadablePostError
+from rest_framework.exceptions import APIException
 from rest_framework.renderers import JSONRenderer
 
 from drf_mcp.dispatch.content import BODILESS
@@ -17,8 +20,9 @@ from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.tools import Tool, registry
-from drf_mcp.tools.arguments.from_request import read_request_body, rebuild_call
 from drf_mcp.tools.capability import choose_envelope_class, make_envelope
+
+UNREADABLE = (APIException, SuspiciousOperation, RawPostDataException, UnreadablePostError)
 
 
 class EnvelopeJSONRenderer(JSONRenderer):
@@ -85,10 +89,18 @@ def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
         pointers = RequestPointers(view.request, body)
         told = dispatcher.build_outcome(view.get_view_name(), pointers, answer)
     else:
-        arguments = tool.pointers(rebuild_call(tool.arguments, view, body))
+        arguments = tool.pointers(tool.arguments.rebuild_call(view, body))
         told = dispatcher.build_outcome(tool.name, arguments, answer)
         told = dispatcher.add_list_hint(told, tool)
     return replace(told, request_id=told.request_id or new_request_id())
+
+
+def read_request_body(request: Any) -> Any:
+    """Return the parsed body of a REST framework request; nothing if it cannot be read."""
+    try:
+        return request.data
+    except UNREADABLE:
+        return {}
 
 
 class RequestPointers(ArgumentLocator):
@@ -120,6 +132,6 @@ class RequestPointers(ArgumentLocator):
         """Return the JSON pointer into the body."""
         return JSONPointer.from_path(path)
 
-    def moved(self, query: Mapping[str, str]) -> Mapping[str, Any]:
+    def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the query parameters of the next page."""
         return {**self.query.dict(), **query}

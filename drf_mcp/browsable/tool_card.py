@@ -15,7 +15,7 @@ from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools import Tool
-from drf_mcp.tools.arguments.bound_call import Argument
+from drf_mcp.tools.arguments.call import Argument
 from drf_mcp.tools.capability import ToolsCapability
 
 SUFFIXES = ("ViewSet", "APIView", "View")
@@ -141,7 +141,7 @@ class ToolCard:
     def form(self) -> dict[str, Any]:
         """The data from which the page's script builds the form and the requests."""
         tool, hints = self.tool, self.tool.annotations
-        bodies = tool.arguments.encoder.bodies
+        bodies = tool.arguments.encoder
         return {
             "name": tool.name,
             "title": tool.title,
@@ -161,7 +161,7 @@ class ToolCard:
     def get_form_field(self, argument: Argument) -> dict[str, Any]:
         parameter = argument.parameter
         return {
-            "pointer": self.tool.arguments.pointer(argument),
+            "pointer": argument.pointer,
             "location": argument.location,
             "name": parameter.name,
             "whole": argument.whole,

@@ -43,7 +43,7 @@ from drf_mcp.exceptions import InternalError, contain
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import ArgumentsRefused, Tool
-from drf_mcp.tools.arguments.bound_call import Call
+from drf_mcp.tools.arguments.call import Call
 
 logger = logging.getLogger("drf_mcp")
 

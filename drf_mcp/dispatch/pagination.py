@@ -9,17 +9,19 @@ from urllib.parse import parse_qs, unquote_plus
 from drf_mcp.introspection.field_selection import is_page
 from drf_mcp.outcomes import Pagination
 
-Moved = Callable[[Mapping[str, str]], Mapping[str, Any] | None]
+ReplaceQuery = Callable[[Mapping[str, str]], Mapping[str, Any] | None]
 
 
-def pagination_of(view: Any, data: Any, query_string: str, moved: Moved) -> Pagination | None:
+def pagination_of(
+    view: Any, data: Any, query_string: str, replace_query: ReplaceQuery
+) -> Pagination | None:
     """Return where a page stands; None if the answer is no page of a stock shape.
 
     Args:
         view: the view instance that answered, with its paginator.
         data: its answer.
         query_string: the query it answered.
-        moved: returns the call's arguments with other query parameters, None if an
+        replace_query: returns the call's arguments with other query parameters, None if an
             argument stands for none of them.
     """
     if not isinstance(data, Mapping) or not is_page(data):
@@ -39,7 +41,7 @@ def pagination_of(view: Any, data: Any, query_string: str, moved: Moved) -> Pagi
         page_size=page_size(paginator),
         page=getattr(page, "number", None),
         cursor=moving_value(paginator, changes),
-        next=moved(changes) if changes else None,
+        next=replace_query(changes) if changes else None,
     )
 
 

@@ -157,7 +157,9 @@ class OutcomeBuilder:
             detail = response.soft_detail()
             failure = self.get_error_mapper(self.arguments).from_soft_failure(detail)
             return Outcome("", status, data=detail.answer, failure=failure, body=data)
-        page = pagination_of(response.view, data, response.query_string, self.arguments.moved)
+        page = pagination_of(
+            response.view, data, response.query_string, self.arguments.replace_query
+        )
         return Outcome("", status, data=data, pagination=page)
 
     def get_version(self, outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:

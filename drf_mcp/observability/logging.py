@@ -20,7 +20,7 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
 from drf_mcp.signals import tool_called, tool_failed
 from drf_mcp.tools import Registry, Tool
-from drf_mcp.tools.arguments.log_sanitize import escape_unprintable
+from drf_mcp.tools.arguments.masking import escape_unprintable
 
 logger = logging.getLogger("drf_mcp")
 calls = logging.getLogger("drf_mcp.calls")

@@ -14,7 +14,7 @@ from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
-from drf_mcp.tools.arguments.log_sanitize import escape_unprintable, sanitize_arguments
+from drf_mcp.tools.arguments.masking import escape_unprintable
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class CallRecord:
         """The arguments without secrets, where LOG_ARGUMENTS is on; else None."""
         if not mcp_settings.LOG_ARGUMENTS:
             return None
-        return sanitize_arguments(self.tool, self.exchange.message.params.get("arguments"))
+        return self.tool.sanitize_arguments(self.exchange.message.params.get("arguments"))
 
     def fields(self) -> dict[str, Any]:
         """Return what the log record tells; every field always, None where unknown."""

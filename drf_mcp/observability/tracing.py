@@ -20,7 +20,7 @@ import drf_mcp
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.observability.records import CallRecord, RequestContext
 from drf_mcp.tools import Registry
-from drf_mcp.tools.arguments.log_sanitize import escape_unprintable
+from drf_mcp.tools.arguments.masking import escape_unprintable
 
 CALL = "tools/call"
 

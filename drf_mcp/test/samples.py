@@ -12,7 +12,7 @@ from drf_mcp.introspection.examples import Example
 from drf_mcp.introspection.field_schema import PNG, TEXT
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
-from drf_mcp.tools.arguments.bound_call import PATH, Argument
+from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.transports.in_process import local_caller
 
 
@@ -29,7 +29,7 @@ def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
         for argument in tool.arguments.arguments
         if argument.required or argument.location == PATH
     ]
-    return tool.arguments.gathered(given)
+    return tool.arguments.get_arguments_of(given)
 
 
 def first_row(tool: Tool, user: Any) -> Any:

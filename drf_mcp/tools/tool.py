@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,16 @@ from rest_framework.views import APIView
 from drf_mcp.exceptions import InternalError
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.types import ANY, EndpointSchema, Finding, Handling, Place
+from drf_mcp.introspection.types import ANY, EndpointSchema, Finding
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.bound_call import Call
-from drf_mcp.tools.arguments.encoders import choose_body_encoder
+from drf_mcp.tools.arguments.base import Arguments
+from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
-from drf_mcp.tools.arguments.flat import FlatArguments
-from drf_mcp.tools.arguments.grouped import GroupedArguments
+from drf_mcp.tools.arguments.fields import FieldsArgument
+from drf_mcp.tools.arguments.masking import MASK, parse_nested_json, shorten_value
+from drf_mcp.tools.arguments.negotiation import BodyNegotiation
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
+from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.descriptions import ViewTexts
 from drf_mcp.tools.endpoints import Endpoint
@@ -86,20 +88,23 @@ class Tool:
                 ((), body.handling),
                 *(((p.name,), p.handling) for p in body.fields),
             )
-            for place in (*handling.secrets, *files_in(handling))
+            for place in (
+                *handling.secrets,
+                *(p for p, file in handling.uploads.items() if file.sure),
+            )
         )
 
     @functools.cached_property
-    def arguments(self) -> FlatArguments:
+    def arguments(self) -> Arguments:
         """The binding of arguments to a request."""
         style = ARGUMENT_STYLES.get(mcp_settings.ARGUMENTS)
         if style is None:
             raise InternalError("DRF_MCP['ARGUMENTS'] must be 'flat' or 'grouped'.")
         return style(
             self.schema,
-            choose_body_encoder(self.view, self.schema.body),
+            BodyNegotiation(self.view, self.schema.body).get_encoder(),
             extra_query=self.extra_query,
-            selects=self.selects,
+            fields=FieldsArgument.for_endpoint(self.schema) if self.selects else None,
         )
 
     @property
@@ -223,7 +228,9 @@ class Tool:
         """Return what finds an argument of the call by the view's own names."""
         return ArgumentPointers(self.arguments, call, lambda: self.write_only)
 
-
-def files_in(handling: Handling) -> Iterator[Place]:
-    """Yield the places of the values that can be nothing but files."""
-    return (place for place, upload in handling.uploads.items() if upload.sure)
+    def sanitize_arguments(self, arguments: Any) -> Any:
+        """Return a call's arguments, any JSON value, for a log: short and without secrets."""
+        if not isinstance(arguments, Mapping):
+            return None if arguments is None else MASK
+        parsed = parse_nested_json(arguments)
+        return shorten_value(self.pointers(Call(parsed)).mask(parsed, ""))

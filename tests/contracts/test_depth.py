@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from mcp_types.jsonrpc import JSONRPCResponse
 from rest_framework.response import Response
 
-from drf_mcp.json_text import is_nested_deeper
-from drf_mcp.tools.arguments.bound_call import parse_json_text
+from drf_mcp.json_text import is_nested_deeper, parse_json_text
 from drf_mcp.tools.capability import MAX_DEPTH
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering

@@ -19,7 +19,7 @@ from drf_mcp.introspection.examples import Example
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.bound_call import Call
+from drf_mcp.tools.arguments.call import Call
 from example_project.shop.models import Customer
 
 

@@ -17,12 +17,13 @@ from drf_mcp.introspection.types import Body, Upload
 from drf_mcp.test import MCPClient
 from drf_mcp.test.parity import assert_tool_parity
 from drf_mcp.tools import ArgumentsRefused, registry
-from drf_mcp.tools.arguments.encoders import choose_body_encoder
+from drf_mcp.tools.arguments.negotiation import BodyNegotiation
 from drf_mcp.tools.arguments.uploads import FileReader
 from tests.nasty import files
 from tests.nasty.files import encoded, png
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0/\\"), min_size=1, max_size=20)
+LIMIT = 1024 * 1024
 PDF = encoded(b"%PDF-1.4")
 
 
@@ -74,7 +75,7 @@ def json_free(name):
     ],
 )
 def test_base64_is_read_in_every_spelling(text):
-    assert FileReader(Upload()).read(text).read() == b"\xff\xfe>?"
+    assert FileReader(Upload(), LIMIT).read(text).read() == b"\xff\xfe>?"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_base64_is_read_in_every_spelling(text):
     ],
 )
 def test_a_file_gets_the_name_and_type_that_fit(text, upload, name, kind):
-    made = FileReader(upload).read(text)
+    made = FileReader(upload, LIMIT).read(text)
     assert made.name == name
     assert kind is None or made.content_type == kind
 
@@ -196,8 +197,8 @@ def test_a_body_that_is_one_file_is_sent_as_it_is(nasty, whole_file, agent_of):
 @given(name=names, content=st.binary(min_size=1, max_size=50))
 def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
-    encoder = choose_body_encoder(files.Whole(), Body("object"))
-    upload = FileReader(Upload()).read(uri)
+    encoder = BodyNegotiation(files.Whole(), Body("object")).get_encoder()
+    upload = FileReader(Upload(), LIMIT).read(uri)
     upload_name, encoder = upload.name, encoder.get_encoder({"file": upload})
     request = RequestFactory().generic(
         "PUT",

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.tools import registry
-from drf_mcp.tools.arguments.log_sanitize import sanitize_arguments, shorten_value
-from drf_mcp.tools.arguments.masking import MASK
+from drf_mcp.tools.arguments.masking import MASK, shorten_value
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -92,4 +91,4 @@ def test_arguments_nobody_knows_do_not_fill_the_log():
 
 @given(JSON)
 def test_any_arguments_can_be_logged(arguments):
-    json.dumps(sanitize_arguments(registry.tool("orders_create"), arguments))
+    json.dumps(registry.tool("orders_create").sanitize_arguments(arguments))

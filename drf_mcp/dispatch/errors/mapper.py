@@ -75,7 +75,7 @@ class ArgumentLocator(Protocol):
         """Return whether what is at a pointer is known to be a file."""
         return False
 
-    def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
+    def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
         """Return the arguments with other query parameters, None if none stands for one."""
         return None
 

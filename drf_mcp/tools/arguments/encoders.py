@@ -1,27 +1,100 @@
-"""Request bodies in the media type that a view's own parsers take."""
+"""Request bodies in the media types of REST framework's parsers: JSON, forms, files and text."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from django.core.files.uploadedfile import UploadedFile
 from django.utils.http import urlencode
-from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
-from rest_framework.views import APIView
 
-from drf_mcp.introspection.request_body.parsers import (
-    is_for_json,
-    reads_whole_file,
-    text_parser,
-)
-from drf_mcp.introspection.types import Body, Place
+from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.arguments.form_encoding import FormEncoding, Forms, encode_multipart
-from drf_mcp.tools.arguments.uploads import holds_upload
+
+Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
+Forms: TypeAlias = Mapping[Place, str]
+
+
+class FormEncoding:
+    """Writes a body as the (name, text or file) pairs of a form.
+
+    Args:
+        forms: ``parts``, ``json`` or ``null``, by place, as in `Handling.forms`.
+    """
+
+    def __init__(self, forms: Forms) -> None:
+        self.forms = forms
+
+    def get_pairs(self, value: Any) -> Iterator[Pair]:
+        """Yield the pairs of a body.
+
+        Members of what has parts get a name each, ``line.price`` or ``lines[0]price``; other
+        objects are written as JSON.
+
+        Args:
+            value: an object, or a list of rows that the body's serializer reads.
+
+        Raises:
+            TypeError: on a value that a form cannot carry.
+        """
+        if isinstance(value, Mapping):
+            for name, member in value.items():
+                yield from self._value_pairs(member, name, (name,))
+        elif isinstance(value, list) and self.forms.get(()) == "parts":
+            yield from self._item_pairs(value, "", ())
+        else:
+            raise TypeError("this endpoint takes form fields, so its body must be an object")
+
+    def _value_pairs(self, value: Any, name: str, place: Place) -> Iterator[Pair]:
+        form = self.forms.get(place)
+        if isinstance(value, UploadedFile):
+            yield name, value
+        elif form == "json":
+            yield name, json.dumps(value, allow_nan=False)
+        elif isinstance(value, Mapping) and form == "parts":
+            for key, member in value.items():
+                yield from self._value_pairs(member, f"{name}.{key}", self._place_of(place, key))
+        elif isinstance(value, list) and (form == "parts" or is_flat_list(value)):
+            yield from self._item_pairs(value, name, place)
+        elif value is not None:
+            yield name, value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+        elif form == "null":
+            # In other fields null is left out.
+            yield name, ""
+
+    def _item_pairs(self, items: list[Any], name: str, place: Place) -> Iterator[Pair]:
+        # A list of texts or numbers repeats its name for each, but not inside a row: a field in
+        # there is read once, so the items are numbered.
+        inside = (*place, ANY)
+        numbered = not name or "]" in name or not is_flat_list(items)
+        for index, item in enumerate(items):
+            row = f"{name}[{index}]" if numbered else name
+            if isinstance(item, Mapping) and self.forms.get(inside) == "parts":
+                for key, member in item.items():
+                    yield from self._value_pairs(member, f"{row}{key}", self._place_of(inside, key))
+            else:
+                yield from self._value_pairs(item, row, inside)
+
+    def _place_of(self, place: Place, name: str) -> Place:
+        # A dict takes any name: what is known of all its members is under `ANY`.
+        named, free = (*place, name), (*place, ANY)
+        return named if named in self.forms or free not in self.forms else free
+
+
+def is_flat_list(items: Iterable[Any]) -> bool:
+    return not any(isinstance(item, (dict, list)) for item in items)
+
+
+def holds_upload(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(holds_upload, value.values()))
+    if isinstance(value, list):
+        return any(map(holds_upload, value))
+    return isinstance(value, UploadedFile)
 
 
 @dataclass(frozen=True)
@@ -51,7 +124,7 @@ class BodyEncoder:
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
 
     def get_encoder(self, value: Any) -> BodyEncoder:
-        """Return what encodes a value: another encoder where files are among it."""
+        """Return the encoder of a value: another one for a value with files in it."""
         if self.files is None or value is MISSING:
             return self
         return self.files.get_encoder(value) if holds_upload(value) else self
@@ -68,7 +141,6 @@ class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
 
     def encode(self, value: Any) -> bytes:
-        """Return the bytes of an object of fields."""
         pairs = [] if value is MISSING else list(FormEncoding(self.forms).get_pairs(value))
         return urlencode(pairs).encode()
 
@@ -87,17 +159,32 @@ class MultiPartBody(FormBody):
         object.__setattr__(self, "boundary", boundary)
 
     def encode(self, value: Any) -> bytes:
-        """Return the bytes of an object of fields."""
+        # RFC 7578
         if value is MISSING:
             return b""
-        return encode_multipart(FormEncoding(self.forms).get_pairs(value), self.boundary)
+        lines: list[bytes] = []
+        for name, content in FormEncoding(self.forms).get_pairs(value):
+            lines += [f"--{self.boundary}".encode(), *self.get_part(name, content)]
+        return b"\r\n".join([*lines, f"--{self.boundary}--".encode(), b""])
+
+    def get_part(self, name: str, content: str | UploadedFile[Any]) -> list[bytes]:
+        disposition = f'Content-Disposition: form-data; name="{self.quote(name)}"'
+        if isinstance(content, str):
+            return [disposition.encode(), b"", content.encode("utf-8", "surrogatepass")]
+        disposition += f'; filename="{self.quote(content.name or "upload")}"'
+        media_type = f"Content-Type: {content.content_type}"
+        return [disposition.encode(), media_type.encode(), b"", content.read()]
+
+    def quote(self, name: str) -> str:
+        for character, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\r", "%0D"), ("\n", "%0A")):
+            name = name.replace(character, escaped)
+        return name
 
 
 class FileBody(BodyEncoder):
     """Encodes one file as it is, its name beside it, as `FileUploadParser` reads it."""
 
     def get_encoder(self, value: Any) -> BodyEncoder:
-        """Return the encoder that says what the file is, and what it is called."""
         file = self.get_file(value)
         if file is None:
             return self
@@ -106,11 +193,6 @@ class FileBody(BodyEncoder):
         return replace(self, content_type=media_type, disposition=name)
 
     def encode(self, value: Any) -> bytes:
-        """Return the bytes of the file, none without one.
-
-        Raises:
-            TypeError: on what would be lost beside the file.
-        """
         file = self.get_file(value)
         if isinstance(value, Mapping) and any(
             v is not None and v is not file for v in value.values()
@@ -119,7 +201,7 @@ class FileBody(BodyEncoder):
         return b"" if file is None else bytes(file.read())
 
     def get_file(self, value: Any) -> Any:
-        """Return the file of a body that is one, or that has one by REST framework's name."""
+        # REST framework's parser calls the one file "file".
         if isinstance(value, Mapping):
             return value.get("file")
         return None if value is MISSING else value
@@ -129,52 +211,4 @@ class TextBody(BodyEncoder):
     """Encodes a text as it is, for parsers of neither JSON nor forms."""
 
     def encode(self, value: Any) -> bytes:
-        """Return the bytes of a text; of anything else those of its JSON."""
         return value.encode() if isinstance(value, str) else super().encode(value)
-
-
-def choose_body_encoder(view: APIView, body: Body) -> BodyEncoder:
-    """Return the encoder for the first of the view's parsers that we can write for.
-
-    JSON wins wherever the view takes it and no file is among the values; a view that takes
-    neither JSON nor a form gets the text that the caller wrote, as its first parser's type.
-    """
-    text = text_parser(view)
-    if reads_whole_file(view) or () in body.handling.uploads:
-        return FileBody("" if text is None or "*" in text.media_type else text.media_type)
-    expected = body.kind in ("object", "either")
-    parsers, forms = view.parser_classes, collect_forms(body)
-    files = choose_file_encoder(view, MultiPartBody(expected, forms))
-    for parser in parsers:
-        if is_for_json(parser):
-            return BodyEncoder(parser.media_type, expected, files if takes_files(body) else None)
-    for parser in parsers:
-        if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
-            return files
-        if issubclass(parser, FormParser):
-            return FormBody(parser.media_type, expected, files, forms=forms)
-    return BodyEncoder(expected=expected) if text is None else TextBody(text.media_type)
-
-
-def takes_files(body: Body) -> bool:
-    """Return whether an argument of a body can become a file."""
-    return bool(body.handling.uploads) or any(p.handling.uploads for p in body.fields)
-
-
-def choose_file_encoder(view: APIView, multipart: MultiPartBody) -> BodyEncoder | None:
-    """Return what encodes bodies with files: a form, or else one file as it is."""
-    if any(issubclass(parser, MultiPartParser) for parser in view.parser_classes):
-        return multipart
-    raw = any(issubclass(parser, FileUploadParser) for parser in view.parser_classes)
-    return FileBody("") if raw else None
-
-
-def collect_forms(body: Body) -> Mapping[Place, str]:
-    """Return how forms write the values of a body, by place in the body as a whole."""
-    rows: dict[Place, str] = {(): "parts"} if body.kind in ("list", "either") else {}
-    rows = {**rows, **body.handling.forms}
-    return rows | {
-        (parameter.name, *place): written
-        for parameter in body.fields
-        for place, written in parameter.handling.forms.items()
-    }

@@ -1,4 +1,4 @@
-"""Arguments that cannot be bound, told so that the next call can be right."""
+"""Refusals of arguments, from which a model can make the next call right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.masking import mask_member, mask_secrets
 
-# How many unknown arguments are told of; a body has room for a hundred thousand.
+# A body has room for a hundred thousand unknown arguments, an error for a few.
 MAX_UNKNOWN = 20
 MAX_NAMES = 40
 
@@ -29,12 +29,12 @@ class ArgumentsRefused(Exception):
 
 
 class ArgumentErrors:
-    """Says what is wrong with the names of arguments, or of one group of them.
+    """Makes problems of the names of arguments, or of one group of them.
 
     Args:
         prefix: the JSON pointer of the group; "" for all arguments.
         known: the names that the tool's schema has.
-        holder: the argument that any member of the body goes into; "" without one.
+        holder: the argument for members of the body by any name; "" without one.
         unlisted: further names that are taken.
         read_only: names of the answer that no request sets.
     """
@@ -66,7 +66,6 @@ class ArgumentErrors:
         ]
 
     def unknown_argument(self, name: str, value: Any) -> Problem:
-        """Return the problem of an argument that does not exist."""
         nearest = difflib.get_close_matches(name, [*self.known, *self.unlisted], n=1)
         rest = len(self.known) - MAX_NAMES
         names = ", ".join(islice(self.known, MAX_NAMES)) or "none"
@@ -83,7 +82,6 @@ class ArgumentErrors:
         )
 
     def read_only_argument(self, name: str, value: Any) -> Problem:
-        """Return the problem of an argument whose value the view would ignore."""
         return Problem(
             code="read_only",
             message=f"'{name}' is read-only.",
@@ -93,7 +91,6 @@ class ArgumentErrors:
         )
 
     def missing_argument(self, name: str) -> Problem:
-        """Return the problem of an argument without which there is no request."""
         return Problem(
             code="required",
             message=f"Argument '{name}' is required.",
@@ -102,7 +99,6 @@ class ArgumentErrors:
         )
 
     def not_an_object(self, value: Any) -> Problem:
-        """Return the problem of arguments, or a group of them, of another JSON type."""
         return Problem(
             code="invalid",
             message="Arguments must be a JSON object.",
@@ -113,5 +109,4 @@ class ArgumentErrors:
         )
 
     def get_pointer(self, name: str) -> str:
-        """Return the JSON pointer of an argument."""
         return f"{self.prefix}/{JSONPointer.escape(name)}"

@@ -1,7 +1,4 @@
-"""The argument ``fields`` of a read: only some of the fields of its answer.
-
-It never reaches the view. What the view answered is selected from afterwards.
-"""
+"""The argument ``fields`` of a read, which selects from the answer; the view never sees it."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from drf_mcp.introspection.field_selection import (
 from drf_mcp.introspection.names import portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.outcomes import Problem
-from drf_mcp.tools.arguments.bound_call import ANSWER, Argument
+from drf_mcp.tools.arguments.call import ANSWER, Argument
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
 from drf_mcp.tools.arguments.masking import mask_secrets
 
@@ -32,30 +29,9 @@ MAX_CHARACTERS = 600
 
 @dataclass(frozen=True)
 class FieldsArgument(Argument):
-    """The argument that names fields of the answer.
-
-    Attributes:
-        output: the schema of the answer.
-    """
+    """The argument that names fields of the answer, whose schema is ``output``."""
 
     output: Schema = field(default_factory=dict)
-
-    def asked(self, value: Any, pointer: str) -> tuple[str, ...]:
-        """Return the paths that a value names, each once; none asks for everything.
-
-        Args:
-            value: an array of paths, or one text with commas between them.
-            pointer: the JSON pointer of the value.
-
-        Raises:
-            ArgumentsRefused: on anything else, and on paths that lead to nothing.
-        """
-        named = dict(self.named_paths(value, pointer))
-        unknown = list(islice(unknown_paths(named, self.output), MAX_UNKNOWN))
-        if unknown:
-            known = field_paths(self.output)
-            raise ArgumentsRefused([self.unknown_field(p, named[p], known) for p in unknown])
-        return tuple(named)
 
     @classmethod
     def for_endpoint(cls, endpoint: EndpointSchema) -> FieldsArgument | None:
@@ -64,25 +40,54 @@ class FieldsArgument(Argument):
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
         if not known or any(portable_name(parameter.name) == NAME for parameter in declared):
             return None
-        schema = build_fields_schema(known, enumerated=names_all(endpoint.output))
+        schema = cls.build_schema(known, enumerated=names_all(endpoint.output))
         return cls(NAME, ANSWER, Parameter(NAME, schema), output=endpoint.output)
 
-    def named_paths(self, value: Any, pointer: str) -> Iterator[tuple[str, str]]:
-        """Yield the paths that a value names, each with its JSON pointer.
+    @classmethod
+    def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
+        """Return the schema of an array of paths, enumerated where that is short enough."""
+        if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
+            items = {"type": "string", "enum": known}
+            return {"type": "array", "items": items, "description": PURPOSE}
+        nested = next((path for path in known if "." in path), None)
+        dots = f" Nested ones by dots, such as {nested}." if nested else ""
+        outermost = cls.join_paths([path for path in known if "." not in path])
+        description = f"{PURPOSE}{dots} Among them: {outermost}."
+        return {"type": "array", "items": {"type": "string"}, "description": description}
+
+    @staticmethod
+    def join_paths(known: list[str]) -> str:
+        """Return the names of paths, as many as an enumeration may have."""
+        shown: list[str] = []
+        for path in known[:MAX_PATHS]:
+            if sum(map(len, shown)) + len(path) > MAX_CHARACTERS:
+                break
+            shown.append(path)
+        return ", ".join(shown) + (", …" if len(shown) < len(known) else "")
+
+    def read(self, value: Any) -> tuple[str, ...]:
+        """Return the paths in an array, or in one text with commas between them, each once.
 
         Raises:
-            ArgumentsRefused: if the value is neither an array of texts nor a text; null is as
-                good as not sent.
+            ArgumentsRefused: on anything else, and on paths that lead to nothing.
         """
+        paths = dict(self.find_paths(super().read(value)))
+        unknown = list(islice(unknown_paths(paths, self.output), MAX_UNKNOWN))
+        if unknown:
+            known = field_paths(self.output)
+            raise ArgumentsRefused([self.unknown_field(p, paths[p], known) for p in unknown])
+        return tuple(paths)
+
+    def find_paths(self, value: Any) -> Iterator[tuple[str, str]]:
+        """Yield the paths in a value, each with its JSON pointer; null holds none."""
         items = value if isinstance(value, list) else [] if value is None else [value]
         for index, item in enumerate(items):
-            at = f"{pointer}/{index}" if items is value else pointer
+            at = f"{self.pointer}/{index}" if items is value else self.pointer
             if not isinstance(item, str):
                 raise ArgumentsRefused([self.not_a_path(item, at)])
             yield from ((part.strip(), at) for part in item.split(",") if part.strip())
 
     def not_a_path(self, value: Any, pointer: str) -> Problem:
-        """Return the problem of a value that names no field."""
         return Problem(
             code="invalid",
             message="Fields are named by text.",
@@ -93,36 +98,13 @@ class FieldsArgument(Argument):
         )
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
-        """Return the problem of a path that leads to nothing, with the nearest that does not."""
-        nearest = nearest_path(path, known)
-        hint = f"Did you mean '{nearest}'?" if nearest else f"The fields are: {join_paths(known)}."
+        nearest, names = nearest_path(path, known), self.join_paths(known)
+        hint = f"Did you mean '{nearest}'?" if nearest else f"The fields are: {names}."
         return Problem(
             code="unknown",
             message=f"Unknown field '{path}'.",
             pointer=pointer,
             received=path,
-            accepted=nearest or join_paths(known),
+            accepted=nearest or names,
             remediation=f"{hint} Correct '{path}' or leave it out, then call again.",
         )
-
-
-def build_fields_schema(known: list[str], *, enumerated: bool) -> Schema:
-    """Return the schema of an array of paths, enumerated where that is short enough."""
-    if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
-        items = {"type": "string", "enum": known}
-        return {"type": "array", "items": items, "description": PURPOSE}
-    nested = next((path for path in known if "." in path), None)
-    dots = f" Nested ones by dots, such as {nested}." if nested else ""
-    outermost = join_paths([path for path in known if "." not in path])
-    description = f"{PURPOSE}{dots} Among them: {outermost}."
-    return {"type": "array", "items": {"type": "string"}, "description": description}
-
-
-def join_paths(known: list[str]) -> str:
-    """Return the first paths in words, as many as an enumeration may have."""
-    shown: list[str] = []
-    for path in known[:MAX_PATHS]:
-        if sum(map(len, shown)) + len(path) > MAX_CHARACTERS:
-            break
-        shown.append(path)
-    return ", ".join(shown) + (", …" if len(shown) < len(known) else "")

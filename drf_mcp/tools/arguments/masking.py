@@ -1,4 +1,4 @@
-"""Secrets among the arguments, which no answer repeats."""
+"""Secrets among the arguments, and arguments as a log may hold them: short and on one line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.json_text import parse_json_text
 
 MASK = "********"
+MAX_NAME = 80
+MAX_TEXT = 500
+MAX_ITEMS = 20
+MAX_MEMBERS = 50
 
 
 def mask_secrets(value: Any) -> Any:
-    """Return a value with the members that look like secrets masked."""
+    """Return a value with the members masked whose names sound like secrets."""
     if isinstance(value, Mapping):
         return {name: mask_member(str(name), member) for name, member in value.items()}
     if isinstance(value, list):
@@ -20,5 +25,35 @@ def mask_secrets(value: Any) -> Any:
 
 
 def mask_member(name: str, value: Any) -> Any:
-    """Return the value of a member of this name, masked where it looks like a secret."""
     return MASK if sounds_secret(name) else mask_secrets(value)
+
+
+def escape_unprintable(text: str, limit: int = MAX_NAME) -> str:
+    """Return the start of a text on one line, what does not print escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:limit])
+
+
+def parse_nested_json(value: Any) -> Any:
+    """Return a value with the JSON read that clients send as strings: secrets may be in it."""
+    if isinstance(value, Mapping):
+        return {name: parse_nested_json(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [parse_nested_json(item) for item in value]
+    parsed = parse_json_text(parse_json_text(value, dict), list)
+    return value if parsed is value else parse_nested_json(parsed)
+
+
+def shorten_value(value: Any) -> Any:
+    """Return a value with long texts cut, and long lists and objects after their first items."""
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        return f"{value[:MAX_TEXT]}… ({len(value)} characters)"
+    if isinstance(value, list):
+        rest = len(value) - MAX_ITEMS
+        kept = [shorten_value(item) for item in value[:MAX_ITEMS]]
+        return [*kept, f"… ({rest} more)"] if rest > 0 else kept
+    if isinstance(value, Mapping):
+        rest = len(value) - MAX_MEMBERS
+        kept_names = list(value)[:MAX_MEMBERS]
+        members = {name[:MAX_NAME]: shorten_value(value[name]) for name in kept_names}
+        return {**members, "…": f"{rest} more"} if rest > 0 else members
+    return value

@@ -12,39 +12,40 @@ from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.arguments.bound_call import BODY, PATH, QUERY, Call
-from drf_mcp.tools.arguments.flat import FlatArguments
+from drf_mcp.tools.arguments.base import Arguments
+from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Call
 from drf_mcp.tools.arguments.masking import MASK
 
 
 class ArgumentPointers:
-    """Finds, for one call, the argument that a view's error speaks of.
+    """Finds, for one call, the argument that a view's error is about.
 
     Args:
         arguments: the arguments of the tool that was called.
-        call: what they were bound to.
-        write_only: returns the names that lead to what no answer repeats.
+        call: the call that was made.
+        get_write_only: returns the names that lead to values which no answer repeats.
     """
 
     def __init__(
         self,
-        arguments: FlatArguments,
+        arguments: Arguments,
         call: Call,
-        write_only: Callable[[], Iterable[tuple[str, ...]]],
+        get_write_only: Callable[[], Iterable[tuple[str, ...]]],
     ) -> None:
         self.arguments = arguments
         self.call = call
-        self._write_only = write_only
+        self.get_write_only = get_write_only
 
     def knows(self, name: str | int) -> bool:
-        """Return whether an argument stands for this name of the view's."""
+        """Return whether an argument is for this name of the view's."""
         if isinstance(name, int):
-            return bool(self.arguments.body_pointer())
-        spelled = self.spelled((name,))[0]
-        return any(argument.parameter.name == spelled for argument in self.arguments.arguments)
+            return bool(self.arguments.get_body_pointer(name))
+        key = self.get_client_path((name,))[0]
+        return any(argument.parameter.name == key for argument in self.arguments.arguments)
 
-    def spelled(self, path: Sequence[str | int]) -> Sequence[str | int]:
-        """Return a path of the view's names in the keys that callers use, where they differ."""
+    def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
+        """Return a path of the view's names in the keys that clients use."""
+        # Parsers such as camel case's rename keys: the longest known beginning is replaced.
         keys = self.arguments.keys
         place = tuple(ANY if isinstance(part, int) else part for part in path)
         for length in range(len(path) if keys else 0, 0, -1):
@@ -62,18 +63,18 @@ class ArgumentPointers:
         """
         arguments = self.arguments
         if not path:
-            return arguments.whole_body_pointer()
-        path = self.spelled(path)
+            return arguments.get_whole_body_pointer()
+        path = self.get_client_path(path)
         for location in (BODY, QUERY, PATH):
             for argument in arguments.arguments:
                 if argument.location == location and argument.parameter.name == path[0]:
-                    return arguments.pointer(argument) + JSONPointer.from_path(path[1:])
-        body = arguments.body_pointer(path[0])
+                    return argument.pointer + JSONPointer.from_path(path[1:])
+        body = arguments.get_body_pointer(path[0])
         return body + JSONPointer.from_path(path) if body else ""
 
-    def moved(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
+    def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
         """Return the call's arguments with other query parameters, as for the next page."""
-        return self.arguments.moved(self.call.arguments, query)
+        return self.arguments.replace_query(self.call.arguments, query)
 
     def received(self, pointer: str) -> Any:
         """Return the value at a pointer, masked where it is a secret; `MISSING` if none."""
@@ -86,32 +87,36 @@ class ArgumentPointers:
             else:
                 return MISSING
         secret = any(sounds_secret(token) for token in pointer.split("/"))
-        return MASK if secret else self.masked(value, pointer)
+        return MASK if secret else self.mask(value, pointer)
 
-    def masked(self, value: Any, pointer: str) -> Any:
+    def mask(self, value: Any, pointer: str) -> Any:
         """Return the value at a pointer with the secrets in it masked."""
-        place = remove_indexes(pointer)
+        place = self.remove_indexes(pointer)
+        # A client may send an object as a text, with write-only members in it.
         if place in self.write_only or (isinstance(value, str) and place in self.holders):
             return MASK
         if isinstance(value, list):
-            return [self.masked(item, f"{pointer}/{index}") for index, item in enumerate(value)]
+            return [self.mask(item, f"{pointer}/{index}") for index, item in enumerate(value)]
         if not isinstance(value, Mapping):
             return value
         return {
             name: MASK
             if sounds_secret(str(name))
-            else self.masked(member, pointer + JSONPointer.from_path([name]))
+            else self.mask(member, pointer + JSONPointer.from_path([name]))
             for name, member in value.items()
         }
+
+    def remove_indexes(self, pointer: str) -> str:
+        return "/".join(token for token in pointer.split("/") if not token.isdecimal())
 
     @functools.cached_property
     def write_only(self) -> frozenset[str]:
         """The pointers of write-only fields, without the indexes of lists."""
-        return frozenset(map(self.pointer, self._write_only()))
+        return frozenset(map(self.pointer, self.get_write_only()))
 
     @functools.cached_property
     def holders(self) -> frozenset[str]:
-        """The pointers of what has write-only fields inside: a client may write it as a text."""
+        """The pointers of objects that have write-only fields inside."""
         return frozenset(
             pointer[:end]
             for pointer in self.write_only
@@ -120,27 +125,23 @@ class ArgumentPointers:
         )
 
     def accepted(self, pointer: str) -> str | None:
-        """Return what would be accepted at a pointer, in words; None if unknown."""
-        schema = self.schema(pointer)
-        return SchemaWords(schema).accepted
+        """Return the accepted values at a pointer, in words; None if unknown."""
+        return SchemaWords(self.get_schema(pointer)).accepted
 
     def optional(self, pointer: str) -> bool:
-        """Return whether what is at a pointer is known to be optional.
-
-        Beside an argument for a list of objects, those for the fields of one all look so.
-        """
+        """Return whether the value at a pointer is known to be optional."""
         parent, _, token = pointer.rpartition("/")
-        name = JSONPointer.unescape(token)
+        # Beside an argument for a list of objects, those for the fields of one all look optional.
         if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
             return False
-        holder = self.schema(parent)
-        return name in holder.get("properties", {}) and name not in holder.get("required", ())
+        name, schema = JSONPointer.unescape(token), self.get_schema(parent)
+        return name in schema.get("properties", {}) and name not in schema.get("required", ())
 
     def is_file(self, pointer: str) -> bool:
-        """Return whether what is at a pointer is known to be a file."""
-        return FieldSchema.of(self.schema(pointer)).kind in FILES
+        """Return whether the value at a pointer is known to be a file."""
+        return FieldSchema.of(self.get_schema(pointer)).kind in FILES
 
-    def schema(self, pointer: str) -> dict[str, Any]:
+    def get_schema(self, pointer: str) -> dict[str, Any]:
         """Return the input schema's part for a pointer; {} if there is none."""
         schema: dict[str, Any] = self.arguments.schema
         for token in JSONPointer(pointer).path:
@@ -151,8 +152,3 @@ class ArgumentPointers:
                 return {}
             schema = child
         return schema
-
-
-def remove_indexes(pointer: str) -> str:
-    """Return a pointer without the indexes of lists."""
-    return "/".join(token for token in pointer.split("/") if not token.isdecimal())

@@ -17,7 +17,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from drf_mcp.introspection.types import ANY, Place, Upload
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
-from drf_mcp.settings import mcp_settings
 
 DATA_URI = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[^;,]*)*),", re.ASCII)
 SPACE = re.compile(r"\s+")
@@ -40,7 +39,7 @@ SHORTEST_FILE, LONG = 8, 40
 
 
 class UploadRefused(Exception):
-    """A value cannot be the file that is wanted; holds the `Problem`, its place aside."""
+    """A value cannot be the file; holds the `Problem` without its pointer."""
 
     def __init__(self, code: str, message: str, accepted: str, remediation: str) -> None:
         super().__init__(message)
@@ -48,7 +47,6 @@ class UploadRefused(Exception):
         self.accepted, self.remediation = accepted, remediation
 
     def problem(self, pointer: str) -> Problem:
-        """Return the problem of the value at a pointer."""
         return Problem(
             code=self.code,
             message=self.message,
@@ -62,11 +60,13 @@ class UploadPlaces:
     """Finds the files among the values of an argument, and makes uploads of them.
 
     Args:
-        uploads: what the files have to be, by their places in the value.
+        uploads: the types of file that are accepted, by the places of files in the value.
+        limit: the size of the largest file, in bytes.
     """
 
-    def __init__(self, uploads: Mapping[Place, Upload]) -> None:
+    def __init__(self, uploads: Mapping[Place, Upload], limit: int) -> None:
         self.uploads = uploads
+        self.limit = limit
 
     def read(self, value: Any, pointer: str, problems: list[Problem]) -> Any:
         """Return a value with the files in it as uploads.
@@ -81,7 +81,7 @@ class UploadPlaces:
         own = self.uploads.get(())
         if own is not None and (own.sure or isinstance(value, str)):
             try:
-                return FileReader(own).read(value)
+                return FileReader(own, self.limit).read(value)
             except UploadRefused as exc:
                 problems.append(exc.problem(pointer))
                 return None
@@ -101,36 +101,27 @@ class UploadPlaces:
         return value
 
     def get_member(self, name: str) -> UploadPlaces:
-        """Return the places in a member of the value."""
         own = {place: upload for place, upload in self.uploads.items() if not place}
-        below = {
+        inner = {
             place[1:]: upload
             for place, upload in self.uploads.items()
             if place[:1] in ((name,), (ANY,))
         }
         # What may be a file may be several, or hold some.
-        return UploadPlaces(own | below)
-
-
-def holds_upload(value: Any) -> bool:
-    """Return whether a file is among the values."""
-    if isinstance(value, Mapping):
-        return any(map(holds_upload, value.values()))
-    if isinstance(value, list):
-        return any(map(holds_upload, value))
-    return isinstance(value, SimpleUploadedFile)
+        return UploadPlaces(own | inner, self.limit)
 
 
 class FileReader:
     """Makes an upload of base64 or of a data URI.
 
     Args:
-        upload: what the file has to be.
+        upload: the types of file that are accepted.
+        limit: the size of the largest file, in bytes.
     """
 
-    def __init__(self, upload: Upload) -> None:
+    def __init__(self, upload: Upload, limit: int) -> None:
         self.upload = upload
-        self.limit: int = mcp_settings.MAX_UPLOAD_BYTES
+        self.limit = limit
 
     def read(self, value: Any) -> Any:
         """Return a file as an upload; a text as it is where it may be either.
@@ -144,15 +135,14 @@ class FileReader:
         if not self.upload.sure and DATA_URI.match(value) is None:
             return self.read_text(value)
         media_type, name, content = self.parse(value)
-        media_type = media_type or detect_media_type(content)
+        media_type = media_type or self.detect_media_type(content)
         name = name or self.get_default_name(media_type)
         self.check_type(name, media_type)
         guessed = media_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
         return SimpleUploadedFile(name, content, guessed)
 
     def read_text(self, value: str) -> str:
-        """Return a text that may stand for itself; a file as base64 would arrive as text."""
-        if looks_like_base64(value):
+        if self.looks_like_base64(value):
             raise UploadRefused(
                 "invalid",
                 "The value reads like a file as base64, but would arrive as text.",
@@ -162,13 +152,13 @@ class FileReader:
         return value
 
     def parse(self, value: str) -> tuple[str, str, bytes]:
-        """Return the media type, the file name ("" for what is not said) and the content."""
+        """Return the media type and the file name, "" for an unknown one, and the content."""
         match = DATA_URI.match(value)
         if match is None:
             return "", "", self.decode(value)
         parameters = match["parameters"].split(";")
         names = (p[5:] for p in parameters if p.lower().startswith("name="))
-        name = next(map(decode_file_name, names), "")
+        name = next(map(self.decode_name, names), "")
         text = value[match.end() :]
         if "base64" in map(str.lower, parameters):
             return match["type"] or "", name, self.decode(unquote(text))
@@ -178,12 +168,12 @@ class FileReader:
         return match["type"] or "", name, content
 
     def decode(self, text: str) -> bytes:
-        """Return what base64 holds; line breaks, URL-safe letters and no padding are fine."""
-        plain = SPACE.sub("", text).rstrip("=").replace("-", "+").replace("_", "/")
-        if len(plain) * 3 // 4 > self.limit:
-            raise self.too_large(len(plain) * 3 // 4)
+        # Line breaks, URL-safe letters and missing padding are all common.
+        digits = SPACE.sub("", text).rstrip("=").replace("-", "+").replace("_", "/")
+        if len(digits) * 3 // 4 > self.limit:
+            raise self.too_large(len(digits) * 3 // 4)
         try:
-            return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+            return base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
         except (binascii.Error, ValueError):
             raise self.not_base64("The file is not base64.") from None
 
@@ -199,7 +189,6 @@ class FileReader:
         return f"upload.{extension}" if extension else "upload"
 
     def check_type(self, name: str, media_type: str) -> None:
-        """Raise if a file is not of a type that is taken."""
         extension, extensions = PurePosixPath(name).suffix[1:].lower(), self.upload.extensions
         if extensions and extension not in extensions:
             raise self.wrong_type(extension or media_type, f"one of {', '.join(extensions)}")
@@ -208,11 +197,9 @@ class FileReader:
             raise self.wrong_type(extension or media_type, "an image")
 
     def not_base64(self, message: str) -> UploadRefused:
-        """Return the refusal of what is no encoded content."""
         return UploadRefused("invalid", message, "base64 or a data URI", f"{FORM}.")
 
     def too_large(self, size: int) -> UploadRefused:
-        """Return the refusal of content that is too large."""
         return UploadRefused(
             "max_size",
             f"The file has {size} bytes; at most {self.limit} are taken.",
@@ -221,7 +208,6 @@ class FileReader:
         )
 
     def wrong_type(self, found: str, accepted: str) -> UploadRefused:
-        """Return the refusal of content of another type."""
         shown = f"is of type '{found}'" if found else "does not say its type"
         return UploadRefused(
             "invalid_extension",
@@ -230,25 +216,21 @@ class FileReader:
             f"Send a file of another type, or name it: {FORM}.",
         )
 
+    def looks_like_base64(self, text: str) -> bool:
+        # Padded, or long and of all kinds of letters: a text is hardly ever that.
+        content = text.strip().replace("\r", "").replace("\n", "")
+        if len(content) < SHORTEST_FILE or len(content) % 4 or not BASE64.match(content):
+            return False
+        mixed = len(content) >= LONG and all(kind.search(content) for kind in LETTERS)
+        return content.endswith("=") or mixed
 
-def looks_like_base64(text: str) -> bool:
-    # Padded, or long and of all kinds of letters: a text is hardly ever that.
-    plain = text.strip().replace("\r", "").replace("\n", "")
-    if len(plain) < SHORTEST_FILE or len(plain) % 4 or not BASE64.match(plain):
-        return False
-    mixed = len(plain) >= LONG and all(kind.search(plain) for kind in LETTERS)
-    return plain.endswith("=") or mixed
+    def decode_name(self, encoded: str) -> str:
+        # Without its path; Django would drop a file of one of the last names.
+        name = html.unescape(unquote(encoded)).replace("\\", "/").rpartition("/")[2]
+        name = "".join(character for character in name if character.isprintable())
+        return "" if name.strip() in ("", ".", "..") else name
 
-
-def decode_file_name(encoded: str) -> str:
-    # Without its path; Django would drop a file of one of the last names.
-    name = html.unescape(unquote(encoded)).replace("\\", "/").rpartition("/")[2]
-    name = "".join(character for character in name if character.isprintable())
-    return "" if name.strip() in ("", ".", "..") else name
-
-
-def detect_media_type(content: bytes) -> str:
-    """Return the media type that content shows by how it begins, "" if it shows none."""
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((name for start, name in SIGNATURES if content.startswith(start)), "")
+    def detect_media_type(self, content: bytes) -> str:
+        if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+            return "image/webp"
+        return next((name for start, name in SIGNATURES if content.startswith(start)), "")

@@ -1,0 +1,272 @@
+"""From a tool's arguments to the request that they ask for.
+
+Nothing is validated here: the view is the judge. Only names are checked, since an unknown
+argument is a mistake that no view would notice.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, TypeAlias
+from urllib.parse import urlencode
+
+from drf_mcp.introspection.accepted import SchemaWords
+from drf_mcp.introspection.types import Body, ClosedSet, EndpointSchema, Parameter
+from drf_mcp.json_text import parse_json_text
+from drf_mcp.outcomes import MISSING, Problem
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.call import (
+    ANSWER,
+    BODY,
+    PATH,
+    QUERY,
+    Argument,
+    Call,
+    write_query_text,
+)
+from drf_mcp.tools.arguments.encoders import BodyEncoder
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
+from drf_mcp.tools.arguments.masking import mask_secrets
+from drf_mcp.tools.arguments.uploads import UploadPlaces
+
+Values: TypeAlias = list[tuple[Argument, Any]]
+
+
+class Arguments:
+    """The arguments of a tool, bound to the path, query and body of a request.
+
+    Args:
+        endpoint: the description of the endpoint.
+        encoder: encodes the body.
+        extra_query: an open ``query`` argument takes undeclared parameters.
+        fields: the argument that names fields of the answer; None for none.
+
+    Attributes:
+        arguments: those that become the request, also the ones that the schema leaves out.
+        groups: the argument that holds the arguments of a location, by location.
+    """
+
+    groups: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(
+        self,
+        endpoint: EndpointSchema,
+        encoder: BodyEncoder,
+        *,
+        extra_query: bool = False,
+        fields: Argument | None = None,
+    ) -> None:
+        self.encoder = encoder
+        self.keys = endpoint.body.keys
+        self.extra_query = extra_query
+        self.fields = fields
+        # What a write answers and does not take is refused as read-only, not as unknown.
+        is_write = endpoint.body.kind in ("object", "either")
+        self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
+        self.arguments = tuple(self.get_arguments(endpoint))
+
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
+        """Return the arguments that become the request."""
+        raise NotImplementedError
+
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments."""
+        return self.get_schema()
+
+    def get_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments."""
+        raise NotImplementedError
+
+    def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        """Return a problem for each unknown and each missing argument."""
+        raise NotImplementedError
+
+    def get_values(self, arguments: Mapping[str, Any]) -> Values:
+        """Return the values that a caller sent, each with its argument."""
+        raise NotImplementedError
+
+    def make_argument(
+        self, parameter: Parameter, location: str, *, whole: bool = False
+    ) -> Argument:
+        group = self.groups.get(location, "")
+        return Argument(parameter.name, location, parameter, whole, group)
+
+    def get_whole_body(self, body: Body) -> Parameter | None:
+        """Return the argument that is the whole body, for bodies that are or may be no object."""
+        schema, handling = body.schema or {}, body.handling
+        if body.kind == "list":
+            return Parameter("items", schema, required=True, handling=handling)
+        if body.kind == "open":
+            schema = {"description": "The request body, any JSON value.", **schema}
+            return Parameter("body", schema, handling=handling)
+        if body.schema is None:
+            return None
+        return Parameter("body", schema, handling=handling, listed=False)
+
+    def get_object_schema(
+        self, arguments: Iterable[Argument], *, closed: bool = False
+    ) -> dict[str, Any]:
+        """Return an object schema with a property per argument."""
+        listed = [argument for argument in arguments if argument.listed]
+        properties = {argument.name: argument.schema for argument in listed}
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
+        if required := [argument.name for argument in listed if argument.required]:
+            schema["required"] = required
+        if closed:
+            schema["additionalProperties"] = False
+        return schema
+
+    # --- Binding ------------------------------------------------------------------------------
+
+    def bind(self, arguments: Mapping[str, Any]) -> Call:
+        """Turn arguments into a `Call`.
+
+        Raises:
+            ArgumentsRefused: on an unknown argument or field, a missing path argument, or
+                a value that cannot be encoded.
+        """
+        if problems := self.find_problems(arguments):
+            raise ArgumentsRefused(problems)
+        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: []}
+        for argument, value in self.get_values(arguments):
+            parts[argument.location].append((argument, argument.read(value)))
+        body = self.get_body(parts[BODY])
+        try:
+            encoder = self.encoder.get_encoder(body)
+            content = encoder.encode(body)
+            query = [p for a, value in parts[QUERY] for p in a.get_query_pairs(value)]
+            query_string = urlencode(query)
+        except (ValueError, TypeError, RecursionError) as exc:
+            message = f"The arguments cannot be sent as a request: {exc}"
+            remediation = "Correct the value and call again."
+            raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
+        if ignored := self.find_ignored(parts[QUERY]):
+            raise ArgumentsRefused(ignored)
+        return Call(
+            arguments,
+            {argument.parameter.name: value for argument, value in parts[PATH]},
+            query_string,
+            content,
+            encoder.content_type if content else "",
+            encoder.disposition if content else "",
+            parts[ANSWER][0][1] if parts[ANSWER] else (),
+        )
+
+    def get_body(self, values: Values) -> Any:
+        """Return the body that values make, `MISSING` for none.
+
+        Raises:
+            ArgumentsRefused: on a whole body beside fields of another, and on a wrong file.
+        """
+        values = self.read_uploads(values)
+        for argument, value in values:
+            if argument.whole and len(values) > 1:
+                raise ArgumentsRefused([self.beside_whole_body(argument)])
+            if argument.whole:
+                return value
+        if values or self.encoder.expected:
+            return {argument.parameter.name: value for argument, value in values}
+        return MISSING
+
+    def read_uploads(self, values: Values) -> Values:
+        problems: list[Problem] = []
+        read = []
+        for argument, value in values:
+            if uploads := argument.parameter.handling.uploads:
+                places = UploadPlaces(uploads, mcp_settings.MAX_UPLOAD_BYTES)
+                value = places.read(value, argument.pointer, problems)
+            read.append((argument, value))
+        if problems:
+            raise ArgumentsRefused(problems)
+        return read
+
+    def find_ignored(self, query: Values) -> list[Problem]:
+        """Return a problem for each value of the query that the view would ignore in silence."""
+        problems: list[Problem] = []
+        for argument, value in query:
+            closed = argument.parameter.closed
+            if closed is None or value is None:
+                continue
+            several = isinstance(value, list)
+            for index, item in enumerate(value if several else [value]):
+                pointer = f"{argument.pointer}/{index}" if several else argument.pointer
+                for part in closed.ignored(write_query_text(item)):
+                    problems.append(self.ignored_value(part, pointer, argument.name, closed))
+        return problems[:MAX_UNKNOWN]
+
+    def ignored_value(self, value: str, pointer: str, name: str, closed: ClosedSet) -> Problem:
+        nearest = difflib.get_close_matches(value, closed.choices, n=1)
+        accepted = SchemaWords(closed.get_schema()).accepted or "another value"
+        hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted: {accepted}."
+        return Problem(
+            code="invalid_choice",
+            message=f"'{name}' takes no value '{value}'.",
+            pointer=pointer,
+            received=mask_secrets(value),
+            accepted=accepted,
+            remediation=f"{hint} Correct '{value}' or leave it out, then call again.",
+        )
+
+    def beside_whole_body(self, argument: Argument) -> Problem:
+        name = argument.name
+        return Problem(
+            code="invalid",
+            message=f"'{name}' is the whole body, so no other field of it can be sent.",
+            pointer=argument.pointer,
+            remediation=f"Send either '{name}' or the fields of one object, then call again.",
+        )
+
+    # --- From the view's names back to arguments ------------------------------------------------
+
+    def get_arguments_of(self, values: Iterable[tuple[Argument, Any]]) -> dict[str, Any]:
+        """Return the arguments as a caller would send them, from their values."""
+        arguments: dict[str, Any] = {}
+        for argument, value in values:
+            if not argument.group:
+                arguments[argument.name] = value
+            elif argument.whole:
+                arguments[argument.group] = value
+            else:
+                arguments.setdefault(argument.group, {})[argument.name] = value
+        return arguments
+
+    def rebuild_call(self, view: Any, body: Any) -> Call:
+        """Return the call that a view's own request, with this parsed body, would have been."""
+        values = ((argument, argument.find_in_request(view, body)) for argument in self.arguments)
+        return Call(self.get_arguments_of(pair for pair in values if pair[1] is not MISSING))
+
+    def replace_query(
+        self, arguments: Mapping[str, Any], query: Mapping[str, str]
+    ) -> Mapping[str, Any] | None:
+        """Return arguments with other query parameters; None if no argument is one of them."""
+        changes = {
+            argument.name: argument.from_text(query[argument.parameter.name])
+            for argument in self.arguments
+            if argument.location == QUERY and argument.parameter.name in query
+        }
+        group = self.groups.get(QUERY)
+        if not changes or group is None:
+            return {**arguments, **changes} if changes else None
+        return {
+            **arguments,
+            group: {**(parse_json_text(arguments.get(group), dict) or {}), **changes},
+        }
+
+    def get_whole_body_pointer(self) -> str:
+        """Return the JSON pointer of the argument that is always the body, "" if none is."""
+        body = [a for a in self.arguments if a.location == BODY and a.listed]
+        return body[0].pointer if len(body) == 1 and body[0].whole else ""
+
+    def get_body_pointer(self, step: str | int) -> str:
+        """Return the JSON pointer that pointers into the body start with.
+
+        Args:
+            step: the first name of a path into the body, an index for an item of a list.
+        """
+        whole = next((a for a in self.arguments if a.location == BODY and a.whole), None)
+        if whole is None or not isinstance(step, int):
+            return self.get_whole_body_pointer()
+        return whole.pointer

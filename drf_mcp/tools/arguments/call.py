@@ -1,0 +1,142 @@
+"""Arguments of a tool and the call that they were bound to."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from drf_mcp.introspection.types import Parameter
+from drf_mcp.json_text import JSONPointer, parse_json_text
+from drf_mcp.outcomes import MISSING
+
+PATH, QUERY, BODY = "path", "query", "body"
+# The location of an argument that selects from the answer and is no part of the request.
+ANSWER = "answer"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: the caller's name for a parameter of the request.
+
+    Attributes:
+        name: the portable name the caller uses.
+        location: ``path``, ``query``, ``body`` or ``answer``.
+        parameter: the view's own name, its schema and its style.
+        whole: the argument is the whole body, or the whole further query.
+        group: the argument that holds this one, "" for none.
+    """
+
+    name: str
+    location: str
+    parameter: Parameter
+    whole: bool = False
+    group: str = ""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return self.parameter.schema
+
+    @functools.cached_property
+    def json_type(self) -> str:
+        """The JSON type of the value, null aside; "" if it may be of several."""
+        types = self.schema.get("type", "")
+        others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
+        return others[0] if len(others) == 1 else ""
+
+    @property
+    def required(self) -> bool:
+        return self.parameter.required
+
+    @property
+    def listed(self) -> bool:
+        """True if the tool's schema has it."""
+        return self.parameter.listed
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer of the argument."""
+        if self.group and self.whole:
+            return f"/{self.group}"
+        name = JSONPointer.escape(self.name)
+        return f"/{self.group}/{name}" if self.group else f"/{name}"
+
+    def from_text(self, text: str) -> Any:
+        """Return the value of a text in a query string."""
+        return int(text) if self.json_type == "integer" and text.isdigit() else text
+
+    def read(self, value: Any) -> Any:
+        """Return the value, parsed when a client sent an object or array as a string."""
+        wanted = {"object": dict, "array": list}.get(self.json_type)
+        return value if wanted is None else parse_json_text(value, wanted)
+
+    def is_missing_in(self, arguments: Mapping[str, Any]) -> bool:
+        # Null is a value, but no path has room for it.
+        value = arguments.get(self.name, MISSING)
+        return value is MISSING or (value is None and self.location == PATH)
+
+    def get_query_pairs(self, value: Any) -> Iterator[tuple[str, str]]:
+        """Yield the (key, text) pairs of a query argument; None adds nothing to the query."""
+        if value is None:
+            return
+        key = self.parameter.name
+        if self.whole and isinstance(value, Mapping):
+            for name, member in value.items():
+                yield from Argument(name, QUERY, Parameter(name, {})).get_query_pairs(member)
+        elif not isinstance(value, list):
+            yield key, write_query_text(value)
+        elif self.parameter.multiple == "comma":
+            yield key, ",".join(map(write_query_text, value))
+        else:
+            for item in value:
+                yield key, write_query_text(item)
+
+    def find_in_request(self, view: Any, body: Any) -> Any:
+        """Return the value that a view's own request has for the argument, `MISSING` for none.
+
+        Args:
+            view: the view instance, with the request it answered.
+            body: the request's body, parsed.
+        """
+        name = self.parameter.name
+        if self.location == PATH:
+            return view.kwargs.get(name, MISSING)
+        if self.location == BODY:
+            if not self.whole:
+                return body.get(name, MISSING) if isinstance(body, Mapping) else MISSING
+            # One object where a list is possible came by the arguments of its fields.
+            is_object = isinstance(body, Mapping) and not self.required
+            return MISSING if is_object and self.json_type == "array" else body
+        texts = [] if self.whole else view.request.query_params.getlist(name)
+        if not texts:
+            return MISSING
+        return texts if self.schema.get("type") == "array" else self.from_text(texts[-1])
+
+
+def write_query_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A bound call: everything that arguments decide of the request, and of its answer.
+
+    Attributes:
+        arguments: the arguments as the caller sent them.
+        kwargs: the path's kwargs.
+        query_string: the encoded query, without its question mark.
+        body: the encoded body; empty when there is none.
+        content_type: the body's media type; "" when there is none.
+        disposition: the body's Content-Disposition, which names a file sent as it is.
+        fields: the paths of the fields that the answer is to have; () for all.
+    """
+
+    arguments: Mapping[str, Any]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    query_string: str = ""
+    body: bytes = b""
+    content_type: str = ""
+    disposition: str = ""
+    fields: tuple[str, ...] = ()

@@ -1,0 +1,76 @@
+"""The encoder of a view's request bodies, by the parsers of the view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
+from rest_framework.views import APIView
+
+from drf_mcp.introspection.request_body.parsers import (
+    is_for_json,
+    reads_whole_file,
+    text_parser,
+)
+from drf_mcp.introspection.types import Body, Place
+from drf_mcp.tools.arguments.encoders import (
+    BodyEncoder,
+    FileBody,
+    FormBody,
+    MultiPartBody,
+    TextBody,
+)
+
+
+class BodyNegotiation:
+    """Chooses how the bodies of a view are encoded.
+
+    JSON wins wherever the view takes it and no file is among the values; a view that takes
+    neither JSON nor a form gets a text as the caller sent it, as its first parser's type.
+    """
+
+    def __init__(self, view: APIView, body: Body) -> None:
+        self.view = view
+        self.body = body
+        self.expected = body.kind in ("object", "either")
+
+    def get_encoder(self) -> BodyEncoder:
+        """Return the encoder for the first of the view's parsers that has one."""
+        text = text_parser(self.view)
+        if reads_whole_file(self.view) or () in self.body.handling.uploads:
+            return FileBody("" if text is None or "*" in text.media_type else text.media_type)
+        forms, parsers = self.get_forms(), self.view.parser_classes
+        files = self.get_file_encoder(MultiPartBody(self.expected, forms))
+        for parser in parsers:
+            if is_for_json(parser):
+                # Bodies that cannot hold a file are not searched for one in each call.
+                return BodyEncoder(
+                    parser.media_type, self.expected, files if self.takes_files() else None
+                )
+        for parser in parsers:
+            if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
+                return files
+            if issubclass(parser, FormParser):
+                return FormBody(parser.media_type, self.expected, files, forms=forms)
+        return BodyEncoder(expected=self.expected) if text is None else TextBody(text.media_type)
+
+    def get_file_encoder(self, multipart: MultiPartBody) -> BodyEncoder | None:
+        """Return the encoder of bodies with files: a form, or else one file as it is."""
+        parsers = self.view.parser_classes
+        if any(issubclass(parser, MultiPartParser) for parser in parsers):
+            return multipart
+        raw = any(issubclass(parser, FileUploadParser) for parser in parsers)
+        return FileBody("") if raw else None
+
+    def takes_files(self) -> bool:
+        fields = self.body.fields
+        return bool(self.body.handling.uploads) or any(p.handling.uploads for p in fields)
+
+    def get_forms(self) -> Mapping[Place, str]:
+        """Return how forms encode the values of the body, by place in the body as a whole."""
+        rows: dict[Place, str] = {(): "parts"} if self.body.kind in ("list", "either") else {}
+        return {**rows, **self.body.handling.forms} | {
+            (parameter.name, *place): form
+            for parameter in self.body.fields
+            for place, form in parameter.handling.forms.items()
+        }

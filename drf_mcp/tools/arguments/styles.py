@@ -1,0 +1,204 @@
+"""The styles of arguments: path, query and body side by side, or in a group each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.names import portable_name
+from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
+from drf_mcp.json_text import parse_json_text
+from drf_mcp.outcomes import Problem
+from drf_mcp.tools.arguments.base import Arguments, Values
+from drf_mcp.tools.arguments.call import ANSWER, BODY, PATH, QUERY, Argument
+from drf_mcp.tools.arguments.errors import ArgumentErrors
+
+EXTRA_QUERY = Parameter(
+    "query", {"type": "object", "description": "Further query parameters, as name: value."}
+)
+
+
+class FlatArguments(Arguments):
+    """Path, query and body arguments side by side.
+
+    On a clash the body keeps the name and the others become ``NAME_path`` or
+    ``NAME_query``; names that clients refuse are made portable and mapped back.
+    """
+
+    def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:
+        super().__init__(endpoint, *args, **options)
+        answer = (self.fields,) if self.fields else ()
+        self.named = {argument.name: argument for argument in (*self.arguments, *answer)}
+        self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
+
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
+        """Yield the arguments of an endpoint under names that are portable and differ."""
+        body = [self.make_argument(p, BODY) for p in endpoint.body.fields]
+        if whole := self.get_whole_body(endpoint.body):
+            body.append(self.make_argument(whole, BODY, whole=True))
+        listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
+        path = [self.make_argument(p, PATH) for p in endpoint.path]
+        query = [self.make_argument(p, QUERY) for p in endpoint.query]
+        if self.extra_query:
+            query.append(self.make_argument(EXTRA_QUERY, QUERY, whole=True))
+        names: dict[int, str] = {}
+        # An argument that the schema leaves out gets one of the names that the others leave free.
+        for argument in (*listed, *path, *query, *unlisted):
+            names[id(argument)] = self.get_free_name(argument, names.values())
+        for argument in (*path, *query, *listed, *unlisted):
+            yield replace(argument, name=names[id(argument)])
+
+    def get_free_name(self, argument: Argument, taken: Collection[str]) -> str:
+        name = portable_name(argument.name)
+        if name in taken:
+            name = portable_name(f"{argument.name}_{argument.location}")
+        number = 2
+        while name in taken:
+            name = portable_name(f"{argument.name}_{argument.location}_{number}")
+            number += 1
+        return name
+
+    def get_whole_body(self, body: Body) -> Parameter | None:
+        if body.kind != "either":
+            return super().get_whole_body(body)
+        schema = explain(body.schema or {}, "Several at once, instead of the fields of one")
+        return Parameter("items", schema, handling=body.handling)
+
+    def get_schema(self) -> dict[str, Any]:
+        return self.get_object_schema(self.named.values(), closed=True)
+
+    def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        # Nearly every call passes these two comparisons, and goes no further.
+        known = arguments.keys() <= self.named.keys()
+        if known and not any(arguments.get(name) is None for name in self.required):
+            return []
+        body = [a for a in self.arguments if a.location == BODY and a.whole]
+        errors = ArgumentErrors(
+            known=[name for name, argument in self.named.items() if argument.listed],
+            holder=next((argument.name for argument in body if not argument.json_type), ""),
+            unlisted=[name for name, argument in self.named.items() if not argument.listed],
+            read_only=self.read_only,
+        )
+        return errors.find_unknown(arguments) + [
+            errors.missing_argument(argument.name)
+            for argument in self.arguments
+            if argument.required and argument.is_missing_in(arguments)
+        ]
+
+    def get_values(self, arguments: Mapping[str, Any]) -> Values:
+        return [(self.named[name], value) for name, value in arguments.items()]
+
+
+class GroupedArguments(Arguments):
+    """Arguments kept apart: ``{"kwargs": {...}, "query": {...}, "body": {...}}``.
+
+    The argument that selects fields of the answer is in the query.
+    """
+
+    groups = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query"}
+
+    def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:
+        super().__init__(endpoint, *args, **options)
+        self.whole = next((a for a in self.arguments if a.whole), None)
+        members: dict[str, dict[str, Argument]] = {PATH: {}, QUERY: {}, BODY: {}}
+        for argument in self.arguments:
+            if not argument.whole:
+                members[argument.location][argument.name] = argument
+        if self.fields is not None:
+            self.fields = replace(self.fields, group=self.groups[ANSWER])
+            members[QUERY][self.fields.name] = self.fields
+        self.members = {
+            location: group
+            for location, group in members.items()
+            if group or (location == QUERY and self.extra_query)
+        }
+
+    def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
+        """Yield the arguments under the view's own names, which cannot clash."""
+        yield from (self.make_argument(p, PATH) for p in endpoint.path)
+        yield from (self.make_argument(p, QUERY) for p in endpoint.query)
+        if whole := self.get_whole_body(endpoint.body):
+            yield self.make_argument(whole, BODY, whole=True)
+        elif endpoint.body.kind in ("object", "none"):
+            yield from (self.make_argument(p, BODY) for p in endpoint.body.fields)
+
+    def get_whole_body(self, body: Body) -> Parameter | None:
+        """Return one argument also for a body that is one object or many."""
+        if body.kind != "either":
+            return super().get_whole_body(body)
+        names = listing(parameter.name for parameter in body.fields if parameter.listed)
+        description = f"One object with {names}, or an array of such objects."
+        handling = body.handling
+        for parameter in body.fields:
+            handling = handling.union(parameter.handling.under(parameter.name))
+        return Parameter("body", {"description": description}, handling=handling)
+
+    def get_schema(self) -> dict[str, Any]:
+        properties, required = {}, []
+        for location, members in self.members.items():
+            name, group = self.groups[location], self.get_object_schema(members.values())
+            if group["properties"] or location == QUERY:
+                properties[name] = group
+            if "required" in group:
+                required.append(name)
+        if self.whole is not None and self.whole.listed:
+            properties[self.whole.group] = self.whole.schema
+        schema = {"type": "object", "properties": properties, "additionalProperties": False}
+        return {**schema, "required": required} if required else schema
+
+    def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        groups = [self.groups[location] for location in self.members]
+        if self.whole is not None:
+            groups.append(self.whole.group)
+        problems = ArgumentErrors(known=groups).find_unknown(arguments)
+        for location in self.members:
+            problems += self.find_group_problems(location, self.get_group(location, arguments))
+        # The view names its missing arguments itself, unless it is not going to be asked.
+        return [*problems, *self.find_missing(arguments)] if problems else []
+
+    def find_group_problems(self, location: str, value: Any) -> list[Problem]:
+        members, prefix = self.members[location], f"/{self.groups[location]}"
+        if value is not None and not isinstance(value, Mapping):
+            return [ArgumentErrors(prefix).not_an_object(value)]
+        group = value or {}
+        known = [name for name, argument in members.items() if argument.listed]
+        unlisted = group if location == QUERY and self.extra_query else members.keys() - known
+        read_only = self.read_only if location == BODY else ()
+        errors = ArgumentErrors(prefix, known, unlisted=unlisted, read_only=read_only)
+        return errors.find_unknown(group) + [
+            errors.missing_argument(name)
+            for name, argument in members.items()
+            if location == PATH and argument.required and group.get(name) is None
+        ]
+
+    def find_missing(self, arguments: Mapping[str, Any]) -> Iterator[Problem]:
+        for location in (QUERY, BODY):
+            group = self.get_group(location, arguments) or {}
+            if isinstance(group, Mapping):
+                errors = ArgumentErrors(f"/{self.groups[location]}")
+                for name, argument in self.members.get(location, {}).items():
+                    if argument.required and argument.is_missing_in(group):
+                        yield errors.missing_argument(name)
+
+    def get_group(self, location: str, arguments: Mapping[str, Any]) -> Any:
+        # Some clients send an object as a string.
+        return parse_json_text(arguments.get(self.groups[location]), dict)
+
+    def get_values(self, arguments: Mapping[str, Any]) -> Values:
+        values: Values = []
+        for location, members in self.members.items():
+            for name, value in (self.get_group(location, arguments) or {}).items():
+                argument = members.get(name)
+                if argument is None:
+                    argument = self.make_argument(Parameter(name, {}), location)
+                values.append((argument, value))
+        if self.whole is not None and arguments.get(self.whole.group) is not None:
+            values.append((self.whole, arguments[self.whole.group]))
+        return values
+
+    def get_body_pointer(self, step: str | int) -> str:
+        """Return the pointer of the group: whatever is of the body is in there."""
+        return "/body" if self.whole is not None or BODY in self.members else ""
