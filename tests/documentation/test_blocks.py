@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,21 +35,35 @@ def is_excused(page: Path) -> bool:
     return any(name == name_of(page) and mark is None for name, mark, _ in EXCUSED)
 
 
-@cache
-def tried(page: Path) -> list[tuple[int, str]]:
-    """Return what does not work on a page: lines and messages."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.documentation.trying", name_of(page)],
+class Pages:
+    """Tries pages in a process that has set the project up."""
+
+    def __init__(self, process: subprocess.Popen) -> None:
+        self.process = process
+        self.found: dict[Path, list[tuple[int, str]]] = {}
+
+    def failures(self, page: Path) -> list[tuple[int, str]]:
+        """Return what does not work on a page: lines and messages."""
+        if page not in self.found:
+            self.process.stdin.write(f"{name_of(page)}\n")
+            self.process.stdin.flush()
+            self.found[page] = json.loads(self.process.stdout.readline())
+        return self.found[page]
+
+
+@pytest.fixture(scope="module")
+def tried() -> Iterator[Pages]:
+    """What the pages come to."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.documentation.trying"],
         cwd=ROOT,
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=120,
     )
-    assert done.returncode == 0, done.stderr
-    failures: list[tuple[int, str]] = json.loads(done.stdout.splitlines()[-1])
-    return failures
+    with process:
+        yield Pages(process)
 
 
 def has_something_to_try(page: Path) -> bool:
@@ -59,18 +73,20 @@ def has_something_to_try(page: Path) -> bool:
 
 
 @pytest.mark.parametrize("page", [*filter(has_something_to_try, PAGES)], ids=name_of)
-def test_what_a_page_shows_works(page):
+def test_what_a_page_shows_works(tried, page):
     excused = excused_lines(page)
     failures = [
-        f"{name_of(page)}:{line} {told}" for line, told in tried(page) if line not in excused
+        f"{name_of(page)}:{line} {told}"
+        for line, told in tried.failures(page)
+        if line not in excused
     ]
     assert not failures, "\n\n".join(failures)
 
 
 @pytest.mark.parametrize(("name", "mark", "reason"), EXCUSED)
-def test_an_excuse_is_needed(name, mark, reason):
+def test_an_excuse_is_needed(tried, name, mark, reason):
     page = ROOT / name
-    lines = {line for line, told in tried(page)}
+    lines = {line for line, told in tried.failures(page)}
     marked = {line for line, found in excused_lines(page).items() if found == mark}
     assert reason
     assert lines if mark is None else marked

@@ -1,9 +1,9 @@
-"""Tries what a page shows, in a process of its own: ``python -m tests.documentation.trying PAGE``.
+"""Tries what pages show: ``python -m tests.documentation.trying`` reads their names from stdin.
 
-The project is the example project with its seeded database. Files that the page names are
-written to a folder and imported; where a package among them has ``urls.py``, its routes are
-served beside the project's. Prints, as JSON, one line of the page and one message for each
-thing that fails.
+The project is the example project with its seeded database, in a process of its own for each
+page. Files that the page names are written to a folder and imported; where a package among them
+has ``urls.py``, its routes are served beside the project's. Prints, as JSON in one line, a line
+of the page and a message for each thing that fails.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import io
 import json
 import os
 import shlex
+import signal
 import sys
 import tempfile
 import traceback
@@ -33,6 +34,8 @@ from django.urls import include, path
 from example_project.settings import *
 urlpatterns = []
 """
+# How long a page may take.
+SECONDS = 120
 # Where a shell takes over.
 SHELL = frozenset({"|", "||", "&&", ">", ">>", "<", "2>", ";"})
 
@@ -208,17 +211,38 @@ def elsewhere() -> Iterator[Path]:
         os.chdir(ROOT)
 
 
+def try_page(name: str) -> list[tuple[int, str]]:
+    """Return what does not work on a page, found out by a fork that ends with the page."""
+    reading, writing = os.pipe()
+    if not os.fork():
+        signal.alarm(SECONDS)
+        try:
+            with elsewhere() as folder, contextlib.redirect_stdout(sys.stderr):
+                trial = Trial(ROOT / name, folder)
+                trial.run()
+            os.write(writing, json.dumps(trial.failures).encode())
+        except BaseException:  # noqa: BLE001
+            os.write(writing, json.dumps([(0, traceback.format_exc())]).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading) as answer:
+        text = answer.read()
+    os.wait()
+    failures: list[tuple[int, str]] = json.loads(text or f'[[0, "not done in {SECONDS} s"]]')
+    return failures
+
+
 def main() -> None:
-    """Set the project up and try the page that the command line names."""
+    """Set the project up once, then try the pages."""
     django.setup()
     from django.core.management import call_command
 
     call_command("migrate", run_syncdb=True, verbosity=0)
     call_command("seed", verbosity=0)
-    with elsewhere() as folder:
-        trial = Trial(ROOT / sys.argv[1], folder)
-        trial.run()
-    sys.__stdout__.write("\n" + json.dumps(trial.failures))
+    for name in sys.stdin:
+        sys.stdout.write(json.dumps(try_page(name.strip())) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

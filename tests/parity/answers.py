@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
@@ -42,7 +43,7 @@ class Undone(Exception):
     """Ends a savepoint."""
 
 
-def observed(send: Callable[[], Any]) -> tuple[Any, Effect]:
+def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) -> tuple[Any, Effect]:
     """Return what a request answered and did, and undo it."""
     try:
         with transaction.atomic():
@@ -50,7 +51,7 @@ def observed(send: Callable[[], Any]) -> tuple[Any, Effect]:
                 answer = send()
             sql = [re.sub(r'"s\d+_x\d+"', "?", query["sql"]) for query in queries]
             effect = Effect(
-                {m.__name__: list(m.objects.order_by("pk").values()) for m in MODELS}, sql
+                {m.__name__: list(m.objects.order_by("pk").values()) for m in models}, sql
             )
             raise Undone
     except Undone:

@@ -84,7 +84,8 @@ def answers() -> Iterator[list[Any]]:
             http = APIClient(headers={"accept": accept, **headers_of(username)})
             for method, path, body in requests:
                 response, effect = observed(
-                    lambda http=http, request=(method, path, body): over_http(http, *request)
+                    lambda http=http, request=(method, path, body): over_http(http, *request),
+                    models=(),
                 )
                 content = response.content.decode()
                 sent = [response.status_code, sorted(response.items()), content]
@@ -107,7 +108,7 @@ def use_tools() -> int:
         for request in REQUESTS:
             asked = request.about(rows)
             params = {"name": asked.tool, "arguments": asked.arguments}
-            observed(lambda agent=agent, params=params: agent.result("tools/call", **params))
+            observed(lambda agent=agent, params=params: agent.result("tools/call", **params), ())
             calls += 1
     # The library counts how often its stored answers were of use.
     cache.clear()
