@@ -24,8 +24,8 @@ from drf_mcp.dispatch.dispatcher import as_http_would, is_asynchronous
 from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
+from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.unsent_request import negotiate
 from drf_mcp.tools import Tool
 
 logger = logging.getLogger("drf_mcp")

@@ -11,8 +11,8 @@ from django.utils import translation
 
 from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.outputs import response_schema
-from drf_mcp.introspection.path_parameters import path_parameters
+from drf_mcp.introspection.outputs import ResponseSchema
+from drf_mcp.introspection.path_parameters import PathParameters
 from drf_mcp.introspection.per_user import body_for_anybody
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.types import (
@@ -67,7 +67,7 @@ class Describer:
 
     def get_path_parameters(self) -> Parameters:
         """Return a required parameter for each kwarg of the route."""
-        return path_parameters(self.inspection, self.path_kwargs)
+        return PathParameters(self.inspection, self.path_kwargs).get_parameters()
 
     def get_query_parameters(self) -> Parameters:
         """Return the parameters of filters, pagination and versioning, and others that are read."""
@@ -79,7 +79,7 @@ class Describer:
 
     def get_response_schema(self) -> Schema:
         """Return the schema of the success payload, ``{}`` where anything may be answered."""
-        return response_schema(self.inspection)
+        return ResponseSchema(self.inspection).get_schema()
 
     @cached_property
     def query(self) -> QueryParameters:

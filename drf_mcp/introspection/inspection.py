@@ -1,4 +1,4 @@
-"""One endpoint under inspection: the view, its handler, and what was found on the way."""
+"""One endpoint under inspection: the view, its handler, its request, and the findings about it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
 from rest_framework.viewsets import ViewSetMixin
 
 from drf_mcp.introspection.annotations import find_annotations
-from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.locations import (
+    find_declared_model,
+    find_serializer_model,
+    place_of,
+)
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
-from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.overrides import FLAG, is_drf_code
 from drf_mcp.introspection.source.trees import get_synchronous_name
 from drf_mcp.introspection.types import UNSAID, Finding, Schema
-from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 
 Value = TypeVar("Value")
 
@@ -28,12 +36,20 @@ GUARD = (
 )
 ANNOTATE = "Check what @extend_schema says of the handler."
 PLAINLY = "Write the handler as a plain method."
+JSON = "application/json"
+# The actions of REST framework's mixins; a partial update is an update as well.
 STANDARD = ("list", "retrieve", "create", "partial_update", "update", "destroy")
-"""The actions of REST framework's mixins; a partial update is an update as well."""
 
 
 class Inspection:
-    """A view instance set up for one action and method, and the findings about it."""
+    """A view instance as a request would find it, and the findings about it.
+
+    Attributes:
+        view: the view instance.
+        method: the HTTP method in upper case.
+        handler_name: the name of the method that answers: an action, or an HTTP method.
+        findings: what could not be described, and how to mend it.
+    """
 
     def __init__(self, view: Any, method: str, *, portable: bool = True) -> None:
         self.view = view
@@ -57,7 +73,6 @@ class Inspection:
         return own
 
     def find_handler(self) -> str:
-        """Return the name of the method that answers: the action, or the HTTP method."""
         method = self.method.lower()
         action_map = getattr(self.view, "action_map", None) or {}
         return str(getattr(self.view, "action", None) or action_map.get(method, method))
@@ -66,6 +81,11 @@ class Inspection:
     def reading(self) -> HandlerReading | None:
         """What the handler's source shows; None if it has none."""
         return self.attempt(lambda: read_handler(type(self.view), self.handler_name), PLAINLY, None)
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """The names of the methods that the handler calls on the view."""
+        return self.reading.calls if self.reading is not None else frozenset()
 
     @cached_property
     def annotations(self) -> Any:
@@ -78,18 +98,13 @@ class Inspection:
         """Return the OpenAPI parameters that people wrote, by name; None for one taken out."""
         if self.annotations is None:
             return {}
-        written: dict[tuple[str, str], Any] = {}
-        written = self.attempt(self.annotations.parameters, ANNOTATE, written)
-        return {name: declared for (name, at), declared in written.items() if at == location}
+        none: dict[tuple[str, str], Any] = {}
+        parameters = self.attempt(self.annotations.parameters, ANNOTATE, none)
+        return {name: parameters[name, at] for name, at in parameters if at == location}
 
     def shaped(self, schema: Schema) -> Schema:
         """Return a schema for input in the portable subset, or as it is if that was chosen."""
         return PortableWriter.write(schema) if self.portable else schema
-
-    @property
-    def calls(self) -> frozenset[str]:
-        """The names of the methods that the handler calls on the view."""
-        return self.reading.calls if self.reading is not None else frozenset()
 
     @property
     def is_extra_action(self) -> bool:
@@ -97,17 +112,18 @@ class Inspection:
         return self.is_viewset and get_synchronous_name(self.handler_name) not in STANDARD
 
     @property
-    def shares_handler(self) -> bool:
-        """True if the handler answers other methods too."""
-        view_class, map_of_actions = type(self.view), getattr(self.view, "action_map", None)
-        names = (map_of_actions or dict.fromkeys(view_class.http_method_names)).items()
-        handlers = [getattr(view_class, name or method, None) for method, name in names]
-        return handlers.count(getattr(view_class, self.handler_name, None)) > 1
-
-    @property
     def is_viewset(self) -> bool:
         """True if the handlers of the view are actions."""
         return isinstance(self.view, ViewSetMixin)
+
+    @property
+    def shares_handler(self) -> bool:
+        """True if the handler answers other methods too."""
+        view_class = type(self.view)
+        actions = getattr(self.view, "action_map", None)
+        names = actions.values() if actions else view_class.http_method_names
+        handlers = [getattr(view_class, name, None) for name in names]
+        return handlers.count(getattr(view_class, self.handler_name, None)) > 1
 
     @cached_property
     def privileged(self) -> Inspection:
@@ -115,11 +131,24 @@ class Inspection:
         user: Any = get_user_model()()
         user.is_active = user.is_staff = user.is_superuser = True
         view = copy.copy(self.untouched)
-        view.request = unsent_request(self.method, view.request.path, user)
+        view.request = make_request(self.method, view.request.path, user)
         negotiate(view)
         privileged = self.again(view)
         vars(privileged)["privileged"] = privileged
         return privileged
+
+    @property
+    def without_flag(self) -> Inspection:
+        """The same endpoint, as a real request would find it: without ``swagger_fake_view``."""
+        view = copy.copy(self.untouched)
+        vars(view).pop(FLAG, None)
+        return self.again(view)
+
+    @cached_property
+    def model(self) -> Any:
+        """The model of the view's queryset, or else of its serializer; None if there is none."""
+        declared = getattr(getattr(self.view, "queryset", None), "model", None)
+        return declared or getattr(self.queryset, "model", None)
 
     @cached_property
     def queryset(self) -> Any:
@@ -128,25 +157,14 @@ class Inspection:
         A view that refuses an anonymous caller is asked again as a superuser.
         """
         known = len(self.findings)
-        found = self.made_queryset
+        found = self.find_queryset()
         if found is None:
-            found = self.asked_quietly(lambda: self.all_rows)
+            found = self.asked_quietly(self.find_rows)
         if found is not None:
             del self.findings[known:]
         return found
 
-    @property
-    def all_rows(self) -> Any:
-        """The declared queryset, or all rows of the serializer's model; None without either."""
-        declared = getattr(self.view, "queryset", None)
-        if hasattr(declared, "model"):
-            return declared
-        model = model_of_class(self.view) or self.chosen_model
-        return None if model is None else model._default_manager.all()
-
-    @property
-    def made_queryset(self) -> Any:
-        """What the view's `get_queryset` gives to one caller or another, None if nothing."""
+    def find_queryset(self) -> Any:
         view = self.view
         if not hasattr(view, "get_queryset"):
             return None
@@ -157,20 +175,21 @@ class Inspection:
             found = self.asked_quietly(lambda: self.privileged.view.get_queryset())
         return found if hasattr(found, "model") else None
 
-    @property
-    def chosen_model(self) -> Any:
-        """The model of the serializer that the view chooses, None if it chooses none."""
-        view: Any = self.view
-        chosen = self.asked_quietly(lambda: view.get_serializer_class())
-        if chosen is None:
-            chosen = self.asked_quietly(lambda: self.privileged.view.get_serializer_class())
-        return model_of_serializer(chosen)
+    def find_rows(self) -> Any:
+        declared = getattr(self.view, "queryset", None)
+        if hasattr(declared, "model"):
+            return declared
+        model = find_declared_model(self.view) or self.find_model()
+        return None if model is None else model._default_manager.all()
 
-    @cached_property
-    def model(self) -> Any:
-        """The model of the view's queryset, or else of its serializer; None if there is none."""
-        declared = getattr(getattr(self.view, "queryset", None), "model", None)
-        return declared or getattr(self.queryset, "model", None)
+    def find_model(self) -> Any:
+        # A view may choose its serializer for some callers alone.
+        view: Any = self.view
+        serializer_class = self.asked_quietly(lambda: view.get_serializer_class())
+        if serializer_class is None:
+            view = self.privileged.view
+            serializer_class = self.asked_quietly(lambda: view.get_serializer_class())
+        return find_serializer_model(serializer_class)
 
     def asked_quietly(self, step: Callable[[], Any]) -> Any:
         """Run one guarded step that may fail without a loss: None if it does."""
@@ -186,17 +205,38 @@ class Inspection:
         self.findings.append(Finding(self.place, message, remedy))
 
 
-def model_of_class(view: Any) -> Any:
-    """Return the model that a view's attributes name, None if they name none."""
-    declared = getattr(getattr(view, "queryset", None), "model", None)
-    return declared or model_of_serializer(getattr(view, "serializer_class", None))
+def make_request(method: str, path: str, user: Any = None) -> Request:
+    """Return a request that nobody sent, as complete as one that was, anonymous by default."""
+    hosts = (name.lstrip(".") for name in settings.ALLOWED_HOSTS if name.strip(".*"))
+    http_request = HttpRequest()
+    http_request.method = method
+    http_request.path = http_request.path_info = path
+    http_request.META = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "SERVER_NAME": next(hosts, "localhost"),
+        "SERVER_PORT": "80",
+        "HTTP_ACCEPT": JSON,
+    }
+    http_request.user = AnonymousUser()
+    request = Request(http_request)
+    if user is not None:
+        request.user, request.auth = user, None
+    return request
 
 
-def model_of_serializer(serializer_class: Any) -> Any:
-    """Return the model of a serializer class, None if it has none."""
-    return getattr(getattr(serializer_class, "Meta", None), "model", None)
+def negotiate(view: Any) -> None:
+    """Put on a view's request what REST framework settles before it asks any permission.
 
-
-def model_of(view: Any) -> Any:
-    """Return the model that a view is about: its queryset's or its serializer's."""
-    return Inspection(view, str(view.request.method)).model
+    A version that only a real request would name is None.
+    """
+    request = view.request
+    place = type(view).__qualname__
+    default: tuple[Any, Any] = (JSONRenderer(), JSON)
+    unknown: tuple[Any, Any] = (None, None)
+    request.accepted_renderer, request.accepted_media_type = attempt(
+        place, lambda: view.perform_content_negotiation(request, force=True), "", [], default
+    )
+    request.version, request.versioning_scheme = attempt(
+        place, lambda: view.determine_version(request, *view.args, **view.kwargs), "", [], unknown
+    )

@@ -1,6 +1,8 @@
-"""Where the code of a view stands, as people look for it."""
+"""What a view class names: its place in the code, as people look for it, and its model."""
 
 from __future__ import annotations
+
+from typing import Any
 
 
 def place_of(view_class: type) -> str:
@@ -11,3 +13,13 @@ def place_of(view_class: type) -> str:
     made = view_class.__qualname__ == "WrappedAPIView"
     name = view_class.__name__ if made else view_class.__qualname__
     return f"{view_class.__module__}.{name}"
+
+
+def find_declared_model(view: Any) -> Any:
+    """Return the model that a view's attributes name, None if they name none."""
+    declared = getattr(getattr(view, "queryset", None), "model", None)
+    return declared or find_serializer_model(getattr(view, "serializer_class", None))
+
+
+def find_serializer_model(serializer_class: Any) -> Any:
+    return getattr(getattr(serializer_class, "Meta", None), "model", None)

@@ -1,7 +1,8 @@
-"""Answers: what a view surely gives, as far as only stock code makes them."""
+"""Answers: what a view surely gives, as far as only REST framework's own code makes them."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from rest_framework.renderers import JSONRenderer
@@ -17,90 +18,84 @@ from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.source.trees import FunctionSource
 from drf_mcp.introspection.types import Schema
 
+# Names that a method uses if what it returns may depend on the caller.
 CALLER = frozenset({"request", "user", "query_params", "context"})
-"""Names that a method mentions if what it returns may depend on the caller."""
 
 
-def response_schema(inspection: Inspection) -> Schema:
-    """Return the schema of the success payload, ``{}`` unless stock code alone makes it."""
-    operation = stock_operation(inspection)
-    if operation in (None, "destroy") or not answers_plainly(inspection.view):
-        return {}
-    make = listed if operation == "list" else single
-    view = inspection.view
-    renaming = Renaming(view)
-    if renaming.gives_other_names:
-        return inspection.attempt(lambda: renaming.output(make(view)), GUARD, {})
-    return inspection.attempt(lambda: make(view), GUARD, {})
+class ResponseSchema:
+    """The success payload of an endpoint, open unless REST framework alone makes it."""
 
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.view: Any = inspection.view
 
-def stock_operation(inspection: Inspection) -> str | None:
-    """Return the standard action that answers, None if a project's own code does."""
-    view_class = type(inspection.view)
-    if not is_drf_code(view_class, inspection.handler_name):
-        return None
-    used = [name for name in STANDARD if name in (*inspection.calls, inspection.handler_name)]
-    return used[0] if used and is_drf_code(view_class, *used) else None
+    @cached_property
+    def renaming(self) -> Renaming:
+        return Renaming(self.view)
 
+    def get_schema(self) -> Schema:
+        """Return the schema of the success payload, ``{}`` for any."""
+        action = self.get_action()
+        if action in (None, "destroy") or not self.is_unchanged():
+            return {}
+        describe = self.describe_list if action == "list" else self.describe_object
+        if self.renaming.gives_other_names:
+            return self.inspection.attempt(lambda: self.renaming.output(describe()), GUARD, {})
+        return self.inspection.attempt(describe, GUARD, {})
 
-def answers_plainly(view: Any) -> bool:
-    """Return True if nothing between the serializer and the wire reshapes the answer."""
-    stock = is_drf_code(type(view), "dispatch", "finalize_response", "get_serializer")
-    plain = renders_plainly(view) or Renaming(view).gives_other_names
-    return stock and chooses_for_everyone(view) and plain
+    def get_action(self) -> str | None:
+        """Return the standard action that answers, None if a project's own code does."""
+        view_class, handler_name = type(self.view), self.inspection.handler_name
+        if not is_drf_code(view_class, handler_name):
+            return None
+        used = [name for name in STANDARD if name in (*self.inspection.calls, handler_name)]
+        return used[0] if used and is_drf_code(view_class, *used) else None
 
+    def is_unchanged(self) -> bool:
+        """Return whether nothing between the serializer and the wire changes the answer."""
+        hooks = ("dispatch", "finalize_response", "get_serializer")
+        renders = self.renders_data() or self.renaming.gives_other_names
+        return is_drf_code(type(self.view), *hooks) and self.has_one_serializer() and renders
 
-def chooses_for_everyone(view: Any) -> bool:
-    """Return True if every caller is answered by the same serializer class.
+    def has_one_serializer(self) -> bool:
+        # A get_serializer_class that looks at the request may answer the next caller by another
+        # class, and so may one that asks further methods of the view.
+        view_class, name = type(self.view), "get_serializer_class"
+        if is_drf_code(view_class, name):
+            return True
+        reading = read_handler(view_class, name)
+        own = [vars(base)[name] for base in view_class.__mro__ if name in vars(base)]
+        is_alone = reading is not None and reading.calls <= {name}
+        return is_alone and not any(FunctionSource(method).uses_any(CALLER) for method in own)
 
-    A `get_serializer_class` that looks at the request may answer the next caller by
-    another one, and so may one that asks further methods of the view.
-    """
-    name = "get_serializer_class"
-    if is_drf_code(type(view), name):
-        return True
-    reading = read_handler(type(view), name)
-    own = [vars(base)[name] for base in type(view).__mro__ if name in vars(base)]
-    alone = reading is not None and reading.calls <= {name}
-    return alone and not any(FunctionSource(function).uses_any(CALLER) for function in own)
+    def renders_data(self) -> bool:
+        # Another renderer may rename the members, or wrap them.
+        for renderer_class in self.view.renderer_classes:
+            if renderer_class.media_type == "application/json":
+                return (
+                    issubclass(renderer_class, JSONRenderer)
+                    and is_drf_code(renderer_class, "render")
+                    and renderer_class.encoder_class is JSONRenderer.encoder_class
+                )
+        return False
 
+    def describe_object(self) -> Schema:
+        return self.describe_data(self.view.get_serializer())
 
-def renders_plainly(view: Any) -> bool:
-    """Return True if the JSON is the data as it is, not renamed or wrapped by a renderer."""
-    for renderer_class in view.renderer_classes:
-        if renderer_class.media_type == "application/json":
-            return (
-                issubclass(renderer_class, JSONRenderer)
-                and is_drf_code(renderer_class, "render")
-                and renderer_class.encoder_class is JSONRenderer.encoder_class
-            )
-    return False
+    def describe_list(self) -> Schema:
+        rows = self.describe_data(self.view.get_serializer(many=True))
+        if not is_drf_code(type(self.view), "paginate_queryset", "get_paginated_response"):
+            return {}
+        paginator = self.view.paginator
+        return rows if paginator is None else get_pages(paginator).get_schema(rows)
 
+    def describe_data(self, serializer: BaseSerializer[Any]) -> Schema:
+        if not is_drf_code(type(serializer), "data"):
+            return {}
+        if type(serializer) is ListSerializer:
+            return {"type": "array", "items": self.describe_row(serializer.child)}
+        return self.describe_row(serializer)
 
-def single(view: Any) -> Schema:
-    """Return the schema of one object."""
-    return serialized(view.get_serializer())
-
-
-def listed(view: Any) -> Schema:
-    """Return the schema of a list, or of a page of it."""
-    rows = serialized(view.get_serializer(many=True))
-    if not is_drf_code(type(view), "paginate_queryset", "get_paginated_response"):
-        return {}
-    return rows if view.paginator is None else get_pages(view.paginator).get_schema(rows)
-
-
-def serialized(serializer: BaseSerializer[Any]) -> Schema:
-    """Return the schema of a serializer's data."""
-    if not is_drf_code(type(serializer), "data"):
-        return {}
-    if type(serializer) is ListSerializer:
-        return {"type": "array", "items": row(serializer.child)}
-    return row(serializer)
-
-
-def row(serializer: Any) -> Schema:
-    """Return the schema of what a serializer makes of one object."""
-    return SharedDescription(serializer).get(
-        "output", lambda: DescribedField(serializer).represented_schema
-    )
+    def describe_row(self, serializer: Any) -> Schema:
+        field = DescribedField(serializer)
+        return SharedDescription(serializer).get("output", lambda: field.represented_schema)

@@ -21,7 +21,7 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import quotas_of
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.unsent_request import negotiate
+from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 from drf_mcp.transports.in_process import local_caller

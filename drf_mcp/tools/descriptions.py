@@ -10,7 +10,7 @@ from typing import Any
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.annotations import find_annotations
-from drf_mcp.introspection.inspection import model_of
+from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import model_name, model_names, text
 from drf_mcp.tools.endpoints import Endpoint
@@ -55,7 +55,7 @@ class ViewTexts:
         endpoint = self.endpoint
         if self.annotations is not None and self.annotations.summary:
             return text(self.annotations.summary)
-        action, model = endpoint.standard_action, model_of(self.view)
+        action, model = endpoint.standard_action, Inspection(self.view, endpoint.method).model
         if model is None or action is None:
             return ""
         single = model_name(model)

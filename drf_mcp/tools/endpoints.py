@@ -15,12 +15,12 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import find_view_classes
+from drf_mcp.introspection.inspection import make_request, negotiate
 from drf_mcp.introspection.locations import place_of
-from drf_mcp.introspection.placeholders import placeholders
+from drf_mcp.introspection.path_kwargs import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import find_class_attribute
 from drf_mcp.introspection.source.trees import get_synchronous_name
-from drf_mcp.introspection.unsent_request import negotiate, unsent_request
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
 
@@ -159,10 +159,10 @@ class Endpoint:
 
     def introspected_view(self) -> APIView:
         """Return an instance of the view to look at, marked so that it knows nobody is asking."""
-        view = self.view(unsent_request(self.method, self.route.path))
+        view = self.view(make_request(self.method, self.route.path))
         view.swagger_fake_view = True  # type: ignore[attr-defined]
         negotiate(view)
-        view.kwargs = placeholders(view, self.route.kwargs)
+        view.kwargs = make_placeholders(view, self.route.kwargs)
         return view
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.inspection import model_of
+from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 from drf_mcp.tools.endpoints import Endpoint
@@ -95,7 +95,11 @@ def find_listed_model(endpoint: Endpoint) -> Any:
     declared = getattr(endpoint.view_class, "queryset", None)
     if declared is not None:
         return getattr(declared, "model", None)
-    return attempt(endpoint.place, lambda: model_of(endpoint.introspected_view()), "", [], None)
+
+    def find_model() -> Any:
+        return Inspection(endpoint.introspected_view(), endpoint.method).model
+
+    return attempt(endpoint.place, find_model, "", [], None)
 
 
 def explain_finder(schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:

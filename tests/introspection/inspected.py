@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_mcp.introspection import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
-from drf_mcp.introspection.unsent_request import negotiate, unsent_request
+from drf_mcp.introspection.inspection import make_request, negotiate
 from tests.introspection.portability import assert_portable
 
 METHODS = {
@@ -21,7 +21,7 @@ METHODS = {
 def view_of(view_class: Any, method: str, action: str | None = None, **initkwargs: Any) -> Any:
     """Return an instance of a view as a route would make it for one method."""
     view = view_class(**initkwargs)
-    view.request = unsent_request(method, "/")
+    view.request = make_request(method, "/")
     view.args, view.kwargs, view.format_kwarg = (), {}, None
     view.swagger_fake_view = True
     negotiate(view)

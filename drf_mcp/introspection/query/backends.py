@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.inspection import GUARD, Inspection, make_request
 from drf_mcp.introspection.openapi import declared_parameters, own_parameters
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import (
@@ -31,7 +31,6 @@ from drf_mcp.introspection.types import (
     Schema,
     join_parameters,
 )
-from drf_mcp.introspection.unsent_request import unsent_request
 
 DECLARE = "get_schema_operation_parameters"
 # What packages declare of their own backends says less than the filter set does.
@@ -278,7 +277,7 @@ class FilterSetParameters:
         if find_package(type(backend), "get_filterset_kwargs") in OWN_PACKAGES:
             return name
         for key in (f"filter[{name.replace('__', '.')}]", f"filter[{name}]"):
-            request: Any = unsent_request(inspection.method, self.view.request.path)
+            request: Any = make_request(inspection.method, self.view.request.path)
             request._request.GET = QueryDict(mutable=True)
             request._request.GET[key] = "1"
             step = partial(backend.get_filterset_kwargs, request, inspection.queryset, self.view)

@@ -1,0 +1,81 @@
+"""What the kwargs of a path name, and values for those of a path that nobody requested."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from functools import partial
+from typing import Any
+
+from django.db import models
+from rest_framework.versioning import NamespaceVersioning, URLPathVersioning
+
+from drf_mcp.introspection.fields.model_fields import ModelValue
+from drf_mcp.introspection.locations import find_declared_model
+from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.types import PathKwarg, PathKwargs
+
+PARENT = re.compile(r"parent_lookup_(?P<lookup>\w+)|(?P<name>\w+)_(?:pk|id)")
+NUMBER, UUID, WORD = "0", str(uuid.UUID(int=0)), "placeholder"
+
+
+class NamedKwarg:
+    """One kwarg of a route, as a view about a model uses it."""
+
+    def __init__(self, view: Any, kwarg: PathKwarg, model: Any) -> None:
+        self.view = view
+        self.kwarg = kwarg
+        self.model = model
+
+    @property
+    def is_version(self) -> bool:
+        versioning = getattr(self.view, "versioning_class", None)
+        return (
+            isinstance(versioning, type)
+            and issubclass(versioning, (URLPathVersioning, NamespaceVersioning))
+            and self.kwarg.name == versioning.version_param
+        )
+
+    @property
+    def names_own_row(self) -> bool:
+        lookup_field = getattr(self.view, "lookup_field", None)
+        name = getattr(self.view, "lookup_url_kwarg", None) or lookup_field
+        return bool(lookup_field) and self.kwarg.name == name
+
+    @property
+    def field(self) -> Any:
+        """The field of the model that the kwarg names, None if it names none."""
+        if self.names_own_row:
+            return ModelValue.at(self.model, self.view.lookup_field).field
+        return self.parent_field
+
+    @property
+    def parent_field(self) -> Any:
+        parent = PARENT.fullmatch(self.kwarg.name)
+        if parent is None or self.model is None:
+            return None
+        return ModelValue.at(self.model, parent["lookup"] or parent["name"]).field
+
+    def get_placeholder(self) -> Any:
+        """Return a value that the route may capture, of the type of the key, and of no row."""
+        field = self.field
+        while getattr(field, "remote_field", None) is not None:
+            field = field.target_field
+        is_uuid = isinstance(field, models.UUIDField)
+        texts = (UUID, NUMBER, WORD) if is_uuid else (NUMBER, UUID, WORD)
+        fitting = (text for text in texts if re.fullmatch(self.kwarg.pattern or ".*", text))
+        text = next(fitting, NUMBER)
+        return text if self.kwarg.converter is None else self.kwarg.converter.to_python(text)
+
+
+def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
+    """Return what a view finds in its kwargs while it is described."""
+    nothing: Any = None
+    model = attempt("", lambda: find_declared_model(view), "", [], nothing)
+    named = {name: NamedKwarg(view, kwarg, model) for name, kwarg in kwargs.items()}
+    return {
+        name: attempt(name, kwarg.get_placeholder, "", [], NUMBER)
+        for name, kwarg in named.items()
+        # Without a version the default one counts.
+        if not attempt(name, partial(getattr, kwarg, "is_version"), "", [], False)
+    }
