@@ -21,7 +21,7 @@ from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.origins import check_media_type, check_origin
 from drf_mcp.browsable.page import Page
 from drf_mcp.dispatch.dispatcher import unexpected
-from drf_mcp.dispatch.errors.parsing import sentence
+from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
 from drf_mcp.option_types.kinds import (
@@ -137,7 +137,7 @@ class MCPView(View):
         try:
             return page.show()
         except APIException as exc:
-            return page.refuse(self.turned_away(exc), str(sentence(exc.detail)))
+            return page.refuse(self.turned_away(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a JSON-RPC message."""
@@ -153,7 +153,7 @@ class MCPView(View):
     def turned_away(self, exc: APIException) -> HttpResponse:
         """Answer 401 with a challenge for a missing or bad credential, else as DRF would."""
         failed = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-        refused = Refused(401 if failed else exc.status_code, str(sentence(exc.detail)))
+        refused = Refused(401 if failed else exc.status_code, ErrorBody(exc.detail).sentence)
         response = self.refused(refused)
         if failed:
             response["WWW-Authenticate"] = self.challenge()

@@ -22,8 +22,9 @@ from django.urls import ResolverMatch
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING
-from drf_mcp.dispatch.errors.blockers import Listings
-from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper, exception_status
+from drf_mcp.dispatch.blockers import Listings
+from drf_mcp.dispatch.errors.exceptions import get_exception_status
+from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.middleware import (
     CallHandler,
     Passage,
@@ -203,8 +204,8 @@ class Dispatcher:
     ) -> Outcome:
         """Return the outcome of an exception that left the view; log an unexpected one."""
         listings = Listings(tool.finders, getattr(request, "caller", None))
-        failure = self.get_error_mapper().from_exception(exc, request_id, listings.named)
-        status = exception_status(exc)
+        failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
+        status = get_exception_status(exc)
         if status >= 500:
             report_crash(tool, request, exc, request_id)
         return self.get_failed_outcome(tool, status, failure, request_id)

@@ -21,7 +21,7 @@ from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
 from rest_framework.response import Response
 
-from drf_mcp.dispatch.errors.mapper import exception_status
+from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
@@ -79,7 +79,7 @@ class Passage:
 
     def substitute_for(self, exc: Exception) -> HttpResponse:
         """Return what middleware further out sees of an exception: the status of Django's page."""
-        self.raised, self.substitute = exc, HttpResponse(status=exception_status(exc))
+        self.raised, self.substitute = exc, HttpResponse(status=get_exception_status(exc))
         return self.substitute
 
 

@@ -19,7 +19,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.dispatcher import unexpected
-from drf_mcp.dispatch.errors.parsing import sentence
+from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc
 from drf_mcp.protocol.constants import (
@@ -177,7 +177,7 @@ class Connection:
 def turned_away(exc: APIException) -> ProtocolError:
     """Return the error for a caller who is not let in; its code is the HTTP status."""
     unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-    return Refused(401 if unknown else exc.status_code, str(sentence(exc.detail)))
+    return Refused(401 if unknown else exc.status_code, ErrorBody(exc.detail).sentence)
 
 
 def refusals(work: Work, error: ProtocolError) -> bytes:

@@ -18,7 +18,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
 from drf_mcp.dispatch.errors import ErrorMapper
-from drf_mcp.dispatch.errors.violations import Rule, broken_rule
+from drf_mcp.dispatch.errors.exceptions import Rule
 from drf_mcp.envelopes import (
     OkEnvelope,
     PlainEnvelope,
@@ -165,7 +165,7 @@ def test_counting_takes_nothing_of_a_quota(products):
 
 
 def test_more_rows_than_a_query_takes_are_not_counted(products, monkeypatch):
-    monkeypatch.setattr("drf_mcp.dispatch.errors.blockers.MOST_KEYS", 0)
+    monkeypatch.setattr("drf_mcp.dispatch.blockers.MOST_KEYS", 0)
     result = products().agent.call("products_destroy", pk=sold().pk)
     assert result.envelope["error"] == REFUSED.format("order lines")
 
@@ -357,7 +357,7 @@ DRIVERS = [
 
 @pytest.mark.parametrize(("cause", "rule"), DRIVERS, ids=map(str, range(len(DRIVERS))))
 def test_the_drivers_code_decides(cause, rule):
-    assert broken_rule(caused(cause)) is rule
+    assert Rule.from_exception(caused(cause)) is rule
     failure = ErrorMapper().from_exception(caused(cause), "req_1")
     assert failure.code == ("INTERNAL_ERROR" if rule is None else "CONFLICT")
     assert "secret" not in failure.message

@@ -11,26 +11,28 @@ from dataclasses import replace
 from http.client import responses
 from typing import Any, Protocol
 
-from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
-from django.http import Http404
-from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import ErrorDetail
 
-from drf_mcp.codes import CAUSES, Category, category_of_code, screaming_code, standard_code
-from drf_mcp.dispatch.errors.parsing import (
-    Path,
-    complains,
-    detail_code,
-    exception_code,
-    exception_context,
-    is_detail,
-    leaves,
-    sentence,
-    unwrapped,
+from drf_mcp.codes import (
+    CAUSES,
+    HANDLING,
+    Category,
+    category_of_code,
+    screaming_code,
+    standard_code,
 )
-from drf_mcp.dispatch.errors.remediation import problem_remedy, remedy, status_advice
-from drf_mcp.dispatch.errors.violations import Blockers, violation_failure
+from drf_mcp.dispatch.errors.body import ErrorBody, ErrorText, unwrap_path
+from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation, get_exception_status
+from drf_mcp.dispatch.errors.remediation import (
+    CODE_REMEDIES,
+    FILE_REMEDIES,
+    OPTIONAL_NULL,
+    PROBLEM_REMEDIES,
+    WHOLE_REMEDIES,
+    get_status_advice,
+)
 from drf_mcp.exceptions import SoftDetail, SoftFailure
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
 
 # Codes of problems that say more than "VALIDATION_ERROR" where every problem has them.
@@ -38,41 +40,31 @@ PROBLEM_CAUSES = {"required": "MISSING_REQUIRED", "unique": "DUPLICATE_ENTRY"}
 # Codes that say nothing: they leave the cause to the status.
 GENERAL_CODES = frozenset({"invalid", "error"})
 RETRY_STATUSES = frozenset({429, 503})
-# The status that Django itself answers with when an exception of this type leaves a view.
-EXCEPTION_STATUSES: dict[type[BaseException], int] = {
-    Http404: 404,
-    PermissionDenied: 403,
-    MultiPartParserError: 400,
-    BadRequest: 400,
-    SuspiciousOperation: 400,
-}
 
 
 class ArgumentLocator(Protocol):
-    """Finds the argument that an error speaks of; see `drf_mcp.tools.arguments.pointers`."""
+    """Finds the argument that an error speaks of; without a subclass, none."""
 
     def knows(self, name: str | int) -> bool:
-        """Return whether an argument stands for this name of the view's."""
+        """Return whether an argument has this name of the view's."""
         return False
 
     def pointer(self, path: Sequence[str | int]) -> str:
-        """Return the JSON pointer into the arguments."""
+        """Return the JSON pointer into the arguments for a path of the view's names."""
         return ""
 
+    # Of the argument at a pointer: the value, masked where secret, and the accepted values.
+
     def received(self, pointer: str) -> Any:
-        """Return the value at a pointer, masked where secret."""
         return MISSING
 
     def accepted(self, pointer: str) -> str | None:
-        """Return in words what would be accepted at a pointer."""
         return None
 
     def optional(self, pointer: str) -> bool:
-        """Return whether what is at a pointer is known to be optional."""
         return False
 
     def is_file(self, pointer: str) -> bool:
-        """Return whether what is at a pointer is known to be a file."""
         return False
 
     def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
@@ -111,11 +103,14 @@ class ErrorMapper:
             data: the body as the view gave it; None if it is no data.
             headers: the response's headers.
         """
-        texts = list(leaves(data))
-        problems = self.get_problems(status, [self.locate(*entry) for entry in texts])
-        message = summary(problems) if problems else sentence(data)
-        context = {**exception_context(texts), **retry_context(status, headers)}
-        error_code = self.get_error_code(status, exception_code(status, data, texts), problems)
+        body = ErrorBody(data)
+        problems = self.get_problems(status, [self.locate(entry) for entry in body.texts])
+        message = self.summarize(problems) if problems else body.sentence
+        context = body.context
+        seconds = headers.get("Retry-After", "") if status in RETRY_STATUSES else ""
+        if seconds.isdigit():
+            context["retry_after_seconds"] = int(seconds)
+        error_code = self.get_error_code(status, body.get_exception_code(status), problems)
         return self.make_failure(error_code, status, message, problems, context)
 
     def from_exception(
@@ -134,29 +129,25 @@ class ErrorMapper:
             name_blockers: names the rows that keep others from being deleted; None names
                 their models.
         """
-        violated = violation_failure(exc, name_blockers)
+        violated = find_violation(exc, name_blockers)
         if violated is not None:
             return violated
-        status = exception_status(exc)
+        status = get_exception_status(exc)
         message = ""
         if status >= 500:
             message = f"An unexpected error occurred. It was logged under the id {request_id}."
         return self.make_failure(self.get_error_code(status, exc=exc), status, message)
 
     def from_soft_failure(self, detail: SoftDetail) -> Failure:
-        """Return the failure of a call that worked and whose answer is no.
-
-        Its code is that of the first message, its category follows the code.
-        """
-        texts = [self.locate(*entry) for entry in leaves(detail.errors)]
+        """Return the failure of a call that worked and whose answer is no."""
+        texts = [self.locate(entry) for entry in ErrorBody(detail.errors).texts]
         problems = tuple(
             replace(problem, remediation=detail.remediation or problem.remediation)
-            for problem in (self.make_problem(path, text) for path, text in texts)
+            for problem in map(self.make_problem, texts)
             if problem.pointer or len(texts) > 1
         )
-        first = texts[0][1] if texts else str(SoftFailure.default_detail)
-        cause = detail_code(first) if texts else SoftFailure.default_code
-        message = problems[0].message if problems else str(first)
+        cause = texts[0].code if texts else SoftFailure.default_code
+        message = texts[0].text if texts else str(SoftFailure.default_detail)
         failure = self.make_failure(self.get_error_code(200, cause), 200, message, problems)
         remediation = detail.remediation or failure.remediation
         return replace(failure, soft=True, remediation=remediation)
@@ -165,7 +156,7 @@ class ErrorMapper:
         """Return the failure of arguments that never became a request."""
         is_malformed = {problem.code for problem in problems} == {"invalid"}
         error_code = "INVALID_FORMAT" if is_malformed else self.get_error_code(400, "", problems)
-        return self.make_failure(error_code, 400, summary(problems), problems)
+        return self.make_failure(error_code, 400, self.summarize(problems), problems)
 
     def from_status(self, status: int, message: str = "") -> Failure:
         """Return the failure of an HTTP status."""
@@ -209,7 +200,37 @@ class ErrorMapper:
         context: Mapping[str, Any] | None = None,
     ) -> str:
         """Return one sentence that tells the caller what to do."""
-        return remedy(error_code, category, problems, context or {}, status_advice(status))
+        seconds = (context or {}).get("retry_after_seconds")
+        if seconds is not None:
+            return f"Wait {seconds} second{'' if seconds == 1 else 's'} before calling again."
+        if problems and category in (Category.VALIDATION, Category.CONFLICT):
+            return problems[0].remediation
+        advice = get_status_advice(status)
+        if advice is not None:
+            return advice.text
+        return CODE_REMEDIES.get(error_code, HANDLING[category].remediation)
+
+    def get_problem_remediation(self, code: str, pointer: str, accepted: str | None) -> str:
+        """Return one sentence that tells the caller what to do about one argument.
+
+        Args:
+            code: the problem's code, such as ``required``.
+            pointer: the JSON pointer of the argument; "" for all arguments.
+            accepted: the values that would be accepted, in words; None if unknown.
+        """
+        name = JSONPointer(pointer).dotted
+        text = PROBLEM_REMEDIES.get(code, "Correct {name}.")
+        if not name:
+            text = WHOLE_REMEDIES.get(code, text)
+        elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
+            text = FILE_REMEDIES[code]
+        elif code == "null" and self.arguments.optional(pointer):
+            text = OPTIONAL_NULL
+        text = text.format(name=f"'{name}'" if name else "the arguments")
+        # Knowing the format does not find a value that is free.
+        if accepted is None or code == "unique":
+            return text
+        return f"{text} Accepted: {accepted}."
 
     def make_failure(
         self,
@@ -219,10 +240,10 @@ class ErrorMapper:
         problems: Sequence[Problem] = (),
         context: Mapping[str, Any] | None = None,
     ) -> Failure:
-        """Return the failure of an error code; the status has a message where none is given."""
+        # The status has a message of its own where nobody else has one.
         category = self.get_category(error_code, status)
         context = context or {}
-        advice = status_advice(status)
+        advice = get_status_advice(status)
         return Failure(
             code=error_code,
             category=category,
@@ -233,67 +254,45 @@ class ErrorMapper:
             recoverable=None if advice is None or problems else advice.recoverable,
         )
 
-    def get_problems(self, status: int, entries: Sequence[tuple[Path, str]]) -> tuple[Problem, ...]:
-        """Return a problem for each text that speaks of an argument, or of all of them."""
-        problems = (
-            self.make_problem(path, text) for path, text in entries if complains(status, path, text)
-        )
-        # A body that only repeats what was sent does not complain of it.
-        return tuple(problem for problem in problems if problem.message != problem.received)
+    def get_problems(self, status: int, entries: Sequence[ErrorText]) -> tuple[Problem, ...]:
+        problems = [self.make_problem(entry) for entry in entries if entry.is_problem(status)]
+        # A body that only repeats the request does not complain of it.
+        return tuple([problem for problem in problems if problem.message != problem.received])
 
-    def make_problem(self, path: Path, text: str) -> Problem:
-        """Return one problem, with the value received and the values accepted."""
-        arguments, pointer = self.arguments, self.arguments.pointer(path)
-        problem = Problem(
-            code=detail_code(text) if is_detail(text) else "invalid",
-            message=str(text),
+    def make_problem(self, entry: ErrorText) -> Problem:
+        arguments, code = self.arguments, entry.code
+        pointer = arguments.pointer(entry.path)
+        is_argument = bool(entry.path and pointer)
+        accepted = arguments.accepted(pointer) if is_argument else None
+        return Problem(
+            code=code,
+            message=str(entry.text),
             pointer=pointer,
-            received=arguments.received(pointer) if path and pointer else MISSING,
-            accepted=arguments.accepted(pointer) if path and pointer else None,
+            received=arguments.received(pointer) if is_argument else MISSING,
+            accepted=accepted,
+            remediation=self.get_problem_remediation(code, pointer, accepted),
         )
-        remediation = problem_remedy(
-            problem,
-            optional=bool(pointer) and arguments.optional(pointer),
-            is_file=bool(pointer) and arguments.is_file(pointer),
-        )
-        return replace(problem, remediation=remediation)
 
-    def locate(self, path: Path, text: str) -> tuple[Path, str]:
-        """Return a text with its path from an argument on, without what a body wraps it in.
-
-        Names that lead to no argument are put before the text.
-        """
-        arguments = self.arguments
-        for start in range(len(path)):
+    def locate(self, entry: ErrorText) -> ErrorText:
+        """Return a text with its path from an argument on, without the names of wrappers."""
+        arguments, path = self.arguments, entry.path
+        for start, name in enumerate(path):
             # An index below a name of the view's counts its own items, not those of the body.
-            is_nested = isinstance(path[start], int) and unwrapped(path[:start])
-            if not is_nested and arguments.knows(path[start]):
-                return path[start:], text
-        rest = unwrapped(path)
-        if arguments.pointer(rest) or not (rest and is_detail(text)):
-            return rest if arguments.pointer(rest) else (), text
-        named = f"{'.'.join(map(str, rest))}: {text}"
-        return (), ErrorDetail(named, detail_code(text))
+            is_nested = isinstance(name, int) and start and unwrap_path(path[:start])
+            if not is_nested and arguments.knows(name):
+                return ErrorText(path[start:], entry.text) if start else entry
+        rest = entry.unwrapped_path
+        if arguments.pointer(rest):
+            return ErrorText(rest, entry.text)
+        if not rest or not entry.has_code:
+            return ErrorText((), entry.text)
+        # Names that lead to no argument still tell a reader what the text is about.
+        named = f"{'.'.join(map(str, rest))}: {entry.text}"
+        return ErrorText((), ErrorDetail(named, entry.code))
 
-
-def exception_status(exc: BaseException) -> int:
-    """Return the HTTP status that Django answers with when an exception leaves a view."""
-    return next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
-
-
-def summary(problems: Sequence[Problem]) -> str:
-    """Return the first problem in a sentence, and how many more there are."""
-    first = problems[0]
-    text = f"Validation failed: {first.path}: {first.message}" if first.path else first.message
-    more = len(problems) - 1
-    if not more:
-        return text
-    return f"{text} ({more} more problem{'s' if more > 1 else ''})"
-
-
-def retry_context(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return ``retry_after_seconds`` where the response says when to come back."""
-    seconds = headers.get("Retry-After", "")
-    if status in RETRY_STATUSES and seconds.isdigit():
-        return {"retry_after_seconds": int(seconds)}
-    return {}
+    def summarize(self, problems: Sequence[Problem]) -> str:
+        problem, more = problems[0], len(problems) - 1
+        text = problem.message
+        if problem.path:
+            text = f"Validation failed: {problem.path}: {text}"
+        return f"{text} ({more} more problem{'s' if more > 1 else ''})" if more else text

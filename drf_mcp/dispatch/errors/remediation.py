@@ -5,12 +5,8 @@ A sentence has to be right for every cause that leads to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from drf_mcp.codes import HANDLING
-from drf_mcp.outcomes import Category, Problem
 
 PROBLEM_REMEDIES = {
     "required": "Provide {name}.",
@@ -34,18 +30,16 @@ PROBLEM_REMEDIES = {
     "not_a_list": "Send a JSON array for {name}.",
     "not_a_dict": "Send a JSON object for {name}.",
 }
+# Where no argument alone is wrong.
 WHOLE_REMEDIES = {
     "null": "Provide the arguments.",
     "unique": "Use another combination of values; this one is taken.",
 }
-"""Where no argument alone is wrong."""
 
 FILE_REMEDIES = {
     "max_length": "Shorten the file name of {name}.",
     "empty": "Send a file that is not empty for {name}.",
 }
-"""Where the argument is a file."""
-
 OPTIONAL_NULL = "Send a value other than null for {name}, or leave it out."
 
 CODE_REMEDIES = {
@@ -77,6 +71,7 @@ NOT_SENT = Advice(
 UNKNOWN_EFFECT = Advice(
     "Find out whether the call took effect; if it did not, try again later.", recoverable=True
 )
+# By the HTTP status, where neither the arguments nor the code say more.
 STATUS_ADVICE: Mapping[int, Advice] = {
     402: Advice("Do not repeat the call: it needs a payment, or another plan.", False),
     405: Advice(CODE_REMEDIES["METHOD_NOT_ALLOWED"]),
@@ -109,10 +104,8 @@ STATUS_ADVICE: Mapping[int, Advice] = {
     505: NOT_SENT,
     511: NOT_SENT,
 }
-"""By the HTTP status, where neither the arguments nor the code tell more."""
-
+# Statuses below 500 for which the advice of their category, or code, is right.
 BY_CATEGORY = frozenset({400, 401, 403, 404, 405, 409, 422, 429})
-"""Statuses below 500 for which the advice of their category, or code, is right."""
 
 UNKNOWN_STATUS = Advice("Do what the message asks for before calling again.")
 UNWRITABLE = Advice(
@@ -122,56 +115,8 @@ UNWRITABLE = Advice(
 )
 
 
-def status_advice(status: int) -> Advice | None:
-    """Return what to do about an HTTP status; None where the category says it."""
+def get_status_advice(status: int) -> Advice | None:
     known = STATUS_ADVICE.get(status)
     if known is None and 400 <= status < 500 and status not in BY_CATEGORY:
         return UNKNOWN_STATUS
     return known
-
-
-def problem_remedy(problem: Problem, *, optional: bool = False, is_file: bool = False) -> str:
-    """Return what to do about one problem.
-
-    Args:
-        problem: the problem.
-        optional: True if the argument may be left out.
-        is_file: True if the argument is a file.
-    """
-    text = PROBLEM_REMEDIES.get(problem.code, "Correct {name}.")
-    if problem.code == "null" and optional:
-        text = OPTIONAL_NULL
-    if is_file:
-        text = FILE_REMEDIES.get(problem.code, text)
-    if not problem.path:
-        text = WHOLE_REMEDIES.get(problem.code, text)
-    text = text.format(name=f"'{problem.path}'" if problem.path else "the arguments")
-    if problem.accepted is None or problem.code == "unique":
-        return text
-    return f"{text} Accepted: {problem.accepted}."
-
-
-def remedy(
-    code: str,
-    category: Category,
-    problems: Sequence[Problem],
-    context: Mapping[str, Any],
-    advice: Advice | None = None,
-) -> str:
-    """Return what to do about a failure.
-
-    Args:
-        code: the error code.
-        category: the kind of failure.
-        problems: what is wrong with the arguments; the first one decides.
-        context: may hold ``retry_after_seconds``.
-        advice: that of the HTTP status; None where it has none of its own.
-    """
-    seconds = context.get("retry_after_seconds")
-    if seconds is not None:
-        return f"Wait {seconds} second{'' if seconds == 1 else 's'} before calling again."
-    if problems and category in (Category.VALIDATION, Category.CONFLICT):
-        return problems[0].remediation
-    if advice is not None:
-        return advice.text
-    return CODE_REMEDIES.get(code, HANDLING[category].remediation)

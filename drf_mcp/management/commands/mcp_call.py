@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
-from drf_mcp.dispatch.errors.parsing import sentence
+from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.management.arguments import arguments_of
@@ -119,7 +119,7 @@ def answer(name: str, arguments: dict[str, Any], options: dict[str, Any]) -> byt
         )
     except APIException as exc:
         raise CommandError(
-            f"{sentence(exc.detail)} Name a user with --user.", returncode=USAGE
+            f"{ErrorBody(exc.detail).sentence} Name a user with --user.", returncode=USAGE
         ) from exc
 
 

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.management.color import no_style
 from rest_framework.exceptions import APIException
 
-from drf_mcp.dispatch.errors.parsing import sentence
+from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.management import reports
@@ -140,7 +140,7 @@ def chosen(name: str | None, username: str | None) -> Mapping[str, Tool]:
     try:
         visibility = Visibility(local_caller(user_or_nobody(username)))
     except APIException as exc:
-        message = f"The endpoint does not let {username} in: {sentence(exc.detail)}"
+        message = f"The endpoint does not let {username} in: {ErrorBody(exc.detail).sentence}"
         raise CommandError(message, returncode=USAGE) from exc
     seen = {tool.name: tool for tool in visibility.of(tools.values())}
     if name is not None and not seen:

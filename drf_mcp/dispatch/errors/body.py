@@ -1,0 +1,224 @@
+"""What the body of an error response says, whatever its shape.
+
+REST framework's own bodies are objects of lists by field; a project's exception
+handler may write anything. Many list objects that each tell of one error: ``{"attr", "detail",
+"code"}``, JSON:API's ``{"source": {"pointer"}, "detail", "code"}``, RFC 9457's ``{"pointer",
+"detail"}`` and pydantic's ``{"loc", "msg", "type"}``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import dropwhile
+from typing import Any
+
+from rest_framework.exceptions import ErrorDetail
+from rest_framework.settings import api_settings
+
+from drf_mcp.codes import CAUSES
+from drf_mcp.json_text import JSONPointer
+
+Path = tuple[str | int, ...]
+
+TEXT_KEYS = ("detail", "message", "msg", "title")
+CODE_KEYS = ("code", "type")
+# Members of an error object that hold a path as dotted names, ``lines.0.quantity``.
+NAME_KEYS = ("attr", "field")
+PLACE_KEYS = frozenset({"loc", "source", "pointer", *NAME_KEYS})
+# The first member of a ``loc``: the part of the request that holds the value.
+REQUEST_PARTS = ("body", "query", "path")
+# JSON:API puts these around the fields of a document.
+DOCUMENT_PARTS = ("attributes", "relationships")
+# pydantic's codes for which REST framework has another word.
+PYDANTIC_CODES = {"missing": "required"}
+INDEX = re.compile(r"\[(\d+)\]")
+
+MESSAGE_KEYS = ("detail", "message", "error", "title", "description", "errors")
+# Names that custom error bodies put around the view's own.
+WRAPPERS = frozenset({*MESSAGE_KEYS, "error_description", "messages", "fields", "data", "details"})
+
+# Names under which an error body classifies or identifies itself, be they arguments as well.
+FACTS = frozenset({"type", "code", "status", "status_code", "error_code", "instance", "request_id"})
+# Statuses whose texts speak of the arguments.
+VALIDATING = frozenset({400, 422})
+
+
+@dataclass(frozen=True)
+class ErrorText:
+    """One text of an error body.
+
+    Attributes:
+        path: the names and indexes that lead to the text.
+        text: the text, an ErrorDetail where the view's own exception survived.
+    """
+
+    path: Path
+    text: str
+
+    @property
+    def has_code(self) -> bool:
+        return isinstance(self.text, ErrorDetail)
+
+    @property
+    def code(self) -> str:
+        """The code of an ErrorDetail, "invalid" for any other text."""
+        return str(getattr(self.text, "code", None) or "invalid")
+
+    @property
+    def unwrapped_path(self) -> Path:
+        """The path without the names that custom error bodies wrap it in."""
+        return unwrap_path(self.path)
+
+    def is_problem(self, status: int) -> bool:
+        """Return whether the text says what is wrong with the arguments."""
+        if status not in VALIDATING:
+            return status < 500 and bool(self.path) and self.has_code
+        if self.has_code:
+            return bool(self.path) or self.code not in CAUSES
+        # A single word under such a name is a code or an address, and no sentence.
+        is_fact = self.path[-1:] and self.path[-1] in FACTS and len(self.text.split()) == 1
+        return bool(self.path) and not is_fact
+
+
+class ErrorBody:
+    """The body of an error response, or the detail of an APIException.
+
+    Args:
+        data: the body as the view gave it; None if it is no data.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    @functools.cached_property
+    def texts(self) -> list[ErrorText]:
+        """Each text of the body."""
+        return list(self._find_texts(self.data, ()))
+
+    @property
+    def sentence(self) -> str:
+        """What the body says for people, "" if nothing."""
+        return str(self._find_sentence(self.data))
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What exceptions say beside their messages."""
+        contexts = (getattr(entry.text, "context", None) for entry in self.texts)
+        return {name: value for context in contexts if context for name, value in context.items()}
+
+    def get_exception_code(self, status: int) -> str:
+        """Return the code of the exception, as against those of its problems; "" if none."""
+        validating = status in VALIDATING
+        # A validation error's texts about the arguments are in lists, those of others alone.
+        alone = list(self.data.values()) if isinstance(self.data, (dict, Mapping)) else []
+        for entry in self.texts:
+            if entry.has_code and not (validating and entry.unwrapped_path):
+                if not validating or entry.code in CAUSES:
+                    return entry.code
+                if any(entry.text is value for value in alone):
+                    return entry.code
+        return ""
+
+    def _find_texts(self, data: Any, path: Path) -> Iterator[ErrorText]:
+        if isinstance(data, str):
+            if data.strip():
+                yield ErrorText(path, data)
+        elif isinstance(data, (dict, Mapping)):
+            whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
+            error = ErrorObject(data)
+            if error.path is not None and error.text is not None:
+                yield ErrorText(tuple(p for p in error.path if p not in whole), error.text)
+                return
+            for key, value in data.items():
+                # An argument may be called "detail" too; its own errors are in a list.
+                is_general = key in whole or (key in WRAPPERS and isinstance(value, str))
+                yield from self._find_texts(value, path if is_general else (*path, key))
+        elif isinstance(data, (list, tuple)):
+            for index, item in enumerate(data):
+                text = item if isinstance(item, str) else ErrorObject.read_unplaced(item)
+                if text is None:
+                    yield from self._find_texts(item, (*path, index))
+                else:
+                    yield from self._find_texts(text, path)
+
+    def _find_sentence(self, data: Any) -> str:
+        parts: Iterable[Any] = ()
+        if isinstance(data, Mapping):
+            parts = (data.get(key) for key in MESSAGE_KEYS)
+        elif isinstance(data, (list, tuple)):
+            parts = data
+        found = next(filter(None, map(self._find_sentence, parts)), "")
+        return found or next((entry.text for entry in self._find_texts(data, ())), "")
+
+
+class ErrorObject:
+    """An object of an error body that tells of one error, in one of the common forms."""
+
+    def __init__(self, members: Mapping[str, Any]) -> None:
+        self.members = members
+
+    @classmethod
+    def read_unplaced(cls, data: Any) -> ErrorDetail | None:
+        """Return the text of an object that names a code and no place; None for others.
+
+        REST framework's own ``get_full_details`` writes them.
+        """
+        if not isinstance(data, (dict, Mapping)) or not isinstance(data.get("code"), str):
+            return None
+        error = cls(data)
+        return error.text if error.path is None else None
+
+    @functools.cached_property
+    def path(self) -> Path | None:
+        """The path that the object names, None if it names none."""
+        members = self.members
+        if PLACE_KEYS.isdisjoint(members):
+            return None
+        loc, source = members.get("loc"), members.get("source")
+        if isinstance(loc, (list, tuple)):
+            path = tuple(part if isinstance(part, int) else str(part) for part in loc)
+            return path[1:] if path[:1] and path[0] in REQUEST_PARTS else path
+        if isinstance(source, Mapping) and isinstance(source.get("pointer"), str):
+            return self._without_document(self._read_pointer(source["pointer"]))
+        if isinstance(source, Mapping) and isinstance(source.get("parameter"), str):
+            return (source["parameter"],)
+        if isinstance(members.get("pointer"), str):
+            return self._read_pointer(members["pointer"])
+        # Null stands for the request as a whole.
+        names = [members[key] or "" for key in NAME_KEYS if key in members]
+        if not names or not isinstance(names[0], str):
+            return None
+        return self._read_names(INDEX.sub(r".\1", names[0]).split("."))
+
+    @functools.cached_property
+    def text(self) -> ErrorDetail | None:
+        """What the object says, with its code; None if it says nothing."""
+        members = self.members
+        texts = [members[key] for key in TEXT_KEYS if isinstance(members.get(key), str)]
+        text = next((text for text in texts if text.strip()), None)
+        if text is None:
+            return None
+        # Codes are words. A type may be a URL as well, and a number says nothing.
+        codes = [members[key] for key in CODE_KEYS if isinstance(members.get(key), str)]
+        words = (code for code in codes if code.replace("-", "_").isidentifier())
+        code = next(words, str(getattr(text, "code", None) or "invalid"))
+        return ErrorDetail(text, PYDANTIC_CODES.get(code, code))
+
+    def _read_pointer(self, pointer: str) -> Path:
+        # RFC 9457 writes a pointer as the fragment of a URI.
+        path = pointer.removeprefix("#") if "/" in pointer else f"/{pointer}"
+        return self._read_names(JSONPointer(path).path)
+
+    def _read_names(self, names: Iterable[str]) -> Path:
+        return tuple(int(name) if name.isdecimal() else name for name in names if name)
+
+    def _without_document(self, path: Path) -> Path:
+        fields = path[1:] if path[:1] == ("data",) else path
+        return fields[1:] if fields[:1] and fields[0] in DOCUMENT_PARTS else fields
+
+
+def unwrap_path(path: Path) -> Path:
+    return tuple(dropwhile(lambda part: isinstance(part, int) or part in WRAPPERS, path))

@@ -1,0 +1,124 @@
+"""Exceptions that leave a view: their HTTP status, and the rule of the database they tell of."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Collection
+from typing import Any
+
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
+from django.db import IntegrityError
+from django.db.models import Model
+from django.db.models.deletion import ProtectedError, RestrictedError
+from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
+
+from drf_mcp.introspection.text import listing, model_names
+from drf_mcp.outcomes import Category, Failure
+
+# The status that Django itself answers with when an exception of this type leaves a view.
+EXCEPTION_STATUSES: dict[type[BaseException], int] = {
+    Http404: 404,
+    PermissionDenied: 403,
+    MultiPartParserError: 400,
+    BadRequest: 400,
+    SuspiciousOperation: 400,
+}
+
+
+class Blockers(dict[type[Model], tuple[Any, ...]]):
+    """The primary keys of the rows that keep others from being deleted, by model."""
+
+    @classmethod
+    def from_exception(cls, exc: ProtectedError | RestrictedError) -> Blockers:
+        objects = getattr(exc, "protected_objects", None) or getattr(exc, "restricted_objects", ())
+        rows: dict[type[Model], list[Any]] = {}
+        # A view of the project's own may raise it with anything, such as a queryset not yet run.
+        for row in objects if isinstance(objects, Collection) else ():
+            if isinstance(row, Model):
+                rows.setdefault(type(row), []).append(row.pk)
+        models = sorted(rows, key=lambda model: model._meta.label)
+        return cls({model: tuple(rows[model]) for model in models})
+
+    @property
+    def names(self) -> str:
+        return listing(map(model_names, self))
+
+
+class Rule(enum.Enum):
+    """What a driver's error code says was broken: the message, and what to do."""
+
+    UNIQUE = (
+        "A value that has to be unique is taken.",
+        "Read which objects exist: use the one that has these values, or send other values.",
+    )
+    REFERENCE = (
+        "A reference between objects would be broken.",
+        "Check that every object that the arguments identify exists, and that nothing refers to"
+        " an object that would be deleted; then decide whether to call again.",
+    )
+
+    @classmethod
+    def from_exception(cls, exc: IntegrityError) -> Rule | None:
+        """Return the rule that the driver's own code names; None if it names none of these."""
+        cause: Any = exc.__cause__
+        if cause is None:
+            return None
+        code: Any = cause.args[0] if cause.args else None
+        if isinstance(code, int):
+            return MYSQL_CODES.get(code)
+        if hasattr(code, "full_code"):
+            return ORACLE_CODES.get(code.code)
+        sqlstate = getattr(cause, "sqlstate", None) or getattr(cause, "pgcode", None)
+        if sqlstate is not None:
+            return SQLSTATES.get(sqlstate)
+        if hasattr(cause, "sqlite_errorcode"):
+            return SQLITE_CODES.get(cause.sqlite_errorcode)
+        if type(cause).__module__ == "sqlite3":
+            return SQLITE_TEXTS.get(str(code).partition(":")[0])
+        return None
+
+
+# Restrict, foreign key and unique violation (PostgreSQL, appendix A).
+SQLSTATES = {"23001": Rule.REFERENCE, "23503": Rule.REFERENCE, "23505": Rule.UNIQUE}
+# SQLITE_CONSTRAINT_FOREIGNKEY, _PRIMARYKEY, _UNIQUE and _ROWID.
+SQLITE_CODES = {787: Rule.REFERENCE, 1555: Rule.UNIQUE, 2067: Rule.UNIQUE, 2579: Rule.UNIQUE}
+# What SQLite says on Python 3.10, whose driver does not give the code.
+SQLITE_TEXTS = {
+    "FOREIGN KEY constraint failed": Rule.REFERENCE,
+    "UNIQUE constraint failed": Rule.UNIQUE,
+}
+# ER_DUP_ENTRY, then rows that are referred to and references to no row.
+MYSQL_CODES = {1062: Rule.UNIQUE, **dict.fromkeys((1216, 1217, 1451, 1452), Rule.REFERENCE)}
+# ORA-00001, ORA-02291 and ORA-02292.
+ORACLE_CODES = {1: Rule.UNIQUE, 2291: Rule.REFERENCE, 2292: Rule.REFERENCE}
+
+
+def find_violation(
+    exc: BaseException, name_blockers: Callable[[Blockers], str] | None = None
+) -> Failure | None:
+    """Return the failure of a call that broke a rule of the database; None for any other.
+
+    Args:
+        exc: the exception that left the view.
+        name_blockers: names the rows that keep others from being deleted; None names their
+            models.
+    """
+    if isinstance(exc, (ProtectedError, RestrictedError)):
+        blockers = Blockers.from_exception(exc)
+        names = blockers.names or "other objects"
+        shown = name_blockers(blockers) if name_blockers else ""
+        message = f"The deletion was refused: {shown or names} depend on what would be deleted."
+        remediation = (
+            f"Delete the {names} first or let them refer to something else, if that is wanted;"
+            " then call again."
+        )
+    elif isinstance(exc, IntegrityError) and (rule := Rule.from_exception(exc)):
+        message, remediation = rule.value
+    else:
+        return None
+    return Failure("CONFLICT", Category.CONFLICT, message, remediation)
+
+
+def get_exception_status(exc: BaseException) -> int:
+    return next(filter(None, map(EXCEPTION_STATUSES.get, type(exc).__mro__)), 500)
