@@ -10,9 +10,9 @@ from rest_framework.serializers import BaseSerializer
 from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
-from drf_mcp.introspection.request_body.describer import NONE, request_body
-from drf_mcp.introspection.request_body.handling import inside
-from drf_mcp.introspection.request_body.unlisted import with_unlisted
+from drf_mcp.introspection.request_body.declared import CompletedBody
+from drf_mcp.introspection.request_body.describer import NONE, RequestBody
+from drf_mcp.introspection.request_body.handling import walk_fields
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import (
     FLAG,
@@ -54,7 +54,7 @@ def body_for_anybody(inspection: Inspection) -> Body:
     own = inspection.again()
     own.heeds_request = False
     known = attempt(inspection.place, lambda: body_for_all(own), "", [], NONE)
-    return with_unlisted(body, known)
+    return CompletedBody(body, known).get_body()
 
 
 def body_for_all(inspection: Inspection) -> Body:
@@ -76,7 +76,7 @@ def body_for_all(inspection: Inspection) -> Body:
 
 def body_of(inspection: Inspection) -> Body:
     """Return the body that this caller may send, under the keys that clients use."""
-    body = request_body(inspection)
+    body = RequestBody(inspection).get_body()
     return inspection.attempt(lambda: Renaming(inspection.view).body(body), RENAMED, body)
 
 
@@ -111,7 +111,7 @@ def makes_others(inspection: Inspection, makes_alike: Sameness) -> bool:
     serializer = inspection.serializer
     return not (serializer is None or SharedDescription(serializer).is_kept) and any(
         isinstance(field, BaseSerializer) and not makes_alike(type(field), FIELD_MAKERS)
-        for _, field in inside(serializer)
+        for _, field in walk_fields(serializer)
     )
 
 

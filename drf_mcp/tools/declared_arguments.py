@@ -8,7 +8,7 @@ from typing import Any
 
 from drf_mcp.introspection.names import portable_name
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.request_body.handling import schema_handling
+from drf_mcp.introspection.request_body.handling import SchemaHandling
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
 from drf_mcp.tools.mirrored import KEYWORD
 from drf_mcp.tools.options import ToolOptions
@@ -71,7 +71,7 @@ class DeclaredArguments:
 
     def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
         """Return the handling of a declared member; its type may say that it is no file."""
-        declared = schema_handling(dict(schema))
+        declared = SchemaHandling(schema).get_handling()
         uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
         if "type" not in schema:
             uploads = dict(known.uploads)

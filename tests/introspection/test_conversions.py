@@ -10,7 +10,7 @@ from rest_framework import generics
 from rest_framework import serializers as s
 
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.request_body.handling import handling_of
+from drf_mcp.introspection.request_body.handling import FieldHandling
 from drf_mcp.introspection.source.overrides import converts_like_drf
 from tests.introspection.inspected import by_name, described, schemas
 
@@ -281,5 +281,5 @@ def test_file_that_is_handed_over_is_an_upload():
         def to_internal_value(self, data):
             return data
 
-    assert handling_of(Checked(), takes_json=True).uploads
-    assert not handling_of(Text(), takes_json=True).uploads
+    assert FieldHandling(Checked(), takes_json=True).get_handling().uploads
+    assert not FieldHandling(Text(), takes_json=True).get_handling().uploads

@@ -9,7 +9,7 @@ from rest_framework import generics, serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.request_body.handling import handling_of, schema_handling
+from drf_mcp.introspection.request_body.handling import FieldHandling, SchemaHandling
 from drf_mcp.introspection.types import PLAIN, Relation, Upload
 from tests.introspection.inspected import by_name, described
 
@@ -40,7 +40,7 @@ class OwnFile(serializers.FileField):
 
 def handled(name, takes_json=True):
     """Return what has to be known of one field of an account."""
-    return handling_of(Account().fields[name], takes_json=takes_json)
+    return FieldHandling(Account().fields[name], takes_json=takes_json).get_handling()
 
 
 def test_plain_text_needs_nothing_to_be_known():
@@ -70,8 +70,8 @@ def test_files_are_known_with_what_they_have_to_be():
 
 def test_a_file_field_that_reads_by_itself_gets_text_where_the_view_takes_json():
     field = OwnFile()
-    assert handling_of(field, takes_json=True).uploads == {}
-    assert handling_of(field, takes_json=False).uploads == {(): Upload()}
+    assert FieldHandling(field, takes_json=True).get_handling().uploads == {}
+    assert FieldHandling(field, takes_json=False).get_handling().uploads == {(): Upload()}
 
 
 def test_forms_know_parts_json_and_null():
@@ -93,7 +93,7 @@ def test_a_schema_alone_tells_of_files_and_secrets():
             "codes": {"type": "array", "items": {"type": "string", "writeOnly": True}},
         },
     }
-    handling = schema_handling(schema)
+    handling = SchemaHandling(schema).get_handling()
     assert handling.uploads == {("scan",): Upload()}
     assert handling.secrets == {("codes", "*")}
     assert handling.forms == {(): "parts", ("codes",): "parts"}
@@ -115,13 +115,13 @@ class Lenient(Pictures):
 
 def test_extensions_of_a_validator_that_judges_as_djangos_are_told_and_kept():
     field = serializers.FileField(validators=[Pictures()])
-    assert handling_of(field, takes_json=True).uploads[()].extensions == ("png",)
+    assert FieldHandling(field, takes_json=True).get_handling().uploads[()].extensions == ("png",)
     assert "File types: png." in DescribedField(field).input_schema["description"]
 
 
 def test_extensions_of_a_validator_that_judges_otherwise_are_neither():
     field = serializers.FileField(validators=[Lenient()])
-    assert handling_of(field, takes_json=True).uploads[()].extensions == ()
+    assert FieldHandling(field, takes_json=True).get_handling().uploads[()].extensions == ()
     assert "png" not in DescribedField(field).input_schema["description"]
 
 
@@ -171,7 +171,7 @@ SECRET = {
 def written_only(make):
     """Return what has to be known of a write-only member."""
     holder = type("Holder", (serializers.Serializer,), {"member": make(write_only=True)})
-    return handling_of(holder().fields["member"], takes_json=True)
+    return FieldHandling(holder().fields["member"], takes_json=True).get_handling()
 
 
 @pytest.mark.parametrize("make", SPOKEN.values(), ids=SPOKEN)
@@ -217,7 +217,7 @@ def test_the_items_decide_over_a_list(many):
     ],
 )
 def test_an_annotated_schema_is_judged_alike(schema, secrets):
-    assert schema_handling(schema).secrets == secrets
+    assert SchemaHandling(schema).get_handling().secrets == secrets
 
 
 SECRET_NAMES = ["password", "passcode", "pin", "pin_code", "my_pin", "otp", "otp_code", "apiKey"]

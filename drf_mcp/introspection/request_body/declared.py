@@ -1,40 +1,88 @@
-"""Bodies that people wrote down as a schema."""
+"""Bodies that people wrote down, and the members that they left out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.request_body.handling import schema_handling
+from drf_mcp.introspection.request_body.handling import SchemaHandling
 from drf_mcp.introspection.types import PLAIN, Body, Handling, Parameter, Schema, Upload
 
 
-def written_body(inspection: Inspection, schema: Schema) -> Body:
-    """Return the body that a schema describes, its references resolved.
+class DeclaredBody:
+    """The body that a schema without references describes."""
 
-    Of a choice between several objects the body takes the members of each.
+    def __init__(self, inspection: Inspection, schema: Schema) -> None:
+        self.inspection = inspection
+        self.schema = PortableWriter(schema).combine() if "allOf" in schema else schema
+
+    def get_body(self) -> Body:
+        """Return the body; of a choice between objects it takes the members of each."""
+        schema, shaped = self.schema, self.inspection.shaped
+        choices = schema.get("oneOf") or schema.get("anyOf")
+        if choices:
+            bodies = (type(self)(self.inspection, choice).get_body() for choice in choices)
+            return reduce(Body.union, bodies)
+        if schema.get("type") == "array":
+            handling = SchemaHandling(schema).get_handling()
+            return Body("list", schema=shaped(schema), handling=handling)
+        if not schema.get("properties"):
+            handling = Handling({(): Upload()}) if schema.get("format") == "binary" else PLAIN
+            return Body("open", schema=shaped(schema), handling=handling)
+        return Body("object", fields=tuple(self.get_fields(schema["properties"])))
+
+    def get_fields(self, members: Mapping[str, Schema]) -> Iterator[Parameter]:
+        required = () if self.inspection.method == "PATCH" else self.schema.get("required", ())
+        for name, member in members.items():
+            handling = SchemaHandling(member).get_handling()
+            shaped = self.inspection.shaped(member)
+            yield Parameter(name, shaped, name in required, handling=handling)
+
+
+class CompletedBody:
+    """A body as people wrote it, with the members which the view's own code takes besides.
+
+    Args:
+        body: the body as people wrote it.
+        own: the body that the view's own code reads.
     """
-    if "allOf" in schema:
-        schema = PortableWriter(schema).combine()
-    choices = schema.get("oneOf") or schema.get("anyOf")
-    if choices:
-        return reduce(Body.union, (written_body(inspection, choice) for choice in choices))
-    if schema.get("type") == "array":
-        return Body("list", schema=inspection.shaped(schema), handling=schema_handling(schema))
-    if not schema.get("properties"):
-        handling = Handling({(): Upload()}) if schema.get("format") == "binary" else PLAIN
-        return Body("open", schema=inspection.shaped(schema), handling=handling)
-    required = () if inspection.method == "PATCH" else schema.get("required", ())
-    return Body(
-        "object",
-        fields=tuple(
-            Parameter(
-                name,
-                inspection.shaped(member),
-                name in required,
-                handling=schema_handling(member),
-            )
-            for name, member in schema["properties"].items()
-        ),
-    )
+
+    def __init__(self, body: Body, own: Body) -> None:
+        self.body = body
+        self.own = own
+        self.fields = {field.name: field for field in own.fields}
+
+    def get_body(self) -> Body:
+        """Return the body; members that nobody wrote down are taken, and not listed."""
+        body, own = self.body, self.own
+        keys = {**own.keys, **body.keys}
+        if body.kind == "open":
+            handling = reduce(Handling.union, self.get_handlings(), body.handling)
+            return replace(body, handling=handling, keys=keys)
+        if body.kind == "object" and own.kind in ("list", "either"):
+            body = body.union(replace(own, kind="list", fields=()))
+        if body.kind == "none" and own.kind == "open":
+            body = replace(body, schema=own.schema, handling=own.handling)
+        if body.kind in ("list", "either"):
+            body = replace(body, handling=body.handling.union(own.handling))
+        listed = tuple(map(self.complete_field, body.fields))
+        return replace(body, fields=(*listed, *self.get_unlisted(body)), keys=keys)
+
+    def get_handlings(self) -> Iterator[Handling]:
+        yield self.own.handling
+        for field in self.own.fields:
+            yield field.handling.under(field.name)
+
+    def complete_field(self, field: Parameter) -> Parameter:
+        own = self.fields.get(field.name, field).handling
+        uploads = {place: upload for place, upload in own.uploads.items() if upload.sure}
+        return replace(field, handling=field.handling.union(replace(own, uploads=uploads)))
+
+    def get_unlisted(self, body: Body) -> Iterator[Parameter]:
+        listed = {field.name for field in body.fields}
+        for name, field in self.fields.items():
+            if name not in listed:
+                yield replace(field, required=False, listed=False)

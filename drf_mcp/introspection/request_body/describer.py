@@ -1,254 +1,207 @@
-"""Request bodies: the serializer that takes them, and its fields."""
+"""Request bodies: who reads them, and what they hold."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
-from drf_mcp.introspection.request_body.declared import written_body
-from drf_mcp.introspection.request_body.fields import OPEN, described
-from drf_mcp.introspection.request_body.files import (
-    MAYBE,
-    any_member,
-    key_members,
-    reads_files_by_key,
-    whole_file,
-    with_readable_files,
+from drf_mcp.introspection.request_body.declared import DeclaredBody
+from drf_mcp.introspection.request_body.fields import (
+    ANY_FILE,
+    OPEN,
+    KeyParameters,
+    SerializerBody,
+    get_file_parameter,
 )
-from drf_mcp.introspection.request_body.parsers import (
-    document,
-    json_parser,
-    reads_whole_file,
-    refuses_members,
-    text_parser,
-)
-from drf_mcp.introspection.request_body.serializer import (
-    constructed,
-    in_context,
-    inherits_serializer,
-    input_serializer,
-    meant_for,
-    of_rows,
-)
+from drf_mcp.introspection.request_body.parsers import ViewParsers
+from drf_mcp.introspection.request_body.serializer import InputSerializer
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.handlers import SerializerCall
-from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import listing
 from drf_mcp.introspection.types import UNSAID, Body, Finding
 
+METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
 ANYTHING = "The request body, any JSON value."
 PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
+PARSE_FILES = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 DOCUMENT = (
     "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
 )
 
 
-def request_body(inspection: Inspection) -> Body:
-    """Return the body that the handler takes: what people wrote of it, or what it reads."""
-    if inspection.method not in ("POST", "PUT", "PATCH", "DELETE") or deletes_alone(inspection):
-        return NONE
-    inspection.written = written = written_request(inspection)
-    if written is UNSAID:
-        body = unwritten_body(inspection)
-    elif isinstance(written, BaseSerializer):
-        body = serializer_body(inspection, in_context(written, inspection.view))
-    else:
-        body = NONE if written is None else written_body(inspection, written)
-    if () in body.handling.uploads and reads_whole_file(inspection.view):
-        body = whole_file()
-    if inspection.method == "DELETE" and inspection.shares_handler:
-        fields = (replace(parameter, required=False) for parameter in body.fields)
-        body = replace(body, fields=tuple(fields))
-    return in_document(inspection, with_readable_files(inspection, body))
+class RequestBody:
+    """The body that a handler takes: what people wrote of it, or what the handler reads."""
 
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.view: Any = inspection.view
+        self.method = inspection.method
+        self.parsers = ViewParsers(inspection.view)
 
-def deletes_alone(inspection: Inspection) -> bool:
-    """Return True for a DELETE that can read no body, whatever was written.
+    def get_body(self) -> Body:
+        """Return the body, as the view's parsers read it."""
+        if self.method not in METHODS or self.ignores_declaration:
+            return NONE
+        declared = self.inspection.written = self.get_declaration()
+        if declared is UNSAID:
+            body = self.get_undeclared_body()
+        elif isinstance(declared, BaseSerializer):
+            body = self.get_serializer_body(self.serializer.adopt(declared))
+        else:
+            body = NONE if declared is None else DeclaredBody(self.inspection, declared).get_body()
+        if () in body.handling.uploads and self.parsers.reads_whole_file:
+            body = self.get_whole_file()
+        if self.method == "DELETE" and self.inspection.shares_handler:
+            body = replace(body, fields=tuple(replace(f, required=False) for f in body.fields))
+        return self.get_document(self.keep_readable_files(body))
 
-    drf-spectacular gives a DELETE none, so that what is written there goes unnoticed.
-    """
-    reading = inspection.reading
-    return inspection.method == "DELETE" and reading is not None and reading.ignores_body
+    @cached_property
+    def serializer(self) -> InputSerializer:
+        return InputSerializer(self.inspection)
 
+    @cached_property
+    def keys(self) -> KeyParameters:
+        return KeyParameters(self.inspection)
 
-def in_document(inspection: Inspection, body: Body) -> Body:
-    """Return the body as the document that the view's parsers read, if they read no other."""
-    text = None if () in body.handling.uploads else text_parser(inspection.view)
-    if text is not None and body.kind != "none":
-        media_type = str(text.media_type)
-        inspection.find(f"The view reads no JSON, but {media_type}.", PARSE_JSON)
-        return document(body, media_type, as_text=True)
-    # One that cannot be asked is found again when it is asked what it renames.
-    view, found = inspection.view, list[Finding]()
-    refusal = attempt(inspection.place, lambda: refuses_members(view, body), "", found, "")
-    if not refusal:
-        return body
-    inspection.find(f"The view's parser reads documents of its own: {refusal}", DOCUMENT)
-    media_type = str(json_parser(inspection.view).media_type)
-    return document(body, media_type, as_text=False)
+    @property
+    def ignores_declaration(self) -> bool:
+        # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
+        return self.method == "DELETE" and self.ignores_body
 
+    @property
+    def ignores_body(self) -> bool:
+        reading = self.inspection.reading
+        return reading is not None and reading.ignores_body
 
-def written_request(inspection: Inspection) -> Any:
-    """Return what people wrote to be the request; `UNSAID` if they wrote nothing."""
-    if inspection.annotations is None or not inspection.heeds_request:
-        return UNSAID
-    return inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
+    def get_declaration(self) -> Any:
+        """Return what people wrote to be the request; `UNSAID` if they wrote nothing."""
+        inspection = self.inspection
+        if inspection.annotations is None or not inspection.heeds_request:
+            return UNSAID
+        return inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
 
+    def get_undeclared_body(self) -> Body:
+        """Return the body that the handler is seen to read."""
+        serializer = self.serializer
+        if self.takes_nothing:
+            return NONE
+        if self.parsers.reads_whole_file:
+            return self.get_whole_file()
+        if serializer.call is None and self.keys.are_files and not serializer.is_inherited:
+            return Body("object", fields=self.keys.get_parameters())
+        found = serializer.get_serializer()
+        if found is None:
+            return self.get_unknown_body()
+        partial = self.requires_nothing
+        rows = serializer.get_row_serializer(found)
+        several = None if rows is None else self.get_serializer_body(rows, partial=partial)
+        body = self.get_serializer_body(found, partial=partial)
+        if several is not None:
+            return body.union(several)
+        return self.add_row_fields(body)
 
-def unwritten_body(inspection: Inspection) -> Body:
-    """Return the body that a view takes of which nothing was written down."""
-    if takes_nothing(inspection):
-        return NONE
-    return whole_file() if reads_whole_file(inspection.view) else read_body(inspection)
+    @property
+    def takes_nothing(self) -> bool:
+        # An extra action takes no body if nothing in its source can read one: it must not ask for
+        # the fields of a serializer that it merely inherits, or uses only to answer.
+        if self.method == "DELETE":
+            reading = self.inspection.reading
+            return reading is None or not reading.reads_body
+        return self.inspection.is_extra_action and self.ignores_body
 
+    @property
+    def requires_nothing(self) -> bool:
+        """Whether nothing is known to be required of the caller.
 
-def read_body(inspection: Inspection) -> Body:
-    """Return the body that the handler is seen to read."""
-    call = constructed(inspection)
-    if call is None and reads_files_by_key(inspection) and not inherits_serializer(inspection):
-        return Body("object", fields=key_members(inspection))
-    serializer = input_serializer(inspection, call)
-    if serializer is None or (call is None and stands_for_nothing(inspection, serializer)):
-        return unread_body(inspection)
-    partial = requires_nothing(inspection, call)
-    rows = serializer_of_rows(inspection, call, serializer)
-    if rows is None:
-        body = serializer_body(inspection, serializer, partial=partial)
-        return with_rest_of_rows(inspection, call, body)
-    several = serializer_body(inspection, rows, partial=partial)
-    return serializer_body(inspection, serializer, partial=partial).union(several)
+        The serializer may be one of a partial update, may read what the handler made of the body,
+        or may never be made. Where the handler does not tell, it is a partial one for a PATCH.
+        """
+        call, reading = self.serializer.call, self.inspection.reading
+        if (call is not None and call.partial) or "partial_update" in self.inspection.calls:
+            return True
+        if call is None and reading is not None:
+            makes_serializer = reading.serializer_calls or "get_serializer" in reading.calls
+            if reading.reads_parts or (reading.reads_keys_alone and not makes_serializer):
+                return True
+        is_unclear = call is None or call.partial is None or call.serializer_class is None
+        return is_unclear and self.method == "PATCH"
 
+    def get_unknown_body(self) -> Body:
+        """Return the body that no serializer reads: none, or any, with the keys read of it."""
+        if self.ignores_body:
+            return NONE
+        members, handling = self.keys.get_parameters(), self.keys.get_any_handling()
+        if members:
+            words = f"The handler reads {listing(member.name for member in members)}"
+        else:
+            names = self.inspection.attempt(self.serializer.get_intended_names, GUARD, "")
+            words = f"Meant to be an object with {names}" if names else ""
+        form = ANY_FILE if handling.uploads else ""
+        for member in members:
+            handling = member.handling.under(member.name).union(handling)
+        schema = explain({}, ANYTHING, words, form) if words or form else {}
+        # Beside what people wrote of the body the keys are members of their own.
+        beside = () if self.inspection.heeds_request else members
+        return Body("open", fields=beside, schema=schema, handling=handling)
 
-def stands_for_nothing(inspection: Inspection, serializer: Any) -> bool:
-    """Return True if a serializer without input is there, and the handler reads a whole body."""
-    reading = inspection.reading
-    reads_whole = reading is not None and reading.reads_whole
-    return reads_whole and isinstance(serializer, Serializer) and not FieldNode(serializer).sendable
+    def get_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
+        """Return the body that a serializer reads.
 
+        Args:
+            serializer: the serializer.
+            partial: nothing is required; by default of a PATCH.
+        """
+        if self.method == "PATCH" if partial is None else partial:
+            part = serializer
+            while part is not None:
+                part.partial = True
+                part = part.child if isinstance(part, ListSerializer) else None
+        self.inspection.serializer = serializer
+        body = SerializerBody(self.inspection, serializer)
+        return self.inspection.attempt(body.get_body, GUARD, OPEN)
 
-def requires_nothing(inspection: Inspection, call: SerializerCall | None) -> bool:
-    """Return True if nothing is known to be required of the caller.
+    def add_row_fields(self, body: Body) -> Body:
+        # A handler that reads rows with a serializer of its own, such as one of their keys, and
+        # gives parts of them to the view's, takes rows with the fields of both.
+        call, reading = self.serializer.call, self.inspection.reading
+        is_narrow = body.kind == "list" and call is not None and call.serializer_class is not None
+        if not is_narrow or reading is None or not reading.reads_parts:
+            return body
+        step = self.inspection.attempt
+        own = step(lambda: self.view.get_serializer(many=True), GUARD, None)
+        return body if own is None else body.with_members_of_rows(self.get_serializer_body(own))
 
-    The serializer may be one of a partial update, may read what the handler made of the body,
-    or may never be made. Where the handler does not tell, it is a partial one for a PATCH.
-    """
-    if (call is not None and call.partial) or "partial_update" in inspection.calls:
-        return True
-    if call is None and (alters_body(inspection) or makes_none(inspection)):
-        return True
-    untold = call is None or call.partial is None or call.serializer_class is None
-    return untold and inspection.method == "PATCH"
+    def get_whole_file(self) -> Body:
+        # The name that REST framework's parser gives the file.
+        return Body("object", fields=(get_file_parameter("file", required=True),))
 
+    def keep_readable_files(self, body: Body) -> Body:
+        # What is sent in place of a file that no parser reads is refused as over HTTP.
+        handlings = [body.handling, *(parameter.handling for parameter in body.fields)]
+        if () in body.handling.uploads or not any(h.uploads for h in handlings):
+            return body
+        if self.parsers.reads_files:
+            return body
+        self.inspection.find("The view takes files but has no parser for them.", PARSE_FILES)
+        fields = (replace(p, handling=replace(p.handling, uploads={})) for p in body.fields)
+        return replace(body, fields=tuple(fields), handling=replace(body.handling, uploads={}))
 
-def alters_body(inspection: Inspection) -> bool:
-    """Return True if the view's serializer reads something that the handler made of the body."""
-    return inspection.reading is not None and inspection.reading.reads_parts
-
-
-def makes_none(inspection: Inspection) -> bool:
-    """Return True if the handler asks the body for some keys, and no serializer ever reads it."""
-    reading = inspection.reading
-    return (
-        reading is not None
-        and reading.reads_keys_alone
-        and not reading.serializer_calls
-        and "get_serializer" not in reading.calls
-    )
-
-
-def unread_body(inspection: Inspection) -> Body:
-    """Return the body that no serializer reads: none, or any, with the keys that are read of it."""
-    reading = inspection.reading
-    if reading is not None and reading.ignores_body:
-        return NONE
-    members, handling = key_members(inspection), any_member(inspection.view)
-    told = (
-        f"The handler reads {listing(member.name for member in members)}"
-        if members
-        else inspection.attempt(lambda: meant_for(inspection), GUARD, "")
-    )
-    form = MAYBE if handling.uploads else ""
-    for member in members:
-        handling = member.handling.under(member.name).union(handling)
-    schema = explain({}, ANYTHING, told, form) if told or form else {}
-    # Beside what people wrote of the body the keys are members of their own.
-    beside = () if inspection.heeds_request else members
-    return Body("open", fields=beside, schema=schema, handling=handling)
-
-
-def serializer_of_rows(inspection: Inspection, call: SerializerCall | None, serializer: Any) -> Any:
-    """Return what reads a list where the handler also takes one, None where it does not.
-
-    It does where it says ``many`` of some bodies only, and where a view that makes its
-    serializers in a way of its own gives one of many rows for a list.
-    """
-    if isinstance(serializer, ListSerializer) or inspection.method != "POST":
-        return None
-    view = inspection.view
-    if call is not None and call.many is None:
-        return inspection.attempt(lambda: of_rows(view, call), GUARD, None)
-    own = getattr(view, "get_serializer", None)
-    if own is None or is_drf_code(type(view), "get_serializer"):
-        return None
-    if call is not None and (call.serializer_class is not None or call.many):
-        return None
-    rows = attempt(inspection.place, lambda: own(data=[]), GUARD, [], None)
-    return rows if isinstance(rows, ListSerializer) else None
-
-
-def with_rest_of_rows(inspection: Inspection, call: SerializerCall | None, body: Body) -> Body:
-    """Return a list whose rows have the fields of the view's serializer beside their own.
-
-    Where a handler reads rows with a serializer of its own, such as one of their keys, and
-    gives parts of them to the view's, the rows may have the fields of both.
-    """
-    narrow = body.kind == "list" and call is not None and call.serializer_class is not None
-    if not narrow or inspection.reading is None or not inspection.reading.reads_parts:
-        return body
-    own = inspection.attempt(lambda: inspection.view.get_serializer(many=True), GUARD, None)
-    if own is None:
-        return body
-    others = serializer_body(inspection, own)
-    return body.with_members_of_rows(others)
-
-
-def serializer_body(
-    inspection: Inspection, serializer: Any, *, partial: bool | None = None
-) -> Body:
-    """Return the body that a serializer reads in the method at hand.
-
-    Args:
-        inspection: of the endpoint.
-        serializer: the serializer.
-        partial: it requires nothing; by default of a PATCH.
-    """
-    if inspection.method == "PATCH" if partial is None else partial:
-        make_partial(serializer)
-    inspection.serializer = serializer
-    return inspection.attempt(lambda: described(inspection, serializer), GUARD, OPEN)
-
-
-def takes_nothing(inspection: Inspection) -> bool:
-    """Return True if the handler takes no body.
-
-    A DELETE takes one only if it is seen to read it. An extra action takes none if
-    nothing in its source can read it: it must not ask for the fields of a serializer
-    that it merely inherits, or uses only to answer.
-    """
-    reading = inspection.reading
-    if inspection.method == "DELETE":
-        return reading is None or not reading.reads_body
-    return inspection.is_extra_action and reading is not None and reading.ignores_body
-
-
-def make_partial(serializer: Any) -> None:
-    """Turn a serializer, and the one inside a list, into those of a partial update."""
-    serializer.partial = True
-    if isinstance(serializer, ListSerializer):
-        make_partial(serializer.child)
+    def get_document(self, body: Body) -> Body:
+        """Return the body as the document that the view's parsers read, if they read no other."""
+        inspection, parsers = self.inspection, self.parsers
+        text = None if () in body.handling.uploads else parsers.text
+        if text is not None and body.kind != "none":
+            inspection.find(f"The view reads no JSON, but {text.media_type}.", PARSE_JSON)
+            return parsers.get_document(text, body)
+        # A parser that cannot be asked is found again when it is asked what it renames.
+        found: list[Finding] = []
+        refusal = attempt(inspection.place, lambda: parsers.get_refusal(body), "", found, "")
+        if not refusal:
+            return body
+        inspection.find(f"The view's parser reads documents of its own: {refusal}", DOCUMENT)
+        return parsers.get_document(parsers.json, body)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from rest_framework.serializers import BaseSerializer
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
+from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.text import listing
 from drf_mcp.introspection.types import Finding
 
@@ -21,114 +23,130 @@ DECLARE = (
 )
 
 
-def input_serializer(inspection: Inspection, call: SerializerCall | None) -> Any:
-    """Return the serializer that reads the body, None (and a finding) if none is known."""
-    if call is not None and call.serializer_class is not None:
-        return inspection.attempt(lambda: instantiated(inspection.view, call), GUARD, None)
-    if call is not None and call.many:
-        return inspection.attempt(lambda: inspection.view.get_serializer(many=True), GUARD, None)
-    if call is not None or inherits_serializer(inspection):
-        return view_serializer(inspection)
-    if inspection.reading is None or not inspection.reading.ignores_body:
-        inspection.find("The handler reads its body without a known serializer.", DECLARE)
-    return None
+class InputSerializer:
+    """The choice of the serializer that a handler reads the body with."""
 
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.view: Any = inspection.view
+        self.reading = inspection.reading
 
-def constructed(inspection: Inspection) -> SerializerCall | None:
-    """Return the one serializer the handler constructs from ``request.data``.
+    @cached_property
+    def call(self) -> SerializerCall | None:
+        """The one serializer the handler constructs from ``request.data``, None without one."""
+        calls = list(self.reading.serializer_calls if self.reading is not None else ())
+        if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
+            return None
+        # Constructed of one object here and of a list there, it may read either.
+        partial, many = {call.partial for call in calls}, {call.many for call in calls}
+        return replace(
+            calls[0],
+            partial=partial.pop() if len(partial) == 1 else None,
+            many=many.pop() if len(many) == 1 else None,
+        )
 
-    Constructed of one object here and of a list there, it may read either.
-    """
-    calls = list(inspection.reading.serializer_calls if inspection.reading is not None else ())
-    if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
-        return None
-    partial, many = {call.partial for call in calls}, {call.many for call in calls}
-    return replace(
-        calls[0],
-        partial=partial.pop() if len(partial) == 1 else None,
-        many=many.pop() if len(many) == 1 else None,
-    )
+    @property
+    def is_inherited(self) -> bool:
+        """Whether the view's serializer stands for a body that no code is seen to read.
 
+        It does for the standard actions and methods of a view that has one, and for an extra
+        action that names one itself. Any other use of the body by an extra action, or by a
+        DELETE, has its own shape.
+        """
+        if self.inspection.is_extra_action:
+            return "serializer_class" in vars(self.view)
+        has_serializer = hasattr(self.view, "get_serializer") or hasattr(
+            self.view, "serializer_class"
+        )
+        return self.inspection.method != "DELETE" and has_serializer
 
-def inherits_serializer(inspection: Inspection) -> bool:
-    """Return True if the view's serializer stands for the body without being seen to read it.
-
-    It does for the standard actions and methods of a view that has one, and for an extra
-    action that names one itself. Any other use of the body by an extra action, or by a
-    DELETE, has its own shape.
-    """
-    view = inspection.view
-    if inspection.is_extra_action:
-        return "serializer_class" in vars(view)
-    has_serializer = hasattr(view, "get_serializer") or hasattr(view, "serializer_class")
-    return inspection.method != "DELETE" and has_serializer
-
-
-def instantiated(view: Any, call: SerializerCall) -> Any:
-    """Return the serializer a handler constructs, in the view's own context."""
-    options = {"many": True} if call.many else {}
-    own = getattr(view, call.attribute) if call.attribute else call.serializer_class
-    serializer_class: Any = own
-    return serializer_class(context=context_of(view), **options)
-
-
-def of_rows(view: Any, call: SerializerCall) -> Any:
-    """Return the serializer that a handler constructs for a list."""
-    if call.serializer_class is None:
-        return view.get_serializer(many=True)
-    return instantiated(view, replace(call, many=True))
-
-
-def view_serializer(inspection: Inspection) -> Any:
-    """Return the view's serializer by the first way that works.
-
-    The ways from best to worst: what the view makes itself, with its context; the class it
-    would choose, with what there is of a context and without; the class it declares. Failures
-    are reported only if none works.
-    """
-    view = inspection.view
-    ways = (
-        lambda: view.get_serializer(),
-        lambda: view.get_serializer_class()(context=context_of(view)),
-        lambda: view.get_serializer_class()(),
-        lambda: view.serializer_class(context=context_of(view)),
-        lambda: view.serializer_class(),
-    )
-    failures: list[Finding] = []
-    for way in ways:
-        serializer = attempt(inspection.place, way, f"{GUARD} Or: {DECLARE}", failures, None)
-        if serializer is not None:
+    def get_serializer(self) -> Any:
+        """Return the serializer, None (and a finding) if none is known."""
+        call, inspection = self.call, self.inspection
+        if call is not None and call.serializer_class is not None:
+            return inspection.attempt(lambda: self.construct(call), GUARD, None)
+        if call is not None and call.many:
+            return inspection.attempt(lambda: self.view.get_serializer(many=True), GUARD, None)
+        if call is None and not self.is_inherited:
+            if self.reading is None or not self.reading.ignores_body:
+                inspection.find("The handler reads its body without a known serializer.", DECLARE)
+            return None
+        serializer = self.get_view_serializer()
+        # A body that the handler reads as a whole may hold more than a serializer without fields.
+        reads_whole = self.reading is not None and self.reading.reads_whole
+        if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
-    inspection.findings += failures[:1]
-    return None
+        return serializer if FieldNode(serializer).sendable else None
 
+    def get_view_serializer(self) -> Any:
+        """Return the view's serializer by the first way that works, None if none does."""
+        view = self.view
+        ways = (
+            lambda: view.get_serializer(),
+            lambda: view.get_serializer_class()(context=self.context),
+            lambda: view.get_serializer_class()(),
+            lambda: view.serializer_class(context=self.context),
+            lambda: view.serializer_class(),
+        )
+        failures: list[Finding] = []
+        for way in ways:
+            remedy = f"{GUARD} Or: {DECLARE}"
+            serializer = attempt(self.inspection.place, way, remedy, failures, None)
+            if serializer is not None:
+                return serializer
+        # The first way is the one that the project uses.
+        self.inspection.findings += failures[:1]
+        return None
 
-def in_context(serializer: Any, view: Any) -> Any:
-    """Return a copy of a serializer that people wrote down, in the view's context."""
-    own: Any = copy.deepcopy(serializer)
-    own._context = context_of(view)
-    return own
+    def get_row_serializer(self, serializer: Any) -> Any:
+        """Return what reads a list where the handler takes one besides an object, or None."""
+        inspection, call = self.inspection, self.call
+        if isinstance(serializer, ListSerializer) or inspection.method != "POST":
+            return None
+        if call is not None and call.many is None:
+            return inspection.attempt(lambda: self.construct_many(call), GUARD, None)
+        own = getattr(self.view, "get_serializer", None)
+        if own is None or is_drf_code(type(self.view), "get_serializer"):
+            return None
+        if call is not None and (call.serializer_class is not None or call.many):
+            return None
+        # A view that makes serializers in a way of its own may look at what was sent.
+        rows = attempt(inspection.place, lambda: own(data=[]), GUARD, [], None)
+        return rows if isinstance(rows, ListSerializer) else None
 
+    def construct(self, call: SerializerCall) -> Any:
+        options = {"many": True} if call.many else {}
+        own = getattr(self.view, call.attribute) if call.attribute else call.serializer_class
+        serializer_class: Any = own
+        return serializer_class(context=self.context, **options)
 
-def context_of(view: Any) -> dict[str, Any]:
-    """Return the context that a view gives its serializers."""
-    stock = {"view": view, "request": getattr(view, "request", None)}
-    if not hasattr(view, "get_serializer_context"):
-        return stock
-    # One that needs a caller leaves REST framework's own context, which most fields can do with.
-    own: dict[str, Any] = {}
-    return {**stock, **attempt("", view.get_serializer_context, "", [], own)}
+    def construct_many(self, call: SerializerCall) -> Any:
+        if call.serializer_class is None:
+            return self.view.get_serializer(many=True)
+        return self.construct(replace(call, many=True))
 
+    def adopt(self, serializer: Any) -> Any:
+        """Return a copy of a serializer that people wrote down, in the view's context."""
+        own: Any = copy.deepcopy(serializer)
+        own._context = self.context
+        return own
 
-def meant_for(inspection: Inspection) -> str:
-    """Return the members of a serializer that cannot be made without a caller, in words.
+    @property
+    def context(self) -> dict[str, Any]:
+        stock = {"view": self.view, "request": getattr(self.view, "request", None)}
+        if not hasattr(self.view, "get_serializer_context"):
+            return stock
+        # One that needs a caller leaves REST framework's own, which most fields can do with.
+        own: dict[str, Any] = {}
+        return {**stock, **attempt("", self.view.get_serializer_context, "", [], own)}
 
-    They are those of its class, as if it left the making to REST framework.
-    """
-    chosen = attempt("", lambda: inspection.view.get_serializer_class(), "", [], None)
-    serializer_class: Any = chosen or getattr(inspection.view, "serializer_class", None)
-    if not inherits_serializer(inspection) or serializer_class is None:
-        return ""
-    plain = type("Plain", (serializer_class,), {"__init__": BaseSerializer.__init__})
-    names = attempt("", lambda: listing(FieldNode(plain()).listed), "", [], "")
-    return f"Meant to be an object with {names}" if names else ""
+    def get_intended_names(self) -> str:
+        """Return the names of the fields of a serializer that cannot be made without a caller."""
+        ask = self.inspection.asked_quietly
+        chosen = ask(lambda: self.view.get_serializer_class())
+        serializer_class: Any = chosen or getattr(self.view, "serializer_class", None)
+        if not self.is_inherited or serializer_class is None:
+            return ""
+        # Without the class's own `__init__`, which asked for the caller.
+        stock = type("Stock", (serializer_class,), {"__init__": BaseSerializer.__init__})
+        return ask(lambda: listing(FieldNode(stock()).listed)) or ""

@@ -7,11 +7,7 @@ from collections.abc import Mapping
 from rest_framework.parsers import FileUploadParser, FormParser, MultiPartParser
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.request_body.parsers import (
-    is_for_json,
-    reads_whole_file,
-    text_parser,
-)
+from drf_mcp.introspection.request_body.parsers import ViewParsers, is_json_parser
 from drf_mcp.introspection.types import Body, Place
 from drf_mcp.tools.arguments.encoders import (
     BodyEncoder,
@@ -36,13 +32,14 @@ class BodyNegotiation:
 
     def get_encoder(self) -> BodyEncoder:
         """Return the encoder for the first of the view's parsers that has one."""
-        text = text_parser(self.view)
-        if reads_whole_file(self.view) or () in self.body.handling.uploads:
+        readers = ViewParsers(self.view)
+        text = readers.text
+        if readers.reads_whole_file or () in self.body.handling.uploads:
             return FileBody("" if text is None or "*" in text.media_type else text.media_type)
         forms, parsers = self.get_forms(), self.view.parser_classes
         files = self.get_file_encoder(MultiPartBody(self.expected, forms))
         for parser in parsers:
-            if is_for_json(parser):
+            if is_json_parser(parser):
                 # Bodies that cannot hold a file are not searched for one in each call.
                 return BodyEncoder(
                     parser.media_type, self.expected, files if self.takes_files() else None
