@@ -18,7 +18,7 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import approaching, rate_limit_of
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, notes_of
-from drf_mcp.introspection.field_selection import select
+from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.outcomes import Fidelity, Outcome, RateLimit, Warning
 
 NO_NOTES = CallContext()
@@ -216,4 +216,4 @@ def select_fields(outcome: Outcome, fields: Iterable[str]) -> Outcome:
     """Return the outcome; a success with these fields of its data alone."""
     if outcome.failure is not None:
         return outcome
-    return outcome.changed(data=select(outcome.data, fields))
+    return outcome.changed(data=FieldSelection(fields).select(outcome.data))

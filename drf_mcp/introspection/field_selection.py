@@ -6,44 +6,118 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-Wanted: TypeAlias = "dict[str, Wanted | None]"
-"""What is wanted of an object, by name: None for all of a member, else what of it."""
+# Of each member by name: what of it is asked for, None for all.
+FieldTree: TypeAlias = "dict[str, FieldTree | None]"
+Schema = Mapping[str, Any]
 
 
-def field_paths(output_schema: Mapping[str, Any]) -> list[str]:
-    """Return the paths that can be selected, ``customer`` and ``customer.name``.
+class SelectableFields:
+    """The fields of an answer: of an object, or of the rows of a list or a page.
 
     Args:
-        output_schema: the schema of the view's own value; of a page or a list, the fields
-            of its rows are meant. Empty if nothing is known.
+        output_schema: the schema of the view's own value.
     """
-    return list(paths(row_schema(output_schema), ""))
+
+    def __init__(self, output_schema: Schema) -> None:
+        members = output_schema.get("properties", {})
+        self.row = self.find_row(members["results"] if is_page(members) else output_schema)
+
+    def get_paths(self) -> list[str]:
+        """Return the paths that can be selected, ``customer`` and ``customer.name``."""
+        return list(self.walk(self.row, ""))
+
+    def names_all(self) -> bool:
+        """Return whether the paths name every field that a serializer can give."""
+        return self.is_closed(self.row)
+
+    def find_unknown(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield the paths that lead to nothing.
+
+        Where the schema leaves open what a member holds, every path inside may lead somewhere.
+        """
+        return (path for path in paths if not self.leads_somewhere(path))
+
+    @classmethod
+    def find_row(cls, schema: Schema) -> Schema:
+        while "items" in schema:
+            schema = schema["items"]
+        return schema
+
+    @classmethod
+    def walk(cls, schema: Schema, prefix: str) -> Iterator[str]:
+        for name, member in schema.get("properties", {}).items():
+            # Such a name would be read as a path, or as several names.
+            if name == name.strip() != "" and "." not in name and "," not in name:
+                yield f"{prefix}{name}"
+                yield from cls.walk(cls.find_row(member), f"{prefix}{name}.")
+
+    @classmethod
+    def is_closed(cls, schema: Schema) -> bool:
+        members = schema.get("properties", {}).values()
+        closed = schema.get("additionalProperties") is not True
+        return closed and all(cls.is_closed(cls.find_row(member)) for member in members)
+
+    def leads_somewhere(self, path: str) -> bool:
+        schema = self.row
+        for name in path.split("."):
+            schema = self.find_row(schema)
+            members = schema.get("properties", {})
+            if name in members:
+                schema = members[name]
+            elif not name or not self.may_have_others(schema):
+                return False
+            else:
+                schema = {}
+        return True
+
+    @classmethod
+    def may_have_others(cls, schema: Schema) -> bool:
+        if "properties" in schema:
+            return schema.get("additionalProperties") is True
+        types = schema.get("type", "object")
+        return "object" in types or "array" in types
 
 
-def row_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of what fields are selected from: a row, or the object."""
-    properties = schema.get("properties", {})
-    return row_of(properties["results"] if is_page(properties) else schema)
+class FieldSelection:
+    """The fields that a caller asks for.
 
+    Args:
+        paths: as `SelectableFields.get_paths` gives them; none asks for everything.
+    """
 
-def row_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of the objects in a list, a list of lists looked through."""
-    while "items" in schema:
-        schema = schema["items"]
-    return schema
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.tree: FieldTree = {}
+        for path in paths:
+            *around, last = path.split(".")
+            # A member that is asked for whole stays so where a part of it is as well.
+            inside: FieldTree | None = self.tree
+            for name in around:
+                inside = None if inside is None else inside.setdefault(name, {})
+            if inside is not None:
+                inside[last] = None
 
+    def select(self, data: Any) -> Any:
+        """Return a view's value with the selected fields only, in the value's own order.
 
-def paths(schema: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    """Yield the paths of an object's members, lists of objects looked through."""
-    for name, member in schema.get("properties", {}).items():
-        if is_selectable(name):
-            yield f"{prefix}{name}"
-            yield from paths(row_of(member), f"{prefix}{name}.")
+        Of a page, the rows are selected from; what is no object stays as it is.
+        """
+        if isinstance(data, Mapping) and is_page(data):
+            return {**data, "results": self.pick(data["results"], self.tree or None)}
+        return self.pick(data, self.tree or None)
 
-
-def is_selectable(name: str) -> bool:
-    """Return whether a name is read as itself, not as a path or as several names."""
-    return name == name.strip() != "" and "." not in name and "," not in name
+    @classmethod
+    def pick(cls, value: Any, tree: FieldTree | None) -> Any:
+        if tree is None:
+            return value
+        if isinstance(value, Mapping):
+            return {
+                name: cls.pick(member, tree[str(name)])
+                for name, member in value.items()
+                if str(name) in tree
+            }
+        if isinstance(value, (list, tuple)):
+            return [cls.pick(item, tree) for item in value]
+        return value
 
 
 def is_page(members: Collection[str]) -> bool:
@@ -51,99 +125,8 @@ def is_page(members: Collection[str]) -> bool:
     return "results" in members and "next" in members
 
 
-def names_all(output_schema: Mapping[str, Any]) -> bool:
-    """Return whether `field_paths` names every field that a serializer can give."""
-    return closed(row_schema(output_schema))
-
-
-def closed(schema: Mapping[str, Any]) -> bool:
-    """Return whether no object with named members has others, however deep."""
-    members = schema.get("properties", {})
-    return not has_others(schema) and all(closed(row_of(member)) for member in members.values())
-
-
-def has_others(schema: Mapping[str, Any]) -> bool:
-    """Return whether an object says that it may have members besides those it names."""
-    return schema.get("additionalProperties") is True
-
-
-def unknown_paths(selected: Iterable[str], output_schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths that lead to nothing.
-
-    Where the schema leaves open what a member holds, every path below it may lead somewhere.
-    """
-    row = row_schema(output_schema)
-    return (path for path in selected if not leads_somewhere(path, row))
-
-
-def leads_somewhere(path: str, schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema allows for a value at a path."""
-    for name in path.split("."):
-        schema = row_of(schema)
-        members = schema.get("properties", {})
-        if name in members:
-            schema = members[name]
-        elif not name or not may_have_others(schema):
-            return False
-        else:
-            schema = {}
-    return True
-
-
-def may_have_others(schema: Mapping[str, Any]) -> bool:
-    """Return whether a value may have members that its schema does not name."""
-    if "properties" in schema:
-        return has_others(schema)
-    types = schema.get("type", "object")
-    return "object" in types or "array" in types
-
-
-def nearest_path(path: str, known: Collection[str]) -> str | None:
+def find_nearest_path(path: str, known: Collection[str]) -> str | None:
     """Return the known path most like another one, or like its end; None if none is."""
     end = path.rpartition(".")[2]
     matches = (difflib.get_close_matches(text, known, n=1) for text in (path, end))
     return next((found[0] for found in matches if found), None)
-
-
-def select(data: Any, selected: Iterable[str]) -> Any:
-    """Return a view's value with the selected fields only, in the value's own order.
-
-    Of a page, the rows are selected from; what is no object stays as it is. Without any
-    selected, all of it stays.
-
-    Args:
-        data: the view's value.
-        selected: paths as `field_paths` gives them.
-    """
-    wanted = wanted_of(selected) or None
-    if isinstance(data, Mapping) and is_page(data):
-        return {**data, "results": pick(data["results"], wanted)}
-    return pick(data, wanted)
-
-
-def wanted_of(selected: Iterable[str]) -> Wanted:
-    """Return paths as a tree; a member wanted whole is so even where a part is as well."""
-    wanted: Wanted = {}
-    for path in selected:
-        *around, last = path.split(".")
-        inside: Wanted | None = wanted
-        for name in around:
-            inside = None if inside is None else inside.setdefault(name, {})
-        if inside is not None:
-            inside[last] = None
-    return wanted
-
-
-def pick(value: Any, wanted: Wanted | None) -> Any:
-    """Return what is wanted of a value."""
-    if wanted is None:
-        return value
-    if isinstance(value, Mapping):
-        return {
-            name: pick(member, wanted[str(name)])
-            for name, member in value.items()
-            if str(name) in wanted
-        }
-    if isinstance(value, (list, tuple)):
-        return [pick(item, wanted) for item in value]
-    return value

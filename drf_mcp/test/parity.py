@@ -19,7 +19,7 @@ from django.contrib.auth import get_user_model
 from drf_mcp.dispatch.content import Content, read_response
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.introspection.field_selection import select
+from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.operators.http_equivalent import equivalent_request
 from drf_mcp.test.capture import FAILED, CapturingEnvelope, capture, plain
 from drf_mcp.test.client import MCPClient, MCPRefused
@@ -129,7 +129,7 @@ def http_observation(response: Any, fields: Sequence[str] = ()) -> Observed:
     failed = response.status_code >= FAILED
     uri = response.wsgi_request.build_absolute_uri()
     content = Content() if failed else read_response(response, uri)
-    data = select(plain(content.data), fields)
+    data = FieldSelection(fields).select(plain(content.data))
     return Observed(response.status_code, data, plain(content.blocks), [])
 
 

@@ -17,7 +17,7 @@ from rest_framework.pagination import PageNumberPagination
 
 from drf_mcp.dispatch.response import select_fields
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
-from drf_mcp.introspection.field_selection import select
+from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.operators.http_equivalent import equivalent_request
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.test import MCPClient
@@ -409,7 +409,7 @@ def test_a_field_that_only_some_callers_get_is_not_refused(expose, db, is_staff,
 def test_the_answer_is_https_narrowed(agent_of, http_of, selected):
     result = agent_of("alice").call("orders_list", fields=selected, page_size=3)
     over_http = http_of("alice").get("/api/orders/?page_size=3").json()
-    assert result.data["results"] == select(over_http, selected)["results"]
+    assert result.data["results"] == FieldSelection(selected).select(over_http)["results"]
     assert result.envelope["meta"]["pagination"]["next"]["fields"] == selected
 
 

@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.introspection.field_selection import (
-    field_paths,
-    names_all,
-    nearest_path,
-    select,
-    unknown_paths,
+    FieldSelection,
+    SelectableFields,
+    find_nearest_path,
 )
 
 STRING = {"type": "string"}
@@ -43,61 +41,74 @@ ROW = {
 
 
 def test_the_paths_of_an_object():
-    assert field_paths(ORDER) == PATHS
+    assert SelectableFields(ORDER).get_paths() == PATHS
 
 
 def test_the_paths_of_a_list_and_of_a_page_are_those_of_a_row():
-    assert field_paths({"type": "array", "items": ORDER}) == PATHS
-    assert field_paths(PAGE) == PATHS
+    assert SelectableFields({"type": "array", "items": ORDER}).get_paths() == PATHS
+    assert SelectableFields(PAGE).get_paths() == PATHS
 
 
 def test_a_name_that_would_be_read_as_a_path_or_as_two_is_not_offered():
     names = {"type": "object", "properties": {"a.b": CUSTOMER, "c,d": STRING, " e": {}, "f": {}}}
-    assert field_paths(names) == ["f"]
+    assert SelectableFields(names).get_paths() == ["f"]
 
 
 def test_nothing_known_has_no_paths():
-    assert field_paths({}) == []
+    assert SelectableFields({}).get_paths() == []
 
 
 def test_fields_of_an_object_in_its_own_order():
-    assert select(ROW, ["lines.sku", "id"]) == {"id": 1, "lines": [{"sku": "a"}, {"sku": "b"}]}
+    assert FieldSelection(["lines.sku", "id"]).select(ROW) == {
+        "id": 1,
+        "lines": [{"sku": "a"}, {"sku": "b"}],
+    }
 
 
 def test_fields_of_rows():
-    assert select([ROW, ROW], ["customer.name"]) == [{"customer": {"name": "Ann"}}] * 2
+    assert (
+        FieldSelection(["customer.name"]).select([ROW, ROW]) == [{"customer": {"name": "Ann"}}] * 2
+    )
 
 
 def test_fields_of_a_pages_rows():
     page = {"count": 1, "next": None, "previous": None, "results": [ROW]}
-    assert select(page, ["id"]) == {**page, "results": [{"id": 1}]}
+    assert FieldSelection(["id"]).select(page) == {**page, "results": [{"id": 1}]}
 
 
 def test_a_field_wanted_whole_is_not_narrowed():
     for paths in (["customer", "customer.name"], ["customer.name", "customer"]):
-        assert select(ROW, paths) == {"customer": ROW["customer"]}
+        assert FieldSelection(paths).select(ROW) == {"customer": ROW["customer"]}
 
 
 def test_values_that_are_no_objects_stay():
-    assert select({"id": 1, "customer": None}, ["customer.name"]) == {"customer": None}
-    assert select("text", ["id"]) == "text"
+    assert FieldSelection(["customer.name"]).select({"id": 1, "customer": None}) == {
+        "customer": None
+    }
+    assert FieldSelection(["id"]).select("text") == "text"
 
 
 def test_asking_for_nothing_in_particular_gives_all():
-    assert select(ROW, []) == ROW
+    assert FieldSelection([]).select(ROW) == ROW
 
 
 def test_a_place_named_by_text_or_by_number_is_the_same():
-    assert select({1: "a", 2: "b"}, ["1"]) == {1: "a"}
+    assert FieldSelection(["1"]).select({1: "a", 2: "b"}) == {1: "a"}
 
 
 def test_a_path_deeper_than_python_recurses():
-    assert select(ROW, ["customer" + ".x" * 100_000]) == {"customer": {}}
+    assert FieldSelection(["customer" + ".x" * 100_000]).select(ROW) == {"customer": {}}
 
 
 def test_unknown_paths():
     paths = ["id", "customer.nam", "lines.sku", "zzz", "id.x", "customer.", ""]
-    assert list(unknown_paths(paths, PAGE)) == ["customer.nam", "zzz", "id.x", "customer.", ""]
+    assert list(SelectableFields(PAGE).find_unknown(paths)) == [
+        "customer.nam",
+        "zzz",
+        "id.x",
+        "customer.",
+        "",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -114,28 +125,32 @@ def test_unknown_paths():
 )
 def test_below_what_a_schema_leaves_open_every_path_may_lead_somewhere(open_schema):
     schema = {"type": "object", "properties": {"metadata": open_schema}}
-    assert not list(unknown_paths(["metadata.colour", "metadata.a.b"], schema))
+    assert not list(SelectableFields(schema).find_unknown(["metadata.colour", "metadata.a.b"]))
 
 
 def test_an_object_that_may_have_more_members_takes_other_names():
-    assert not list(unknown_paths(["secret"], {**CUSTOMER, "additionalProperties": True}))
+    assert not list(
+        SelectableFields({**CUSTOMER, "additionalProperties": True}).find_unknown(["secret"])
+    )
 
 
 def test_whether_all_fields_are_named():
     maybe = {**CUSTOMER, "additionalProperties": True}
-    assert names_all(PAGE)
-    assert names_all({"properties": {"metadata": {}}})
-    assert not names_all(maybe)
-    assert not names_all({"type": "array", "items": {"properties": {"customer": maybe}}})
+    assert SelectableFields(PAGE).names_all()
+    assert SelectableFields({"properties": {"metadata": {}}}).names_all()
+    assert not SelectableFields(maybe).names_all()
+    assert not SelectableFields(
+        {"type": "array", "items": {"properties": {"customer": maybe}}}
+    ).names_all()
 
 
 def test_the_nearest_path():
-    assert nearest_path("customer.nam", PATHS) == "customer.name"
-    assert nearest_path("zzz", PATHS) is None
+    assert find_nearest_path("customer.nam", PATHS) == "customer.name"
+    assert find_nearest_path("zzz", PATHS) is None
 
 
 def test_the_nearest_path_is_found_by_its_end():
-    assert nearest_path("data.results.id", PATHS) == "id"
+    assert find_nearest_path("data.results.id", PATHS) == "id"
 
 
 # --- Any schema and its data ---------------------------------------------------------------
@@ -180,19 +195,21 @@ def answers(draw) -> tuple[dict, Any]:
 @given(answers())
 def test_all_fields_of_an_answer_are_all_of_it(answer):
     schema, value = answer
-    assert select(value, field_paths(schema)) == value
+    assert FieldSelection(SelectableFields(schema).get_paths()).select(value) == value
 
 
 @given(answers(), st.data())
 def test_selecting_again_changes_nothing(answer, data):
     schema, value = answer
-    known = field_paths(schema)
+    known = SelectableFields(schema).get_paths()
     selected = data.draw(st.lists(st.sampled_from(known), max_size=4)) if known else []
-    once = select(value, selected)
-    assert select(once, selected) == once
+    once = FieldSelection(selected).select(value)
+    assert FieldSelection(selected).select(once) == once
 
 
 @given(answers(), st.text(min_size=8))
 def test_every_known_path_is_taken_and_no_other(answer, stranger):
     schema, _ = answer
-    assert list(unknown_paths([*field_paths(schema), stranger], schema)) == [stranger]
+    assert list(
+        SelectableFields(schema).find_unknown([*SelectableFields(schema).get_paths(), stranger])
+    ) == [stranger]

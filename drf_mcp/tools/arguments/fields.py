@@ -7,12 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from drf_mcp.introspection.field_selection import (
-    field_paths,
-    names_all,
-    nearest_path,
-    unknown_paths,
-)
+from drf_mcp.introspection.field_selection import SelectableFields, find_nearest_path
 from drf_mcp.introspection.names import portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.outcomes import Problem
@@ -36,11 +31,12 @@ class FieldsArgument(Argument):
     @classmethod
     def for_endpoint(cls, endpoint: EndpointSchema) -> FieldsArgument | None:
         """Return the argument; None where no fields are known or one of its name is declared."""
-        known = field_paths(endpoint.output)
+        fields = SelectableFields(endpoint.output)
+        known = fields.get_paths()
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
         if not known or any(portable_name(parameter.name) == NAME for parameter in declared):
             return None
-        schema = cls.build_schema(known, enumerated=names_all(endpoint.output))
+        schema = cls.build_schema(known, enumerated=fields.names_all())
         return cls(NAME, ANSWER, Parameter(NAME, schema), output=endpoint.output)
 
     @classmethod
@@ -71,10 +67,10 @@ class FieldsArgument(Argument):
         Raises:
             ArgumentsRefused: on anything else, and on paths that lead to nothing.
         """
-        paths = dict(self.find_paths(super().read(value)))
-        unknown = list(islice(unknown_paths(paths, self.output), MAX_UNKNOWN))
+        paths, fields = dict(self.find_paths(super().read(value))), SelectableFields(self.output)
+        unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:
-            known = field_paths(self.output)
+            known = fields.get_paths()
             raise ArgumentsRefused([self.unknown_field(p, paths[p], known) for p in unknown])
         return tuple(paths)
 
@@ -98,7 +94,7 @@ class FieldsArgument(Argument):
         )
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
-        nearest, names = nearest_path(path, known), self.join_paths(known)
+        nearest, names = find_nearest_path(path, known), self.join_paths(known)
         hint = f"Did you mean '{nearest}'?" if nearest else f"The fields are: {names}."
         return Problem(
             code="unknown",
