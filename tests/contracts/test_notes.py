@@ -30,39 +30,6 @@ def noted(request) -> Response:
     return Response({"a": 1})
 
 
-def test_response_v2_has_warnings_with_details_and_telemetry(serve):
-    meta = serve(answering(noted)).read()["meta"]
-    assert meta["warnings"] == ["Prices are from yesterday.", "One source failed."]
-    assert meta["warning_details"] == [
-        {
-            "code": "STALE_CACHE",
-            "severity": "warning",
-            "message": "Prices are from yesterday.",
-            "context": {"hours": 20},
-        },
-        {
-            "code": "PARTIAL_FAILURE",
-            "severity": "warning",
-            "message": "One source failed.",
-            "remediation": "Ask source b again.",
-        },
-    ]
-    assert meta["telemetry"]["downstream_calls"] == 3
-
-
-def test_ok_has_warnings(serve):
-    meta = serve(answering(noted)).read("ok")["meta"]
-    assert meta["warnings"] == ["Prices are from yesterday.", "One source failed."]
-
-
-def test_status_has_warnings_errors_and_suggestions(serve):
-    envelope = serve(answering(noted)).read("status")
-    assert envelope["status"] == "partial_success"
-    assert envelope["warnings"] == ["Prices are from yesterday."]
-    assert [error["code"] for error in envelope["errors"]] == ["partial_failure"]
-    assert envelope["suggestions"] == ["Ask source b again.", "Call refresh first."]
-
-
 def test_plain_has_the_body_alone_and_the_notes_in_a_block_of_their_own(serve):
     body, notes = serve(answering(noted)).call("plain").raw["content"]
     assert json.loads(body["text"]) == {"a": 1}

@@ -70,12 +70,6 @@ def test_a_success_has_the_body_of_the_tool(serve, answer, envelope):
     assert told(thing.get()) == told(thing.read(envelope))
 
 
-def test_plain_is_the_untouched_body(serve):
-    body = {"count": 0, "next": None, "previous": None, "results": []}
-    thing = serve(enveloped(answering(lambda request: Response(body)), "plain"))
-    assert thing.get() == thing.read("plain") == body
-
-
 @pytest.mark.parametrize("envelope", STRUCTURED)
 @pytest.mark.parametrize("make", HANDLED.values(), ids=HANDLED)
 def test_an_error_has_the_body_of_the_tool(serve, make, envelope):

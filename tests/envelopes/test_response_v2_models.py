@@ -40,15 +40,6 @@ def test_example_of_a_success() -> None:
     }
 
 
-def test_a_success_of_nothing() -> None:
-    assert asdict(success_response()) == {
-        "success": True,
-        "data": {},
-        "error": None,
-        "meta": {"version": "response-v2"},
-    }
-
-
 def test_example_of_a_missing_argument() -> None:
     response = error_response(
         message="Validation failed: spec_id is required",
@@ -69,20 +60,6 @@ def test_example_of_a_missing_argument() -> None:
         "error": "Validation failed: spec_id is required",
         "meta": {"version": "response-v2", "request_id": "req_abc123"},
     }
-
-
-def test_example_of_a_rate_limit() -> None:
-    rate_limit = {"limit": 100, "remaining": 0, "reset_at": "2026-09-21T14:13:20Z"}
-    response = error_response(
-        message="Rate limit exceeded: 100 requests per minute",
-        error_code="RATE_LIMIT_EXCEEDED",
-        error_type="rate_limit",
-        data={"retry_after_seconds": 45},
-        remediation="Wait 45 seconds before retrying. Consider batching requests.",
-        rate_limit=rate_limit,
-    )
-    assert asdict(response)["data"]["retry_after_seconds"] == 45
-    assert asdict(response)["meta"] == {"version": "response-v2", "rate_limit": rate_limit}
 
 
 def test_every_documented_parameter_of_an_error_is_taken() -> None:

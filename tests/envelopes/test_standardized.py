@@ -28,7 +28,6 @@ from drf_mcp.envelopes import (
     ResponseError,
     ResponseMetadata,
     ResponseSeverity,
-    ResponseStatus,
     StandardMCPResponse,
     format_exception,
     standardized_response,
@@ -56,59 +55,6 @@ def error(severity: str, suggestion: str | None = None) -> ResponseError:
     )
 
 
-def test_example_of_a_response() -> None:
-    scan = StandardMCPResponse.model_validate(
-        {
-            "success": True,
-            "metadata": {
-                "request_id": "abc12345",
-                "timestamp": "2025-08-07T10:30:00Z",
-                "tool_name": "scan_dependencies",
-                "execution_time": 0.245,
-            },
-            "data": {"project_name": "my-project", "dependency_count": 15, "note": None},
-        }
-    )
-    suggestion = "Use valid version operators: package>=1.0.0"
-    scan.add_error(
-        ResponseError(
-            message="Invalid version specifier in 'package==' from project section",
-            suggestion=suggestion,
-            severity=ResponseSeverity.WARNING,
-            code="invalid_version",
-        )
-    )
-    scan.add_suggestion(suggestion)
-    scan.add_suggestion(suggestion)
-    assert json.loads(json.dumps(scan.finalize())) == {
-        "status": "partial_success",
-        "success": True,
-        "errors": [
-            {
-                "message": "Invalid version specifier in 'package==' from project section",
-                "suggestion": suggestion,
-                "severity": "warning",
-                "code": "invalid_version",
-                "recoverable": True,
-            }
-        ],
-        "warnings": [],
-        "suggestions": [suggestion],
-        "metadata": {
-            "request_id": "abc12345",
-            "timestamp": "2025-08-07T10:30:00Z",
-            "tool_name": "scan_dependencies",
-            "tool_version": "1.0.0",
-            "execution_time": 0.245,
-        },
-        "data": {"project_name": "my-project", "dependency_count": 15, "note": None},
-    }
-
-
-def test_a_plain_success() -> None:
-    assert response(data={}).finalize()["status"] == ResponseStatus.SUCCESS
-
-
 def test_a_warning_makes_a_success_partial() -> None:
     partial = response()
     partial.add_warning("Some warning")
@@ -131,10 +77,11 @@ def test_a_serious_error_is_a_failure(severity: str, status: str) -> None:
     assert answer.finalize()["status"] == status
 
 
-def test_an_empty_suggestion_is_no_suggestion() -> None:
+def test_a_suggestion_is_made_once_and_never_empty() -> None:
     answer = response()
-    answer.add_suggestion("")
-    assert answer.suggestions == []
+    for suggestion in ("", "Ask.", "Ask."):
+        answer.add_suggestion(suggestion)
+    assert answer.suggestions == ["Ask."]
 
 
 def test_metadata_is_filled() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from drf_mcp.envelopes import Envelope, PlainEnvelope
+from drf_mcp.envelopes import Envelope
 from drf_mcp.envelopes.base import ContractEnvelope
 from drf_mcp.outcomes import Outcome
 from tests.envelopes.samples import (
@@ -79,16 +79,6 @@ def test_schema_refuses_a_success_without_data(envelope_class: type[Envelope]) -
     answer = parsed(envelope, Outcome("t", 200, {"id": 1}))
     del answer["data"]
     assert not Draft202012Validator(schema).is_valid(answer)
-
-
-@structured
-@outcomes
-def test_text_is_the_compact_json_of_the_rendered_value(
-    envelope_class: type[Envelope], outcome: Outcome, data_schema: dict[str, Any]
-) -> None:
-    envelope = envelope_class()
-    rendered = envelope.render(envelope.prepare(outcome, encode))
-    assert envelope.text(outcome, rendered, encode) == encode(rendered)
 
 
 @structured
@@ -180,8 +170,3 @@ def test_an_envelope_of_ones_own_is_a_short_subclass() -> None:
 def test_an_envelope_without_render_says_what_is_missing() -> None:
     with pytest.raises(NotImplementedError, match=r"render\(\)"):
         Envelope().render(SOFT)
-
-
-def test_plain_has_neither_schema_nor_structured_content() -> None:
-    assert PlainEnvelope().schema({"type": "object"}) is None
-    assert PlainEnvelope().structured_content is False
