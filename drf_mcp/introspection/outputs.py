@@ -40,7 +40,9 @@ class ResponseSchema:
             return {}
         describe = self.describe_list if action == "list" else self.describe_object
         if self.renaming.gives_other_names:
-            return self.inspection.attempt(lambda: self.renaming.output(describe()), GUARD, {})
+            return self.inspection.attempt(
+                lambda: self.renaming.rename_response(describe()), GUARD, {}
+            )
         return self.inspection.attempt(describe, GUARD, {})
 
     def get_action(self) -> str | None:

@@ -10,7 +10,7 @@ from django.urls import converters
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.openapi import parameter as openapi_parameter
+from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.path_kwargs import NamedKwarg
 from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.query.parameters import VersionParameter
@@ -69,7 +69,7 @@ class PathParameters:
 
     def get_schema(self, kwarg: PathKwarg, declared: Any) -> Schema:
         if declared is not None:
-            return self.inspection.shaped(openapi_parameter(declared).schema)
+            return self.inspection.shaped(read_openapi_parameter(declared).schema)
         return self.inspection.shaped(self.describe_kwarg(kwarg))
 
     def get_handling(self, kwarg: PathKwarg) -> Handling:

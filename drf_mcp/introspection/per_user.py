@@ -77,7 +77,7 @@ def body_for_all(inspection: Inspection) -> Body:
 def body_of(inspection: Inspection) -> Body:
     """Return the body that this caller may send, under the keys that clients use."""
     body = RequestBody(inspection).get_body()
-    return inspection.attempt(lambda: Renaming(inspection.view).body(body), RENAMED, body)
+    return inspection.attempt(lambda: Renaming(inspection.view).rename_body(body), RENAMED, body)
 
 
 def others(inspection: Inspection, failed: bool) -> Iterator[Body]:

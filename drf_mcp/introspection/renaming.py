@@ -1,8 +1,4 @@
-"""Keys that a view's parser and renderer rename, such as to camel case.
-
-HTTP clients use the renamed keys, so arguments do. Which they are is found by asking: the
-renderer is given a key, and what it makes of it counts if the parser turns it back.
-"""
+"""Keys that a view's parser and renderer rename, such as to camel case."""
 
 from __future__ import annotations
 
@@ -15,18 +11,22 @@ from typing import Any, TypeVar
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 
+from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.source.overrides import find_package, is_drf_code
 from drf_mcp.introspection.types import ANY, Body, Handling, Parameter, Place, Schema
 
 Value = TypeVar("Value")
 
 JSON = "application/json"
+# Its renderers are known to rename keys and to do nothing else.
 RENAMING_PACKAGE = "djangorestframework_camel_case"
-"""The package whose renderers are known to rename keys and to do nothing else."""
 
 
 class Renaming:
-    """The keys that HTTP clients of a view use.
+    """The keys that HTTP clients of a view use, which arguments have as well.
+
+    They are found by asking: the renderer is given a key, and its rendition counts if the
+    parser turns it back.
 
     Args:
         view: the view instance.
@@ -34,9 +34,13 @@ class Renaming:
 
     def __init__(self, view: Any) -> None:
         self.view = view
-        self.parser_class = first(getattr(view, "parser_classes", ()), JSONParser)
-        self.renderer_class = first(getattr(view, "renderer_classes", ()), JSONRenderer)
-        self.names: dict[Place, Place] = {(): ()}
+        self.parser_class = self.find_class(getattr(view, "parser_classes", ()), JSONParser)
+        self.renderer_class = self.find_class(getattr(view, "renderer_classes", ()), JSONRenderer)
+        self.places: dict[Place, Place] = {(): ()}
+
+    @staticmethod
+    def find_class(classes: Any, base: type) -> Any:
+        return next((c for c in classes if issubclass(c, base) or c.media_type == JSON), None)
 
     @property
     def takes_other_names(self) -> bool:
@@ -49,103 +53,85 @@ class Renaming:
         renderer = self.renderer_class
         return renderer is not None and find_package(renderer, "render") == RENAMING_PACKAGE
 
-    def place(self, place: Place) -> Place:
-        """Return the keys that lead to a place when a client writes it."""
-        if place not in self.names:
-            outer = self.place(place[:-1])
-            own = place[-1] if place[-1] == ANY else self.name(place, outer)
-            self.names[place] = (*outer, own)
-        return self.names[place]
+    def get_place(self, place: Place) -> Place:
+        """Return the keys that lead to a place in a client's request."""
+        if place not in self.places:
+            outer, key = self.get_place(place[:-1]), place[-1]
+            rendered = key if key == ANY else self.render_key(key)
+            is_read_back = rendered == key or self.parse((*outer, rendered)) == self.nest(place)
+            self.places[place] = (*outer, rendered if is_read_back else key)
+        return self.places[place]
 
-    def name(self, place: Place, outer: Place) -> str:
-        """Return the key of a place inside renamed ones: its own unless another is read as it."""
-        given = self.rendered(place[-1])
-        return given if self.parsed((*outer, given)) == nest(place) else place[-1]
-
-    def parsed(self, keys: Place) -> Any:
-        """Return what the parser makes of a body with one value."""
+    def parse(self, keys: Place) -> Any:
         context = {"view": self.view, "kwargs": {}, "request": self.view.request}
-        parser: Any = self.parser_class
-        body = io.BytesIO(json.dumps(nest(keys)).encode())
-        return parser().parse(body, media_type=JSON, parser_context=context)
+        body = io.BytesIO(json.dumps(self.nest(keys)).encode())
+        return self.parser_class().parse(body, media_type=JSON, parser_context=context)
 
-    def rendered(self, name: str) -> str:
-        """Return what the renderer makes of a key, the key itself if it makes no key of it."""
-        renderer: Any = self.renderer_class
-        if renderer is None or is_drf_code(renderer, "render"):
-            return name
-        given = json.loads(renderer().render({name: 1}, JSON, {"view": self.view}))
-        return next(iter(given)) if isinstance(given, dict) and len(given) == 1 else name
+    def nest(self, keys: Place) -> Any:
+        if not keys:
+            return 1
+        inner = self.nest(keys[1:])
+        return [inner] if keys[0] == ANY else {keys[0]: inner}
 
-    def body(self, body: Body) -> Body:
-        """Return a body under the keys that clients use."""
+    def render_key(self, key: str) -> str:
+        if self.renderer_class is None or is_drf_code(self.renderer_class, "render"):
+            return key
+        rendered = json.loads(self.renderer_class().render({key: 1}, JSON, {"view": self.view}))
+        return next(iter(rendered)) if isinstance(rendered, dict) and len(rendered) == 1 else key
+
+    def rename_body(self, body: Body) -> Body:
+        """Return a request body under the keys that clients use."""
         if not self.takes_other_names:
             return body
-        fields = tuple(map(self.parameter, body.fields))
-        schema = None if body.schema is None else self.schema(body.schema, ())
-        handling = self.handling(body.handling, ())
-        keys = {place: renamed for place, renamed in self.names.items() if place != renamed}
+        fields = tuple(map(self.rename_parameter, body.fields))
+        schema = None if body.schema is None else self.rename_schema(body.schema, ())
+        handling = self.rename_handling(body.handling, ())
+        keys = {place: renamed for place, renamed in self.places.items() if place != renamed}
         return Body(body.kind, fields, schema, handling, keys)
 
-    def parameter(self, parameter: Parameter) -> Parameter:
-        """Return a member of the body under the keys that clients use."""
+    def rename_parameter(self, parameter: Parameter) -> Parameter:
         place = (parameter.name,)
         return replace(
             parameter,
-            name=self.place(place)[0],
-            schema=self.schema(parameter.schema, place),
-            handling=self.handling(parameter.handling, place),
+            name=self.get_place(place)[0],
+            schema=self.rename_schema(parameter.schema, place),
+            handling=self.rename_handling(parameter.handling, place),
         )
 
-    def handling(self, handling: Handling, outer: Place) -> Handling:
-        """Return what has to be known of values by the keys that clients use."""
-
-        def renamed(places: Mapping[Place, Value]) -> dict[Place, Value]:
-            return {self.place((*outer, *p))[len(outer) :]: places[p] for p in places}
+    def rename_handling(self, handling: Handling, outer: Place) -> Handling:
+        def rename(places: Mapping[Place, Value]) -> dict[Place, Value]:
+            return {self.get_place((*outer, *p))[len(outer) :]: places[p] for p in places}
 
         return Handling(
-            renamed(handling.uploads),
-            renamed(handling.forms),
-            frozenset(renamed(dict.fromkeys(handling.secrets))),
-            renamed(handling.relations),
+            rename(handling.uploads),
+            rename(handling.forms),
+            frozenset(rename(dict.fromkeys(handling.secrets))),
+            rename(handling.relations),
         )
 
-    def schema(self, schema: Schema, place: Place) -> Schema:
-        """Return a schema whose members have the keys that clients use."""
-        schema = schema | {}
+    def rename_schema(self, schema: Schema, place: Place) -> Schema:
+        renamed: Schema = FieldSchema.of(schema) | {}
         if isinstance(schema.get("items"), dict):
-            schema["items"] = self.schema(schema["items"], (*place, ANY))
-        if "properties" in schema:
-            keys = {name: self.place((*place, name))[-1] for name in schema["properties"]}
-            members = schema["properties"]
-            schema["properties"] = {
-                keys[name]: self.schema(members[name], (*place, name)) for name in members
+            renamed["items"] = self.rename_schema(schema["items"], (*place, ANY))
+        members = schema.get("properties", {})
+        keys = {name: self.get_place((*place, name))[-1] for name in members}
+        if members:
+            renamed["properties"] = {
+                keys[name]: self.rename_schema(member, (*place, name))
+                for name, member in members.items()
             }
-            if "required" in schema:
-                schema["required"] = [keys.get(name, name) for name in schema["required"]]
-        return schema
+        if "required" in schema:
+            renamed["required"] = [keys.get(name, name) for name in schema["required"]]
+        return renamed
 
-    def output(self, schema: Schema) -> Schema:
-        """Return the schema of an answer with the keys that the renderer makes."""
-        schema = dict(schema)
+    def rename_response(self, schema: Schema) -> Schema:
+        """Return the schema of a response with the keys that the renderer makes."""
+        renamed = dict(schema)
         if isinstance(schema.get("items"), dict):
-            schema["items"] = self.output(schema["items"])
+            renamed["items"] = self.rename_response(schema["items"])
         if "properties" in schema:
-            members = schema["properties"]
-            schema["properties"] = {
-                self.rendered(name): self.output(members[name]) for name in members
+            renamed["properties"] = {
+                self.render_key(name): self.rename_response(member)
+                for name, member in schema["properties"].items()
             }
-        return schema
-
-
-def first(classes: Any, stock: type) -> Any:
-    """Return the first of some parsers or renderers that is for JSON, None without one."""
-    return next((c for c in classes if issubclass(c, stock) or c.media_type == JSON), None)
-
-
-def nest(keys: Place) -> Any:
-    """Return a body with one value, under these keys."""
-    if not keys:
-        return 1
-    inner = nest(keys[1:])
-    return [inner] if keys[0] == ANY else {keys[0]: inner}
+        return renamed

@@ -32,7 +32,7 @@ from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
-from drf_mcp.introspection.openapi import converted
+from drf_mcp.introspection.openapi import OpenAPISchema
 from drf_mcp.introspection.portable import ReferenceResolver
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import UNSAID, AnyField, Schema
@@ -263,7 +263,8 @@ class Annotations:
     def plain(self, schema: Any) -> Schema:
         """Return a schema of OpenAPI 3.0 as JSON Schema, its references put in place."""
         with LOCK:
-            return converted(ReferenceResolver(REGISTRY.document()).resolve(schema))
+            resolved = ReferenceResolver(REGISTRY.document()).resolve(schema)
+            return OpenAPISchema(resolved).to_json_schema()
 
 
 def by_media_type(content: Mapping[str, Any]) -> Any:

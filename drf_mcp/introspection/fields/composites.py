@@ -8,10 +8,9 @@ from typing import Any
 
 from rest_framework import fields
 
-from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.base import ArrayDescriber, FieldDescriber
-from drf_mcp.introspection.fields.hints import TypeHint
+from drf_mcp.introspection.fields.hints import name_returned_type
 from drf_mcp.introspection.text import listing, says_more, text
 from drf_mcp.introspection.types import Schema
 
@@ -144,10 +143,9 @@ class MethodDescriber(FieldDescriber):
 
     def get_output_schema(self) -> Schema:
         method = getattr(type(self.field.parent), self.field.method_name or "", None)
-        hint = SchemaWords(TypeHint.returned_by(method).schema if callable(method) else {})
+        name = name_returned_type(method) if callable(method) else ""
         # Nothing enforces a hint, so that it is told in words alone.
-        known = hint.type_name != "any value"
-        return explain({}, f"Meant to be {hint.type_name}") if known else {}
+        return explain({}, f"Meant to be {name}") if name else {}
 
 
 class OpenDescriber(FieldDescriber):

@@ -12,7 +12,7 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection, make_request
-from drf_mcp.introspection.openapi import declared_parameters, own_parameters
+from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import (
     find_class_attribute,
@@ -115,14 +115,14 @@ class FilterBackends:
         backend = backend_class()
         if hasattr(backend, "get_filterset_class"):
             if find_package(backend_class, DECLARE) not in FILTER_PACKAGES:
-                return own_parameters(backend, self.view)
+                return find_own_parameters(backend, self.view)
             return FilterSetParameters(self.inspection, backend).get_parameters()
         if is_drf_code(backend_class, DECLARE):
             if isinstance(backend, SearchFilter):
                 return SearchParameters(self.inspection, backend).get_parameters()
             if isinstance(backend, OrderingFilter):
                 return OrderingParameters(self.inspection, backend).get_parameters()
-        return declared_parameters(backend, self.view)
+        return find_declared_parameters(backend, self.view)
 
     def guard(self, prefix: str, step: Any, default: Any) -> Any:
         failures: list[Finding] = []

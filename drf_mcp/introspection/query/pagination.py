@@ -9,7 +9,7 @@ from django.core.paginator import Paginator
 from rest_framework import pagination
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.openapi import declared_parameters
+from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.introspection.types import ClosedSet, Parameter, Parameters, Schema
 
@@ -37,7 +37,7 @@ class Pages:
 
     def get_parameters(self, view: Any) -> Parameters:
         """Return the query parameters that the paginator declares or reads."""
-        return declared_parameters(self.paginator, view)
+        return find_declared_parameters(self.paginator, view)
 
     def get_schema(self, rows: Schema) -> Schema:
         """Return the schema of a page of rows; ``{}`` if a list may be answered otherwise."""
@@ -50,7 +50,7 @@ class StockPages(Pages):
 
     def get_parameters(self, view: Any) -> Parameters:
         if not self.is_stock("get_schema_operation_parameters"):
-            return declared_parameters(self.paginator, view)
+            return find_declared_parameters(self.paginator, view)
         return self.get_own_parameters()
 
     def get_own_parameters(self) -> Parameters:

@@ -17,7 +17,7 @@ from rest_framework.versioning import QueryParameterVersioning
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
-from drf_mcp.introspection.openapi import parameter as openapi_parameter
+from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks
@@ -56,7 +56,7 @@ class QueryParameters:
             described = found.pop(name, None)
             if declared is not None:
                 closed = described.closed if described is not None else None
-                found[name] = replace(openapi_parameter(declared), closed=closed)
+                found[name] = replace(read_openapi_parameter(declared), closed=closed)
         shaped = self.inspection.shaped
         return tuple(replace(p, schema=shaped(p.schema)) for p in found.values())
 
