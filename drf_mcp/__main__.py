@@ -9,7 +9,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from drf_mcp.management.streams import taken_streams
+from drf_mcp.management.streams import take_streams
 
 USAGE = "Usage: python -m drf_mcp MANAGE_PY mcp_stdio [options]"
 
@@ -18,7 +18,7 @@ def main() -> None:
     """Run a project's ``manage.py`` with nothing but stderr to print to."""
     if len(sys.argv) < 3 or sys.argv[2] != "mcp_stdio":
         sys.exit(USAGE)
-    taken_streams()
+    take_streams()
     manage = Path(sys.argv[1]).resolve()
     sys.argv = [str(manage), *sys.argv[2:]]
     sys.path.insert(0, str(manage.parent))

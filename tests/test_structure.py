@@ -112,7 +112,8 @@ class Echo(APIView):
 urls = type(sys)("loaded_urls")
 urls.urlpatterns = [path("", include("drf_mcp.urls")), path("echo/", Echo.as_view())]
 sys.modules["loaded_urls"] = urls
-from drf_mcp.transports.in_process import send
+from drf_mcp.transports.in_process import InProcessClient
+send = InProcessClient().send
 assert send("tools/list", {})["result"]["tools"][0]["name"] == "echo"
 answers = [send("tools/call", {"name": "echo", "arguments": {"number": n}}) for n in (1, 9)]
 assert [a["result"].get("isError") for a in answers] == [None, True], answers

@@ -21,9 +21,9 @@ from drf_mcp.access.origins import admits
 from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.observability.records import RequestContext
-from drf_mcp.operators.client_configs import DEFAULT_SCHEME, PLACEHOLDER, configurations
-from drf_mcp.operators.lint import findings_of, tool_findings
-from drf_mcp.operators.permission_trace import Step, explain
+from drf_mcp.operators.client_configs import CLIENTS, DEFAULT_SCHEME, PLACEHOLDER
+from drf_mcp.operators.lint import Lint
+from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
 from drf_mcp.server import Server
@@ -182,7 +182,7 @@ class Page:
             "card": card,
             "unnamed_host": "" if admits(own_origin) else self.request.get_host(),
             "steps": self.get_steps(card.tool),
-            "findings": list(tool_findings(card.tool)) if self.is_trusted else [],
+            "findings": Lint.get_findings_of(card.tool) if self.is_trusted else [],
             "facts": {
                 **card.form,
                 "endpoint": self.endpoint_url,
@@ -194,12 +194,14 @@ class Page:
         }
 
     def get_clients_context(self) -> Context:
-        configs = configurations(self.endpoint_url, mcp_settings.SERVER_NAME, self.authorization)
-        return {"template": "drf_mcp/clients.html", "clients": list(configs.items())}
+        target: Context = {"url": self.endpoint_url, "authorization": self.authorization}
+        clients = [client(mcp_settings.SERVER_NAME, **target) for client in CLIENTS.values()]
+        return {"template": "drf_mcp/clients.html", "clients": clients}
 
     def get_findings_context(self, tools: Mapping[str, Tool]) -> Context:
-        by_tool = [(tool, list(tool_findings(tool))) for tool in tools.values()]
-        general = [finding for finding in findings_of(tools) if finding.place == "DRF_MCP"]
+        lint = Lint(tools)
+        by_tool = [(tool, lint.get_findings_of(tool)) for tool in tools.values()]
+        general = [finding for finding in lint.get_findings() if finding.place == "DRF_MCP"]
         return {
             "template": "drf_mcp/findings.html",
             "general": general,
@@ -207,7 +209,7 @@ class Page:
         }
 
     def get_steps(self, tool: Tool) -> list[Step]:
-        steps = explain(tool, self.caller.user if self.user_name else None).steps
+        steps = PermissionTrace(tool, self.caller.user if self.user_name else None).steps
         if self.is_trusted:
             return list(steps)
         # How many rows there are is not for everybody.

@@ -1,4 +1,4 @@
-"""Standard streams of a process that speaks a protocol on them."""
+"""Standard streams of a process that speaks a protocol on them; imports nothing of Django."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 
 
 @functools.cache
-def taken_streams() -> tuple[BinaryIO, BinaryIO]:
+def take_streams() -> tuple[BinaryIO, BinaryIO]:
     """Return stdin and stdout as they were, and leave nothing but stderr to everybody else.
 
     Whatever is printed from here on goes to stderr, be it by Python, by a library in C or
     by a process started from here; so does what was printed before and waits in a buffer.
-    Whoever reads stdin finds it empty. Taken once: asked again, they are the same.
+    Whoever reads stdin finds it empty. Cached: a second call returns the same streams.
     """
     protocol_in, protocol_out = os.dup(0), os.dup(1)
     os.dup2(2, 1)
@@ -39,28 +39,26 @@ class SignalledInput(io.RawIOBase):
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self.signalled, told = os.pipe()
-        os.set_blocking(told, False)
-        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+        self.signalled, wakeup = os.pipe()
+        os.set_blocking(wakeup, False)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+
+    @classmethod
+    def wrap(cls, stream: BinaryIO) -> BinaryIO:
+        """Return a stream that signals interrupt, as far as the system allows."""
+        if sys.platform == "win32":  # Only sockets can be waited for there.
+            return stream
+        return io.BufferedReader(cls(stream.fileno()))
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as there is something to read; 0 at the end."""
         while True:
             ready, _, _ = select.select([self.descriptor, self.signalled], [], [])
             if self.descriptor in ready:
                 data = os.read(self.descriptor, len(buffer))
                 buffer[: len(data)] = data
                 return len(data)
-            # Whatever handles the signal runs before the next line of this loop.
+            # The signal's handler runs before the next line of this loop.
             os.read(self.signalled, 1)
-
-
-def interruptible(stream: BinaryIO) -> BinaryIO:
-    """Return a stream that signals interrupt, as far as the system allows."""
-    if sys.platform == "win32":  # Only sockets can be waited for there.
-        return stream
-    return io.BufferedReader(SignalledInput(stream.fileno()))

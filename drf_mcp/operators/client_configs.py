@@ -19,32 +19,6 @@ from drf_mcp.access.authentication import resolve_authentication_classes
 
 PLACEHOLDER = "YOUR_TOKEN"
 DEFAULT_SCHEME = "Bearer"
-TITLES = {
-    "claude-code": "Claude Code",
-    "claude-desktop": "Claude Desktop",
-    "cursor": "Cursor",
-    "vscode": "VS Code",
-    "codex": "Codex",
-    "gemini": "Gemini CLI",
-}
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
-
-
-@dataclass(frozen=True)
-class ClientConfiguration:
-    """What to paste into one client, and where.
-
-    Attributes:
-        title: the client's name for people.
-        language: what the text is written in: ``console``, ``json`` or ``toml``.
-        text: the configuration.
-        place: where it goes, such as ``.cursor/mcp.json``.
-    """
-
-    title: str
-    language: str
-    text: str
-    place: str
 
 
 @dataclass(frozen=True)
@@ -66,113 +40,142 @@ class ServerCommand:
         return {**entry, "env": dict(self.environment)} if self.environment else entry
 
 
-def configurations(
-    url: str, server_name: str, token_header: str | None = f"{DEFAULT_SCHEME} {PLACEHOLDER}"
-) -> dict[str, ClientConfiguration]:
-    """Return the configuration of each client for an endpoint, by the names in `TITLES`.
+class ClientConfig:
+    """The configuration of one client, by default an entry of a JSON file.
 
     Args:
+        server_name: the client's name of the server.
         url: the endpoint.
-        server_name: what the client shall call it.
-        token_header: the value of the Authorization header, None to send none.
+        authorization: the value of the Authorization header, None to send none.
+        command: the command of a server that the client starts itself, in place of the endpoint.
+
+    Attributes:
+        name: the client, as ``mcp_config`` takes it.
+        title: the client's name for people.
+        place: where the configuration goes, such as ``.cursor/mcp.json``.
+        language: ``console``, ``json`` or ``toml``.
     """
-    headers = {} if token_header is None else {"headers": {"Authorization": token_header}}
-    remote = {"url": url, **headers}
-    typed = {"type": "http", **remote}
-    return built(
-        claude_code(server_name, ["--transport", "http", server_name, url], token_header),
-        in_json(server_name, remote_bridge(url, token_header).entry),
-        in_json(server_name, remote),
-        in_json(server_name, typed, "servers"),
-        codex(server_name, {"url": url}, "http_headers", headers.get("headers", {})),
-        in_json(server_name, {"httpUrl": url, **headers}),
-    )
+
+    name: str
+    title: str
+    place: str
+    language = "json"
+    # The member of the JSON file that holds the servers.
+    key = "mcpServers"
+
+    def __init__(
+        self,
+        server_name: str,
+        *,
+        url: str = "",
+        authorization: str | None = None,
+        command: ServerCommand | None = None,
+    ) -> None:
+        self.server_name = server_name
+        self.url = url
+        self.headers = {} if authorization is None else {"Authorization": authorization}
+        self.command = command
+
+    @property
+    def text(self) -> str:
+        """The configuration."""
+        command = self.command
+        return self.write(self.get_http_entry() if command is None else self.get_entry(command))
+
+    def get_http_entry(self) -> dict[str, Any]:
+        """Return the members of a remote server."""
+        return {"url": self.url, **({"headers": self.headers} if self.headers else {})}
+
+    def get_entry(self, command: ServerCommand) -> dict[str, Any]:
+        """Return the members of a server that the client starts."""
+        return command.entry
+
+    def write(self, entry: Mapping[str, Any]) -> str:
+        return json.dumps({self.key: {self.server_name: entry}}, indent=2, ensure_ascii=False)
 
 
-def stdio_configurations(
-    command: ServerCommand, server_name: str
-) -> dict[str, ClientConfiguration]:
-    """Return the configuration of each client that makes it start the server itself.
+class ClaudeCode(ClientConfig):
+    name, title, place, language = "claude-code", "Claude Code", "a terminal", "console"
 
-    Args:
-        command: how to start ``manage.py mcp_stdio``.
-        server_name: what the client shall call it.
-    """
-    variables = [f"--env={name}={value}" for name, value in command.environment.items()]
-    entry = command.entry
-    local = {"command": entry["command"], "args": entry["args"]}
-    return built(
-        claude_code(server_name, [server_name, *variables, "--", *command.arguments], None),
-        in_json(server_name, entry),
-        in_json(server_name, entry),
-        in_json(server_name, {"type": "stdio", **entry}, "servers"),
-        codex(server_name, local, "env", command.environment),
-        in_json(server_name, entry),
-    )
+    @property
+    def text(self) -> str:
+        if self.command is None:
+            options = [
+                word for item in self.headers.items() for word in ("--header", ": ".join(item))
+            ]
+            words = ["--transport", "http", self.server_name, self.url, *options]
+        else:
+            variables = [f"--env={n}={value}" for n, value in self.command.environment.items()]
+            words = [self.server_name, *variables, "--", *self.command.arguments]
+        return shlex.join(["claude", "mcp", "add", *words])
 
 
-def built(*texts: str) -> dict[str, ClientConfiguration]:
-    """Return configurations of these texts, which stand in the order of `TITLES`."""
-    forms = [
-        ("console", "a terminal"),
-        ("json", "claude_desktop_config.json (Settings, Developer, Edit Config)"),
-        ("json", ".cursor/mcp.json in the project, or ~/.cursor/mcp.json"),
-        ("json", ".vscode/mcp.json in the workspace"),
-        ("toml", "~/.codex/config.toml"),
-        ("json", "~/.gemini/settings.json, or .gemini/settings.json in the project"),
-    ]
-    return {
-        name: ClientConfiguration(title, language, text, place)
-        for (name, title), (language, place), text in zip(TITLES.items(), forms, texts, strict=True)
-    }
+class ClaudeDesktop(ClientConfig):
+    name, title = "claude-desktop", "Claude Desktop"
+    place = "claude_desktop_config.json (Settings, Developer, Edit Config)"
+
+    def get_http_entry(self) -> dict[str, Any]:
+        # It only starts servers, so a program connects it to the endpoint. The header's value
+        # goes by the environment: Claude Desktop breaks arguments at spaces.
+        arguments, environment = ["npx", "-y", "mcp-remote", self.url], {}
+        for name, value in self.headers.items():
+            environment[name.upper()] = value
+            arguments += ["--header", f"{name}:${{{name.upper()}}}"]
+        return ServerCommand(arguments, environment).entry
 
 
-def claude_code(server_name: str, arguments: Sequence[str], token_header: str | None) -> str:
-    """Return the command that adds a server to Claude Code."""
-    header = [] if token_header is None else ["--header", f"Authorization: {token_header}"]
-    return shlex.join(["claude", "mcp", "add", *arguments, *header])
+class Cursor(ClientConfig):
+    name, title = "cursor", "Cursor"
+    place = ".cursor/mcp.json in the project, or ~/.cursor/mcp.json"
 
 
-def remote_bridge(url: str, token_header: str | None) -> ServerCommand:
-    """Return the program that connects a client which starts its servers to a remote one.
+class VSCode(ClientConfig):
+    name, title, place = "vscode", "VS Code", ".vscode/mcp.json in the workspace"
+    key = "servers"
 
-    The header's value goes by the environment: Claude Desktop breaks arguments at spaces.
-    """
-    arguments = ["npx", "-y", "mcp-remote", url]
-    if token_header is None:
-        return ServerCommand(arguments)
-    header = ["--header", "Authorization:${AUTHORIZATION}"]
-    return ServerCommand([*arguments, *header], {"AUTHORIZATION": token_header})
+    def get_http_entry(self) -> dict[str, Any]:
+        return {"type": "http", **super().get_http_entry()}
 
-
-def in_json(server_name: str, entry: Mapping[str, Any], key: str = "mcpServers") -> str:
-    """Return a server's entry in a JSON file."""
-    return json.dumps({key: {server_name: entry}}, indent=2, ensure_ascii=False)
+    def get_entry(self, command: ServerCommand) -> dict[str, Any]:
+        return {"type": "stdio", **command.entry}
 
 
-def codex(
-    server_name: str, entry: Mapping[str, Any], table: str, members: Mapping[str, str]
-) -> str:
-    """Return a server's table in Codex' TOML file, with an inline table in it if not empty."""
-    lines = [f"[mcp_servers.{toml_key(server_name)}]"]
-    lines += [f"{name} = {toml_value(value)}" for name, value in entry.items()]
-    if members:
-        inline = ", ".join(f"{toml_key(n)} = {toml_value(v)}" for n, v in members.items())
-        lines.append(f"{table} = {{ {inline} }}")
-    return "\n".join(lines)
+class Codex(ClientConfig):
+    name, title, place, language = "codex", "Codex", "~/.codex/config.toml", "toml"
+
+    def get_http_entry(self) -> dict[str, Any]:
+        return {"url": self.url, **({"http_headers": self.headers} if self.headers else {})}
+
+    def write(self, entry: Mapping[str, Any]) -> str:
+        lines = [f"[mcp_servers.{self.quote_key(self.server_name)}]"]
+        lines += [f"{name} = {self.quote(value)}" for name, value in entry.items()]
+        return "\n".join(lines)
+
+    def quote(self, value: Any) -> str:
+        if isinstance(value, Mapping):
+            members = (f"{self.quote_key(n)} = {self.quote(v)}" for n, v in value.items())
+            return f"{{ {', '.join(members)} }}"
+        # Strings and lists of strings are the same in TOML as in JSON.
+        return json.dumps(value)
+
+    def quote_key(self, name: str) -> str:
+        return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
-def toml_key(name: str) -> str:
-    """Return a name as a TOML key, quoted where it has to be."""
-    return name if BARE_KEY.match(name) else toml_value(name)
+class Gemini(ClientConfig):
+    name, title = "gemini", "Gemini CLI"
+    place = "~/.gemini/settings.json, or .gemini/settings.json in the project"
+
+    def get_http_entry(self) -> dict[str, Any]:
+        return {"httpUrl": self.url, **({"headers": self.headers} if self.headers else {})}
 
 
-def toml_value(value: Any) -> str:
-    """Return a string or a list of strings in TOML; both are written as in JSON."""
-    return json.dumps(value)
+CLIENTS: dict[str, type[ClientConfig]] = {
+    client.name: client for client in (ClaudeCode, ClaudeDesktop, Cursor, VSCode, Codex, Gemini)
+}
 
 
-def authorization_scheme() -> str:
+def find_authorization_scheme() -> str:
     """Return the scheme of the Authorization header that the endpoint asks for."""
     request = Request(HttpRequest())
     challenges = (c().authenticate_header(request) for c in resolve_authentication_classes())

@@ -14,13 +14,13 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class ClientLimit:
-    """What one client takes.
+    """The limits of one client.
 
     Attributes:
-        client: its name.
+        client: the client's name.
         tools: how many tools, those of all servers together; None for any number.
-        name: how long a tool's name may be, what the client puts before it included.
-        prefix: what that is, ``{server}`` standing for the server's name.
+        name: how long a tool's name may be, with the prefix that the client adds.
+        prefix: that prefix, ``{server}`` standing for the server's name.
         description: how many characters of a description are kept; None for all.
     """
 
@@ -30,9 +30,18 @@ class ClientLimit:
     prefix: str = ""
     description: int | None = None
 
-    def longest_name(self) -> int:
-        """Return how long a name of ours may be."""
-        return self.name - len(self.prefix.format(server=mcp_settings.SERVER_NAME))
+    def find_excesses(self, tools: Mapping[str, Tool]) -> Iterator[str]:
+        """Yield how a list of tools exceeds the limits."""
+        if self.tools is not None and len(tools) > self.tools:
+            yield f"takes {self.tools} tools, and there are {len(tools)}"
+        longest = self.name - len(self.prefix.format(server=mcp_settings.SERVER_NAME))
+        long = [name for name in tools if len(name) > longest]
+        if long:
+            yield f"takes names of {longest} characters, which {', '.join(long)} passes"
+        kept = self.description
+        for name, tool in tools.items():
+            if kept is not None and len(tool.description) > kept:
+                yield f"cuts the description of {name} at {kept} characters"
 
 
 CLIENT_LIMITS = (
@@ -43,18 +52,3 @@ CLIENT_LIMITS = (
     ClientLimit("Claude Desktop", tools=128),
     ClientLimit("Claude Code", name=128, prefix="mcp__{server}__", description=2048),
 )
-
-
-def limits_passed(tools: Mapping[str, Tool]) -> Iterator[tuple[ClientLimit, str]]:
-    """Yield each limit that a list of tools passes, with what passes it."""
-    for limit in CLIENT_LIMITS:
-        if limit.tools is not None and len(tools) > limit.tools:
-            yield limit, f"takes {limit.tools} tools, and there are {len(tools)}"
-        longest = limit.longest_name()
-        long = [name for name in tools if len(name) > longest]
-        if long:
-            yield limit, f"takes names of {longest} characters, which {', '.join(long)} passes"
-        kept = limit.description
-        for name, tool in tools.items():
-            if kept is not None and len(tool.description) > kept:
-                yield limit, f"cuts the description of {name} at {kept} characters"

@@ -1,9 +1,6 @@
-"""The plain HTTP request that a tool call stands for."""
-
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +15,7 @@ SAFE = "!$&'()*+,;=/~:@"
 
 @dataclass(frozen=True)
 class EquivalentRequest:
-    """One HTTP request.
+    """The plain HTTP request of a tool call.
 
     Attributes:
         method: the HTTP method.
@@ -34,48 +31,38 @@ class EquivalentRequest:
     content_type: str = ""
     disposition: str = ""
 
-    def curl(self, origin: str, authorization: str | None = None) -> str:
-        """Return the command line that sends it.
+    @classmethod
+    def of_call(cls, tool: Tool, arguments: Any) -> EquivalentRequest | None:
+        """Return the request of a tool call, None if no path can be written for its arguments.
+
+        Raises:
+            ArgumentsRefused: if the arguments have no place in the request.
+        """
+        call = tool.bind(arguments)
+        path = tool.endpoint.route.build(call.kwargs)
+        if path is None:
+            return None
+        query = f"?{call.query_string}" if call.query_string else ""
+        path = get_script_prefix().rstrip("/") + quote(path, safe=SAFE) + query
+        return cls(tool.endpoint.method, path, call.body, call.content_type, call.disposition)
+
+    def to_curl(self, origin: str, authorization: str | None = None) -> str:
+        """Return the curl command that sends the request.
 
         Args:
             origin: scheme and host, such as ``http://127.0.0.1:8000``.
-            authorization: the Authorization header, put between double quotes so that
-                the shell fills in variables; None for none.
+            authorization: the Authorization header; None for none.
         """
         parts = ["curl"]
         if self.method != "GET":
             parts.append(f"-X {self.method}")
         parts.append(shlex.quote(origin.rstrip("/") + self.path))
         if authorization is not None:
+            # Between double quotes the shell fills in variables, such as $MCP_TOKEN.
             parts.append(f'-H "Authorization: {authorization}"')
         if self.body:
-            parts += [f"-H {shlex.quote(header)}" for header in self.body_headers()]
+            headers = [f"Content-Type: {self.content_type}"]
+            headers += [f"Content-Disposition: {self.disposition}"] if self.disposition else []
+            parts += [f"-H {shlex.quote(header)}" for header in headers]
             parts.append(f"--data-binary {shlex.quote(self.body.decode(errors='replace'))}")
         return " ".join(parts)
-
-    def body_headers(self) -> Iterator[str]:
-        """Yield the header lines that speak of the body."""
-        yield f"Content-Type: {self.content_type}"
-        if self.disposition:
-            yield f"Content-Disposition: {self.disposition}"
-
-
-def equivalent_request(tool: Tool, arguments: Any) -> EquivalentRequest | None:
-    """Return the request of a tool call, None if no path can be written for its arguments.
-
-    Args:
-        tool: the tool.
-        arguments: its arguments, any JSON value.
-
-    Raises:
-        ArgumentsRefused: if the arguments have no place in the request.
-    """
-    call = tool.bind(arguments)
-    path = tool.endpoint.route.build(call.kwargs)
-    if path is None:
-        return None
-    query = f"?{call.query_string}" if call.query_string else ""
-    quoted = get_script_prefix().rstrip("/") + quote(path, safe=SAFE)
-    return EquivalentRequest(
-        tool.endpoint.method, quoted + query, call.body, call.content_type, call.disposition
-    )

@@ -5,224 +5,246 @@ from __future__ import annotations
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.types import Finding
-from drf_mcp.operators.client_limits import limits_passed
+from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.tools import Tool
 from drf_mcp.tools.descriptions import project_docstring
-from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 
-FEWER = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
 DESCRIBE = "Write a docstring on it, or @mcp_tool(description=...)."
-DESCRIBE_VIEW = "Write docstrings on its methods, or one on the class."
-EXPLAIN = "Give the field a help_text, in the serializer, the filter or the model."
-UNLESS_OPEN = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
-# An argument of more tools than this is told of once.
+# An argument of more tools than this is reported once.
 MANY = 5
-# Where packages are installed.
-INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
 
-def findings_of(tools: Mapping[str, Tool]) -> list[Finding]:
-    """Return every finding: about the tools one by one, then about several of them together."""
-    alone = [rule for rule in RULES if rule not in (undescribed, unexplained)]
-    found = [finding for tool in tools.values() for finding in tool.findings]
-    found += [finding for tool in tools.values() for finding in told_of(tool, alone)]
-    found += undescribed_views(tools.values())
-    found += unexplained_arguments(tools.values())
-    found += [
-        Finding("DRF_MCP", f"{limit.client} {words}.", FEWER)
-        for limit, words in limits_passed(tools)
-    ]
-    return list(dict.fromkeys(found))
+class Rule:
+    """One kind of finding about a tool.
+
+    Attributes:
+        remedy: the edit that mends it.
+    """
+
+    remedy = ""
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        self.endpoint = tool.endpoint
+
+    def get_message(self) -> str:
+        """Return what is wrong with the tool in a sentence, "" if nothing is."""
+        raise NotImplementedError
+
+    def get_remedy(self) -> str:
+        return self.remedy
+
+    def get_findings(self) -> list[Finding]:
+        message = self.get_message()
+        return [Finding(self.endpoint.place, message, self.get_remedy())] if message else []
+
+    @property
+    def has_description(self) -> bool:
+        annotations = self.tool.texts.annotations
+        return bool(self.tool.options.description or getattr(annotations, "description", ""))
 
 
-def tool_findings(tool: Tool) -> Iterator[Finding]:
-    """Yield the findings about one tool: what could not be described, then what was not said."""
-    yield from tool.findings
-    yield from told_of(tool, RULES)
+class Undescribed(Rule):
+    remedy = DESCRIBE
+
+    def get_message(self) -> str:
+        described = self.has_description or project_docstring(self.endpoint.handler)
+        if described or self.tool.texts.get_view_description():
+            return ""
+        name, title = self.tool.name, self.tool.title
+        return f"Nobody wrote what {name} does; the model reads {title!r} alone."
 
 
-Told = tuple[str, str] | None
-Rule = Callable[[Tool], Told]
+class InheritedDescription(Rule):
+    remedy = DESCRIBE
+
+    def get_message(self) -> str:
+        handler, view_class = self.endpoint.handler, self.endpoint.view_class
+        is_own = handler.__name__ in vars(view_class)
+        if self.has_description or is_own or not project_docstring(handler):
+            return ""
+        base = handler.__qualname__.rpartition(".")[0]
+        if base in ("", getattr(view_class, "__name__", "")):
+            return ""
+        return f"The description of {self.tool.name} is inherited from {base}."
 
 
-def told_of(tool: Tool, rules: Iterable[Rule]) -> Iterator[Finding]:
-    """Yield what rules tell of one tool."""
-    for rule in rules:
-        told = rule(tool)
-        if told is not None:
-            yield Finding(tool.endpoint.place, *told)
+class UnboundedList(Rule):
+    def get_message(self) -> str:
+        if self.endpoint.standard_action != "list" or self.tool.schema.paginated:
+            return ""
+        return f"{self.tool.name} answers with every row at once."
+
+    def get_remedy(self) -> str:
+        view = self.endpoint.view_class.__name__
+        return f"Set pagination_class on {view}, or DEFAULT_PAGINATION_CLASS."
 
 
-def undescribed(tool: Tool) -> Told:
-    """Tell of a tool of which nobody wrote what it does."""
-    if tool.options.description or getattr(tool.texts.annotations, "description", ""):
-        return None
-    if project_docstring(tool.endpoint.handler) or tool.texts.get_view_description():
-        return None
-    return f"Nobody wrote what {tool.name} does; the model reads {tool.title!r} alone.", DESCRIBE
+class OpenBody(Rule):
+    remedy = "Give the view a serializer_class, or @mcp_tool(input_schema={...})."
+
+    def get_message(self) -> str:
+        declared = self.tool.options.input_schema is not None
+        if self.tool.schema.body.kind != "open" or declared or self.tool.findings:
+            return ""
+        return f"{self.tool.name} takes any body."
 
 
-def undescribed_views(tools: Iterable[Tool]) -> Iterator[Finding]:
-    """Yield the tools of which nobody wrote what they do, those of one view together."""
-    silent: dict[type, list[Tool]] = {}
-    for tool in filter(undescribed, tools):
-        silent.setdefault(tool.endpoint.view_class, []).append(tool)
-    for view_class, several in silent.items():
-        if len(several) == 1:
-            yield from told_of(several[0], [undescribed])
-            continue
-        names = ", ".join(tool.name for tool in several)
-        told = f"Nobody wrote what {names} do; the model reads their titles alone."
-        yield Finding(place_of(view_class), told, DESCRIBE_VIEW)
+class ComputedQuery(Rule):
+    remedy = 'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
+
+    def get_message(self) -> str:
+        options, names = self.tool.options, ", ".join(self.tool.schema.computed_query)
+        declared = self.tool.extra_query or options.input_schema is not None or options.query
+        if declared or not names:
+            return ""
+        return f"{self.tool.name} reads the query by names that its code computes: {names}."
 
 
-def inherited(tool: Tool) -> Told:
-    """Tell of a description that a class above wrote, about whatever inherits it."""
-    if tool.options.description or getattr(tool.texts.annotations, "description", ""):
-        return None
-    handler = tool.endpoint.handler
-    own = vars(tool.endpoint.view_class).get(handler.__name__)
-    if own is not None or not project_docstring(handler):
-        return None
-    home = handler.__qualname__.rpartition(".")[0]
-    if not home or getattr(tool.endpoint.view_class, "__name__", "") == home:
-        return None
-    return f"The description of {tool.name} is inherited from {home}.", DESCRIBE
+class UnclearFiles(Rule):
+    @cached_property
+    def names(self) -> list[str]:
+        if self.tool.options.input_schema is not None:
+            return []
+        return [
+            parameter.name
+            for parameter in self.tool.schema.body.fields
+            if not all(upload.sure for upload in parameter.handling.uploads.values())
+        ]
+
+    def get_message(self) -> str:
+        if not self.names:
+            return ""
+        names = ", ".join(self.names)
+        return f"{self.tool.name} takes {names} as a text, or as a file that is a data URI."
+
+    def get_remedy(self) -> str:
+        return (
+            f'Say which: @mcp_tool(body={{"{self.names[0]}": {{"type": "string"}}}}), with'
+            ' "format": "binary" for a file.'
+        )
 
 
-def unbounded(tool: Tool) -> Told:
-    """Tell of a list that comes whole, however long it is."""
-    if tool.endpoint.standard_action != "list" or tool.schema.paginated:
-        return None
-    view = tool.endpoint.view_class.__name__
-    return (
-        f"{tool.name} answers with every row at once.",
-        f"Set pagination_class on {view}, or DEFAULT_PAGINATION_CLASS.",
+class UnguardedWrite(Rule):
+    remedy = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
+
+    def get_message(self) -> str:
+        if self.tool.annotations["readOnlyHint"] or not is_open(self.tool):
+            return ""
+        return f"{self.tool.name} changes data, and its view asks nobody for a permission."
+
+    def get_remedy(self) -> str:
+        view_class = self.endpoint.view_class
+        source = getattr(sys.modules.get(view_class.__module__), "__file__", None) or ""
+        # The project does not edit the views of an installed package.
+        if source.startswith((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))):
+            return self.remedy
+        return f"Set permission_classes on {view_class.__name__}."
+
+
+class UnexplainedArguments(Rule):
+    remedy = "Give the field a help_text, in the serializer, the filter or the model."
+
+    def __init__(self, tool: Tool, ignored: Sequence[str] = ()) -> None:
+        super().__init__(tool)
+        self.ignored = ignored
+
+    @property
+    def names(self) -> list[str]:
+        return [
+            name
+            for name, schema in self.tool.input_schema["properties"].items()
+            if name not in self.ignored and self.is_bare(schema)
+        ]
+
+    def is_bare(self, schema: Any) -> bool:
+        if not isinstance(schema, Mapping) or schema.get("description") or "enum" in schema:
+            return False
+        # Yes or no to a name is as clear as the name is.
+        return schema.get("type") != "boolean"
+
+    def get_message(self) -> str:
+        names = ", ".join(f"`{name}`" for name in self.names)
+        if len(self.names) > 1:
+            return f"Arguments {names} of {self.tool.name} have no description."
+        return f"Argument {names} of {self.tool.name} has no description." if names else ""
+
+
+class Lint:
+    """The findings about tools.
+
+    Args:
+        tools: the tools by their names.
+    """
+
+    rule_classes: tuple[type[Rule], ...] = (
+        Undescribed,
+        InheritedDescription,
+        UnboundedList,
+        OpenBody,
+        ComputedQuery,
+        UnclearFiles,
+        UnguardedWrite,
+        UnexplainedArguments,
     )
+    # Reported of several tools together.
+    grouped = (Undescribed, UnexplainedArguments)
 
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self.tools = tools
 
-def long_name(tool: Tool) -> Told:
-    """Tell of a name that some clients refuse once they put the server's before it."""
-    if len(tool.name) <= DEFAULT_MAX_LENGTH:
-        return None
-    return (
-        f"The name {tool.name} is {len(tool.name)} characters long.",
-        f"Give it a shorter one: @mcp_tool(name=...), at most {DEFAULT_MAX_LENGTH}.",
-    )
+    def get_findings(self) -> list[Finding]:
+        """Return every finding: about the tools one by one, then about several together."""
+        found = [finding for tool in self.tools.values() for finding in tool.findings]
+        for tool in self.tools.values():
+            for rule_class in self.rule_classes:
+                if rule_class not in self.grouped:
+                    found += rule_class(tool).get_findings()
+        found += self.find_undescribed_views()
+        found += self.find_unexplained_arguments()
+        found += self.find_limits()
+        return list(dict.fromkeys(found))
 
+    @classmethod
+    def get_findings_of(cls, tool: Tool) -> list[Finding]:
+        """Return the findings about one tool."""
+        rules = [rule_class(tool) for rule_class in cls.rule_classes]
+        return [*tool.findings, *(finding for rule in rules for finding in rule.get_findings())]
 
-def open_body(tool: Tool) -> Told:
-    """Tell of a tool whose body may be anything, as far as the model is told."""
-    described = tool.schema.body.kind != "open" or tool.options.input_schema is not None
-    if described or tool.findings:
-        return None
-    return (
-        f"{tool.name} takes any body.",
-        "Give the view a serializer_class, or @mcp_tool(input_schema={...}).",
-    )
+    def find_undescribed_views(self) -> Iterator[Finding]:
+        by_view: dict[type, dict[str, Finding]] = {}
+        for tool in self.tools.values():
+            for finding in Undescribed(tool).get_findings():
+                by_view.setdefault(tool.endpoint.view_class, {})[tool.name] = finding
+        for view_class, found in by_view.items():
+            if len(found) == 1:
+                yield from found.values()
+                continue
+            message = (
+                f"Nobody wrote what {', '.join(found)} do; the model reads their titles alone."
+            )
+            remedy = "Write docstrings on its methods, or one on the class."
+            yield Finding(place_of(view_class), message, remedy)
 
+    def find_unexplained_arguments(self) -> Iterator[Finding]:
+        tools = self.tools.values()
+        counts = Counter(name for tool in tools for name in UnexplainedArguments(tool).names)
+        frequent = [name for name, count in counts.items() if count > MANY]
+        for name in frequent:
+            message = f"Argument `{name}` of {counts[name]} tools has no description."
+            yield Finding("DRF_MCP", message, UnexplainedArguments.remedy)
+        for tool in tools:
+            yield from UnexplainedArguments(tool, frequent).get_findings()
 
-def unclear_files(tool: Tool) -> Told:
-    """Tell of members of the body that may be texts or files, as far as the view shows."""
-    names = [
-        parameter.name
-        for parameter in tool.schema.body.fields
-        if not all(upload.sure for upload in parameter.handling.uploads.values())
-    ]
-    if not names or tool.options.input_schema is not None:
-        return None
-    return (
-        f"{tool.name} takes {', '.join(names)} as a text, or as a file that is a data URI.",
-        f'Say which: @mcp_tool(body={{"{names[0]}": {{"type": "string"}}}}), with'
-        ' "format": "binary" for a file.',
-    )
-
-
-def unnamed_query(tool: Tool) -> Told:
-    """Tell of query parameters that the view reads by names that only the running code knows."""
-    if tool.extra_query or tool.options.input_schema is not None or tool.options.query:
-        return None
-    names = ", ".join(tool.schema.computed_query)
-    if not names:
-        return None
-    return (
-        f"{tool.name} reads the query by names that its code computes: {names}.",
-        'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.',
-    )
-
-
-def unguarded(tool: Tool) -> Told:
-    """Tell of a tool that changes something for whoever reaches the endpoint."""
-    if tool.annotations["readOnlyHint"] or not is_open(tool):
-        return None
-    view_class = tool.endpoint.view_class
-    return (
-        f"{tool.name} changes data, and its view asks nobody for a permission.",
-        UNLESS_OPEN
-        if is_installed(view_class)
-        else f"Set permission_classes on {view_class.__name__}.",
-    )
-
-
-def is_installed(view_class: type) -> bool:
-    """Return whether a view came with a package, which the project does not edit."""
-    source = getattr(sys.modules.get(view_class.__module__), "__file__", None) or ""
-    return source.startswith(INSTALLED)
-
-
-def unexplained(tool: Tool) -> Told:
-    """Tell of arguments that nobody described."""
-    return without_a_word(tool, bare_names(tool))
-
-
-def without_a_word(tool: Tool, names: Sequence[str]) -> Told:
-    """Tell of these arguments of a tool that nobody described them."""
-    if not names:
-        return None
-    them = "it" if len(names) == 1 else "them"
-    return f"{tool.name} takes {', '.join(names)} without a word about {them}.", EXPLAIN
-
-
-def unexplained_arguments(tools: Iterable[Tool]) -> Iterator[Finding]:
-    """Yield the arguments that nobody described, one that many tools take only once."""
-    bare = [(tool, bare_names(tool)) for tool in tools]
-    counts = Counter(name for _, names in bare for name in names)
-    for name, count in counts.items():
-        if count > MANY:
-            yield Finding("DRF_MCP", f"{count} tools take {name} without a word about it.", EXPLAIN)
-    for tool, names in bare:
-        told = without_a_word(tool, [name for name in names if counts[name] <= MANY])
-        if told is not None:
-            yield Finding(tool.endpoint.place, *told)
-
-
-def bare_names(tool: Tool) -> list[str]:
-    """Return the arguments of a tool that nobody described."""
-    return [name for name, schema in tool.input_schema["properties"].items() if is_bare(schema)]
-
-
-def is_bare(schema: Any) -> bool:
-    """Return whether a model can only guess from the name what a value is for."""
-    if not isinstance(schema, Mapping) or schema.get("description") or "enum" in schema:
-        return False
-    # Yes or no to a name is as clear as the name is.
-    return schema.get("type") != "boolean"
-
-
-RULES: tuple[Rule, ...] = (
-    undescribed,
-    inherited,
-    unbounded,
-    long_name,
-    open_body,
-    unnamed_query,
-    unclear_files,
-    unguarded,
-    unexplained,
-)
+    def find_limits(self) -> Iterator[Finding]:
+        remedy = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
+        for limit in CLIENT_LIMITS:
+            for excess in limit.find_excesses(self.tools):
+                yield Finding("DRF_MCP", f"{limit.client} {excess}.", remedy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,14 @@ from drf_mcp.tools.capability import choose_envelope_class, get_output_schema, m
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1
 ANY = "any"
-# A definition that grew by more than this share is told of.
+# A definition that grew by more than this share is reported.
 GROWTH = 0.25
 
-Surface = dict[str, Any]
+Entry = dict[str, Any]
+
+
+class LockFileError(Exception):
+    """A lock file is missing or cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -41,215 +45,233 @@ class Change:
         return f"{self.tool}: {self.message}"
 
 
-class LockFileError(Exception):
-    """A lock file is missing or is none."""
+class ToolSurface:
+    """What agents rely on of one tool.
 
-
-def surface_of(tools: Mapping[str, Tool]) -> Surface:
-    """Return the surface of tools, a JSON value."""
-    return {"format": FORMAT, "tools": {name: entry_of(tools[name]) for name in sorted(tools)}}
-
-
-def entry_of(tool: Tool) -> dict[str, Any]:
-    """Return what agents rely on of one tool."""
-    return {
-        "request": f"{tool.endpoint.method} {tool.endpoint.route.path}",
-        "permissions": permissions_of(tool),
-        "arguments": dict(members(tool.input_schema)),
-        "answers": dict(members(tool.schema.output)),
-        "size": size_of(tool),
-    }
-
-
-def permissions_of(tool: Tool) -> list[str]:
-    """Return the permission classes of a tool's view, as they were written."""
-    classes = find_view_classes(tool.endpoint.route.callback, "permission_classes")
-    return ["chosen by the view"] if classes is None else [written(c) for c in classes]
-
-
-def written(permission: Any) -> str:
-    """Return the dotted name of a permission class; a composition as it was composed."""
-    if hasattr(permission, "op1_class"):
-        operator = permission.operator_class.__name__
-        parts = [written(permission.op1_class)]
-        if hasattr(permission, "op2_class"):
-            parts.append(written(permission.op2_class))
-        return f"{operator}({', '.join(parts)})"
-    return f"{permission.__module__}.{permission.__qualname__}"
-
-
-def definition_of(tool: Tool) -> dict[str, Any]:
-    """Return a tool's definition as clients of the current revision see it."""
-    definition: dict[str, Any] = json.loads(encoded_definition(tool))
-    return definition
-
-
-def size_of(tool: Tool) -> int:
-    """Return the bytes of a tool's definition in the current revision."""
-    return len(to_bytes(encoded_definition(tool)))
-
-
-def encoded_definition(tool: Tool) -> str:
-    """Return a tool's definition in the current revision as JSON."""
-    envelope = make_envelope(choose_envelope_class(tool))
-    return encode_data(tool.definition(get_output_schema(tool, envelope)))
-
-
-def members(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each member of a schema by its path, ``lines[].quantity``, with its type."""
-    required = schema.get("required", ())
-    for name, member in schema.get("properties", {}).items():
-        at = f"{path}.{name}" if path else name
-        yield at, member_of(member, name in required)
-        yield from below(member, at)
-    if not path:
-        yield from below({"items": schema.get("items")}, "")
-
-
-def below(schema: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the members of an object, or of the items of an array, at a path."""
-    if not isinstance(schema, Mapping):
-        return
-    items = schema.get("items")
-    if isinstance(items, Mapping):
-        yield from members(items, f"{path}[]")
-    if path and "properties" in schema:
-        yield from members(schema, path)
-
-
-def member_of(schema: Any, required: bool) -> dict[str, Any]:
-    """Return the type of a value, whether it must be given, and its choices."""
-    schema = schema if isinstance(schema, Mapping) else {}
-    said = schema.get("type", ANY)
-    entry: dict[str, Any] = {"type": " | ".join(said) if isinstance(said, list) else said}
-    if required:
-        entry["required"] = True
-    enum = schema.get("enum", (schema.get("items") or {}).get("enum"))
-    if enum is not None:
-        entry["enum"] = list(enum)
-    return entry
-
-
-def write_lock(path: str | Path, tools: Mapping[str, Tool]) -> None:
-    """Write the lock file."""
-    text = json.dumps(surface_of(tools), indent=1, ensure_ascii=False)
-    Path(path).write_text(f"{text}\n", encoding="utf-8")
-
-
-def read_lock(path: str | Path) -> Surface:
-    """Return the surface in a lock file.
-
-    Raises:
-        LockFileError: if there is none, or it is not of this format.
+    Args:
+        tool: the tool.
     """
-    try:
-        surface: Surface = json.loads(Path(path).read_text(encoding="utf-8"))
-        known = surface["format"] == FORMAT and isinstance(surface["tools"], dict)
-    except FileNotFoundError:
-        raise LockFileError(f"There is no {path}. Write it with mcp_tools --lock.") from None
-    except (OSError, ValueError, KeyError, TypeError) as exc:
-        raise LockFileError(f"{path} cannot be read: {exc!r}") from exc
-    if not known:
-        raise LockFileError(f"{path} is of another format. Write it anew with mcp_tools --lock.")
-    return surface
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+
+    def get_entry(self) -> Entry:
+        """Return the entry of the lock file, a JSON value."""
+        return {
+            "request": f"{self.tool.endpoint.method} {self.tool.endpoint.route.path}",
+            "permissions": self.get_permissions(),
+            "arguments": SchemaMembers(self.tool.input_schema).by_path,
+            "answers": SchemaMembers(self.tool.schema.output).by_path,
+            "size": self.get_size(),
+        }
+
+    def get_permissions(self) -> list[str]:
+        """Return the dotted names of the view's permission classes."""
+        classes = find_view_classes(self.tool.endpoint.route.callback, "permission_classes")
+        if classes is None:
+            return ["chosen by the view"]
+        return [self.name_permission(permission_class) for permission_class in classes]
+
+    def name_permission(self, permission: Any) -> str:
+        if hasattr(permission, "op1_class"):
+            operands = [permission.op1_class, getattr(permission, "op2_class", None)]
+            names = ", ".join(self.name_permission(op) for op in operands if op is not None)
+            return f"{permission.operator_class.__name__}({names})"
+        return f"{permission.__module__}.{permission.__qualname__}"
+
+    def get_definition(self) -> dict[str, Any]:
+        """Return the definition as clients of the current revision see it."""
+        definition: dict[str, Any] = json.loads(self.encode_definition())
+        return definition
+
+    def get_size(self) -> int:
+        """Return the bytes of the definition in the current revision."""
+        return len(to_bytes(self.encode_definition()))
+
+    def encode_definition(self) -> str:
+        envelope = make_envelope(choose_envelope_class(self.tool))
+        return encode_data(self.tool.definition(get_output_schema(self.tool, envelope)))
 
 
-def changes_since(path: str | Path) -> list[Change]:
-    """Return how the project's tools differ from a lock file, breaking changes first.
+class SchemaMembers:
+    """The members of a JSON Schema by their paths, such as ``lines[].quantity``."""
 
-    Raises:
-        LockFileError: if the file cannot be read.
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.by_path: Entry = {}
+        self.add_members(schema, "")
+        # The rows of a list without pages.
+        self.add_nested({"items": schema.get("items")}, "")
+
+    def add_members(self, schema: Mapping[str, Any], path: str) -> None:
+        required = schema.get("required", ())
+        for name, member in schema.get("properties", {}).items():
+            member_path = f"{path}.{name}" if path else name
+            self.by_path[member_path] = self.get_member(member, name in required)
+            self.add_nested(member, member_path)
+
+    def add_nested(self, schema: Any, path: str) -> None:
+        if not isinstance(schema, Mapping):
+            return
+        if isinstance(schema.get("items"), Mapping):
+            items_path = f"{path}[]"
+            self.add_members(schema["items"], items_path)
+        if path:
+            self.add_members(schema, path)
+
+    def get_member(self, schema: Any, required: bool) -> Entry:
+        schema = schema if isinstance(schema, Mapping) else {}
+        kind = schema.get("type", ANY)
+        entry: Entry = {"type": " | ".join(kind) if isinstance(kind, list) else kind}
+        if required:
+            entry["required"] = True
+        enum = schema.get("enum", (schema.get("items") or {}).get("enum"))
+        if enum is not None:
+            entry["enum"] = list(enum)
+        return entry
+
+
+class SurfaceLock:
+    """A lock file.
+
+    Args:
+        path: where the file is.
     """
-    return compared(read_lock(path), surface_of(registry.tools()))
+
+    def __init__(self, path: str | Path = LOCK_FILE) -> None:
+        self.path = Path(path)
+
+    def get_surface(self) -> dict[str, Entry]:
+        """Return the surface of the project's tools, by their names in alphabetic order."""
+        return {
+            name: ToolSurface(tool).get_entry() for name, tool in sorted(registry.tools().items())
+        }
+
+    def write(self) -> int:
+        """Write the file and return the number of tools in it."""
+        surface = self.get_surface()
+        document = {"format": FORMAT, "tools": surface}
+        text = json.dumps(document, indent=1, ensure_ascii=False)
+        self.path.write_text(f"{text}\n", encoding="utf-8")
+        return len(surface)
+
+    def read(self) -> dict[str, Entry]:
+        """Return the surface in the file.
+
+        Raises:
+            LockFileError: if there is no file, or it is not of this format.
+        """
+        try:
+            document = json.loads(self.path.read_text(encoding="utf-8"))
+            known = document["format"] == FORMAT and isinstance(document["tools"], dict)
+        except FileNotFoundError:
+            message = f"There is no {self.path}. Write it with mcp_tools --lock."
+            raise LockFileError(message) from None
+        except (OSError, ValueError, KeyError, TypeError) as exc:
+            raise LockFileError(f"{self.path} cannot be read: {exc!r}") from exc
+        if not known:
+            message = f"{self.path} is of another format. Write it anew with mcp_tools --lock."
+            raise LockFileError(message)
+        surface: dict[str, Entry] = document["tools"]
+        return surface
+
+    def get_changes(self) -> list[Change]:
+        """Return how the project's tools differ from the file, breaking changes first.
+
+        Raises:
+            LockFileError: if the file cannot be read.
+        """
+        return compare_surfaces(self.read(), self.get_surface())
 
 
-def compared(old: Surface, new: Surface) -> list[Change]:
-    """Return how a surface differs from an older one, breaking changes first."""
-    before, after = old["tools"], new["tools"]
-    changes = [Change(name, "removed", True) for name in before if name not in after]
-    for name in before:
-        if name in after:
-            changes += tool_changes(name, before[name], after[name])
-    changes += [Change(name, "added", False) for name in after if name not in before]
+def compare_surfaces(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Change]:
+    changes = [Change(name, "removed", True) for name in old if name not in new]
+    for name in old:
+        if name in new:
+            comparison = EntryComparison(old[name], new[name])
+            changes += [Change(name, *difference) for difference in comparison.get_differences()]
+    changes += [Change(name, "added", False) for name in new if name not in old]
     return sorted(changes, key=lambda change: not change.breaking)
 
 
-def tool_changes(name: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
-    """Yield how one tool changed."""
-    if old["permissions"] != new["permissions"]:
-        told = f"permissions {listed(old['permissions'])} became {listed(new['permissions'])}"
-        yield Change(name, told, True)
-    for message, breaking in argument_changes(old["arguments"], new["arguments"]):
-        yield Change(name, message, breaking)
-    for message, breaking in answer_changes(old["answers"], new["answers"]):
-        yield Change(name, message, breaking)
-    if old["request"] != new["request"]:
-        yield Change(name, f"request {old['request']} became {new['request']}", False)
-    if new["size"] > old["size"] * (1 + GROWTH):
-        yield Change(name, f"grew from {old['size']} to {new['size']} bytes", False)
+# What changed, and whether that breaks.
+Difference = tuple[str, bool]
 
 
-def listed(names: list[str]) -> str:
-    """Return class names for reading, without their modules."""
-    return ", ".join(name.rpartition(".")[2] for name in names) or "none"
+class EntryComparison:
+    """How the surface of one tool changed."""
 
+    def __init__(self, old: Entry, new: Entry) -> None:
+        self.old = old
+        self.new = new
 
-def argument_changes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Yield (what changed, whether that breaks calls) of the arguments."""
-    for name in old:
-        if name not in new:
-            yield f"argument {name} removed", True
-            continue
-        yield from narrowed(name, old[name], new[name])
-        was, is_now = old[name].get("required", False), new[name].get("required", False)
+    def get_differences(self) -> Iterator[Difference]:
+        old, new = self.old, self.new
+        if old["permissions"] != new["permissions"]:
+            was, became = map(self.list_names, (old["permissions"], new["permissions"]))
+            yield f"permissions {was} became {became}", True
+        yield from self.compare_arguments()
+        yield from self.compare_answers()
+        if old["request"] != new["request"]:
+            yield f"request {old['request']} became {new['request']}", False
+        if new["size"] > old["size"] * (1 + GROWTH):
+            yield f"grew from {old['size']} to {new['size']} bytes", False
+
+    def list_names(self, dotted: Sequence[str]) -> str:
+        return ", ".join(name.rpartition(".")[2] for name in dotted) or "none"
+
+    def compare_arguments(self) -> Iterator[Difference]:
+        old, new = self.old["arguments"], self.new["arguments"]
+        for name in old:
+            if name not in new:
+                yield f"argument {name} removed", True
+            else:
+                yield from self.compare_argument(name, old[name], new[name])
+        for name in new:
+            if name not in old:
+                # A required member of an object that is new and optional breaks no call.
+                parent = name.rpartition(".")[0].removesuffix("[]")
+                required = new[name].get("required", False) and parent in {"", *old}
+                yield f"{'required ' if required else ''}argument {name} added", required
+
+    def compare_argument(self, name: str, old: Entry, new: Entry) -> Iterator[Difference]:
+        if old["type"] != new["type"]:
+            fewer = not self.accepts(new["type"], old["type"])
+            yield f"argument {name} changed from {old['type']} to {new['type']}", fewer
+        yield from self.compare_choices(name, old.get("enum"), new.get("enum"))
+        was, is_now = old.get("required", False), new.get("required", False)
         if was != is_now:
             yield f"argument {name} became {'required' if is_now else 'optional'}", is_now
-    for name in new:
-        if name not in old:
-            required = new[name].get("required", False) and parent_of(name) in {"", *old}
-            yield f"{'required ' if required else ''}argument {name} added", required
 
+    def compare_choices(
+        self, name: str, old: list[Any] | None, new: list[Any] | None
+    ) -> Iterator[Difference]:
+        if new is None:
+            return
+        if old is None:
+            yield f"argument {name} takes only {self.list_values(new)} now", True
+            return
+        if removed := [value for value in old if value not in new]:
+            yield f"argument {name} no longer takes {self.list_values(removed)}", True
+        if added := [value for value in new if value not in old]:
+            yield f"argument {name} takes {self.list_values(added)} as well", False
 
-def parent_of(name: str) -> str:
-    """Return the path that a member stands in: ``lines`` for ``lines[].quantity``."""
-    return name.rpartition(".")[0].removesuffix("[]")
+    def list_values(self, values: Sequence[Any]) -> str:
+        return ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
 
+    def compare_answers(self) -> Iterator[Difference]:
+        old, new = self.old["answers"], self.new["answers"]
+        for name in old:
+            if name not in new:
+                yield f"field {name} of the answer removed", True
+            elif old[name]["type"] != new[name]["type"]:
+                was, is_now = old[name]["type"], new[name]["type"]
+                more = not self.accepts(was, is_now)
+                yield f"field {name} of the answer changed from {was} to {is_now}", more
+        yield from ((f"field {name} of the answer added", False) for name in new if name not in old)
 
-def narrowed(name: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Yield how type and choices of an argument changed; fewer of them break calls."""
-    if old["type"] != new["type"]:
-        fewer = not accepts(new["type"], old["type"])
-        yield f"argument {name} changed from {old['type']} to {new['type']}", fewer
-    before, after = old.get("enum"), new.get("enum")
-    if before is None and after is not None:
-        yield f"argument {name} takes only {values(after)} now", True
-    elif before is not None and after is not None:
-        if gone := [value for value in before if value not in after]:
-            yield f"argument {name} no longer takes {values(gone)}", True
-        if more := [value for value in after if value not in before]:
-            yield f"argument {name} takes {values(more)} as well", False
-
-
-def accepts(new: str, old: str) -> bool:
-    """Return whether whatever was of the old type is of the new one."""
-    allowed, given = set(new.split(" | ")), set(old.split(" | "))
-    if "number" in allowed:
-        allowed.add("integer")
-    return ANY in allowed or given <= allowed
-
-
-def answer_changes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, bool]]:
-    """Yield (what changed, whether that breaks readers) of the answers' fields."""
-    for name in old:
-        if name not in new:
-            yield f"field {name} of the answer removed", True
-        elif old[name]["type"] != new[name]["type"]:
-            more = not accepts(old[name]["type"], new[name]["type"])
-            told = f"changed from {old[name]['type']} to {new[name]['type']}"
-            yield f"field {name} of the answer {told}", more
-    yield from ((f"field {name} of the answer added", False) for name in new if name not in old)
-
-
-def values(items: list[Any]) -> str:
-    """Return values for reading."""
-    return ", ".join(json.dumps(item, ensure_ascii=False) for item in items)
+    def accepts(self, new: str, old: str) -> bool:
+        """Return whether every value of the old type is one of the new type."""
+        allowed, required = set(new.split(" | ")), set(old.split(" | "))
+        if "number" in allowed:
+            allowed.add("integer")
+        return ANY in allowed or required <= allowed

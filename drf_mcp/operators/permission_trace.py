@@ -1,5 +1,4 @@
-"""Why somebody may call a tool or not: its permissions, throttles and row filters, asked one
-by one.
+"""Why somebody may call a tool or not: its permissions, throttles and row filters, one by one.
 
 Nothing is called and nothing is counted: permissions are asked as the list of tools asks
 them, quotas are read from the throttles' caches, rows from the view's own queryset.
@@ -9,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,6 @@ from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import quotas_of
 from drf_mcp.dispatch.visibility import turns_away
@@ -24,7 +23,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
-from drf_mcp.transports.in_process import local_caller
+from drf_mcp.transports.in_process import make_local_caller
 
 # Rows whose object permissions are asked.
 SAMPLE = 100
@@ -40,7 +39,7 @@ NEGATED: Any = permissions.NOT
 
 @dataclass(frozen=True)
 class Step:
-    """What one thing decides.
+    """One decision.
 
     Attributes:
         kind: ``endpoint``, ``permission``, ``throttle``, ``rows`` or ``object permission``.
@@ -57,19 +56,125 @@ class Step:
     needed: str = ""
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """What decides over one caller's call of a tool.
+class TracedPermission:
+    """One permission of a view or of the endpoint, asked for one request.
 
-    Attributes:
-        tool: the tool's name.
-        who: the caller's name.
-        steps: every decision, in the order in which a call meets them.
+    Args:
+        permission: the instance.
+        request: the request.
+        view: the view that the permission is asked about.
     """
 
-    tool: str
-    who: str
-    steps: tuple[Step, ...]
+    def __init__(self, permission: Any, request: Request, view: Any) -> None:
+        self.permission = permission
+        self.request = request
+        self.view = view
+
+    @property
+    def name(self) -> str:
+        """The name of the class, written as it was composed."""
+        return self.get_name(self.permission)
+
+    def get_name(self, permission: Any) -> str:
+        for composed, word in COMPOSED.items():
+            if isinstance(permission, composed):
+                return f"({self.get_name(permission.op1)} {word} {self.get_name(permission.op2)})"
+        if isinstance(permission, NEGATED):
+            return f"not {self.get_name(permission.op1)}"
+        return type(permission).__name__
+
+    def get_step(self, kind: str) -> Step:
+        allows: Any = contain(
+            lambda: bool(self.permission.has_permission(self.request, self.view)), lambda exc: exc
+        )
+        if isinstance(allows, Exception):
+            if turns_away(allows):
+                return Step(kind, self.name, False, f"refuses: {allows}")
+            says = f"cannot be asked without a call: {allows!r}"
+            return Step(kind, self.name, None, says)
+        if allows:
+            return Step(kind, self.name, True, "allows it")
+        return Step(kind, self.name, False, "refuses", self.get_needs(self.permission))
+
+    def get_object_step(self, rows: Any) -> Step | None:
+        """Return the decision over rows; None for a permission that is not about objects."""
+        base = permissions.BasePermission.has_object_permission
+        if getattr(type(self.permission), "has_object_permission", base) is base:
+            return None
+        kind, name = "object permission", f"{self.name}.has_object_permission"
+        decisions = [
+            contain(partial(self.allows_object, row), lambda exc: False)
+            for row in islice(rows.all(), SAMPLE)
+        ]
+        allowed, asked = sum(decisions), len(decisions)
+        sample = f"{'the first ' if asked == SAMPLE else ''}{asked}"
+        sample += f" {rows.model._meta.verbose_name_plural}"
+        if allowed == asked:
+            return Step(kind, name, True, f"allows all {sample}")
+        allows = None if allowed else False
+        needed = self.get_needs(self.permission)
+        return Step(kind, name, allows, f"allows {allowed} of {sample}", needed)
+
+    def allows_object(self, row: Any) -> bool:
+        return bool(self.permission.has_object_permission(self.request, self.view, row))
+
+    def get_needs(self, permission: Any) -> str:
+        """Return in words what a permission that refused asks for, "" if that is not known."""
+        for composed, word in COMPOSED.items():
+            if isinstance(permission, composed):
+                operands = (permission.op1, permission.op2)
+                return f" {word} ".join(filter(None, map(self.get_needs, operands)))
+        if isinstance(permission, NEGATED):
+            return f"a caller whom {self.get_name(permission.op1)} refuses"
+        if isinstance(permission, permissions.DjangoModelPermissions):
+            return contain(lambda: self.get_missing(permission), lambda exc: "")
+        for known in type(permission).__mro__:
+            if known in NEEDS:
+                return NEEDS[known]
+        docstring = (type(permission).__doc__ or "").strip().partition("\n")[0]
+        return str(getattr(permission, "message", None) or docstring).rstrip(".")
+
+    def get_missing(self, permission: Any) -> str:
+        # The model permissions that the user lacks.
+        user, method = self.request.user, str(self.request.method)
+        if not user.is_authenticated:
+            return NEEDS[permissions.IsAuthenticated]
+        model = permission._queryset(self.view).model
+        required = permission.get_required_permissions(method, model)
+        if isinstance(permission, permissions.DjangoObjectPermissions):
+            required = permission.get_required_object_permissions(method, model)
+        missing = [name for name in required if not user.has_perm(name)]
+        return f"the permission {' and '.join(missing)}" if missing else ""
+
+
+class PermissionTrace:
+    """Every decision over one user's call of a tool, in the order in which a call meets them.
+
+    Args:
+        tool: the tool.
+        user: the user; None for an anonymous caller.
+    """
+
+    def __init__(self, tool: Tool, user: Any) -> None:
+        self.tool = tool
+        self.who = "An anonymous caller" if user is None else str(user.get_username())
+        self.caller = make_local_caller(user)
+        # The endpoint's permissions are steps of their own: a refusal ends no question here.
+        self.caller.admitted = True
+        endpoint = tool.endpoint
+        self.request = Request(ToolRequest(self.caller, endpoint.method, endpoint.route.path))
+        self.view: Any = endpoint.view()
+        self.view.request = self.request
+        negotiate(self.view)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        return (
+            *self.get_endpoint_steps(),
+            *self.get_permission_steps(),
+            *self.get_throttle_steps(),
+            *self.get_row_steps(),
+        )
 
     @property
     def allows(self) -> bool | None:
@@ -83,181 +188,75 @@ class Explanation:
     def verdict(self) -> str:
         """The decision in a sentence or two."""
         if self.allows is True:
-            return f"{self.who} may call {self.tool}."
+            return f"{self.who} may call {self.tool.name}."
         deciding = next(step for step in self.steps if step.allows is self.allows)
         may, within = ("may not", "") if self.allows is False else ("may", ", within limits")
         needed = f" Needed: {deciding.needed}." if deciding.needed else ""
-        said = f"{deciding.name} {deciding.says}.{needed}"
-        return f"{self.who} {may} call {self.tool}{within}: {said}"
+        reason = f"{deciding.name} {deciding.says}.{needed}"
+        return f"{self.who} {may} call {self.tool.name}{within}: {reason}"
 
+    def get_endpoint_steps(self) -> Iterator[Step]:
+        for permission_class in mcp_settings.PERMISSION_CLASSES:
+            asked = TracedPermission(permission_class(), self.request, self.caller.view)
+            yield asked.get_step("endpoint")
 
-def explain(tool: Tool, user: Any) -> Explanation:
-    """Return what decides over a user's call of a tool; a user of None is anonymous."""
-    caller = local_caller(user)
-    # The endpoint's permissions are asked below, where a refusal does not end the questions.
-    caller.admitted = True
-    view: Any = tool.endpoint.view()
-    view.request = Request(ToolRequest(caller, tool.endpoint.method, tool.endpoint.route.path))
-    negotiate(view)
-    who = "An anonymous caller" if user is None else str(user.get_username())
-    steps = (
-        *endpoint_steps(caller, view.request),
-        *permission_steps(view),
-        *throttle_steps(view),
-        *row_steps(tool, view),
-    )
-    return Explanation(tool.name, who, steps)
-
-
-def endpoint_steps(caller: Caller, request: Request) -> Iterator[Step]:
-    """Yield what the endpoint's own permissions decide."""
-    for permission_class in mcp_settings.PERMISSION_CLASSES:
-        yield permission_step("endpoint", permission_class(), request, caller.view)
-
-
-def permission_steps(view: Any) -> Iterator[Step]:
-    """Yield what each of the view's permissions decides."""
-    asked: Any = contain(lambda: list(view.get_permissions()), lambda exc: exc)
-    if isinstance(asked, Exception):
-        yield Step("permission", "get_permissions", None, f"cannot be asked here: {asked!r}")
-        return
-    for permission in asked:
-        yield permission_step("permission", permission, view.request, view)
-
-
-def permission_step(kind: str, permission: Any, request: Request, view: Any) -> Step:
-    """Return what one permission decides."""
-    name = name_of(permission)
-    allows: Any = contain(lambda: bool(permission.has_permission(request, view)), lambda exc: exc)
-    if isinstance(allows, Exception):
-        if turns_away(allows):
-            return Step(kind, name, False, f"refuses: {allows}")
-        return Step(kind, name, None, f"cannot be asked without a call: {allows!r}")
-    if allows:
-        return Step(kind, name, True, "allows it")
-    return Step(kind, name, False, "refuses", needs(permission, request, view))
-
-
-def name_of(permission: Any) -> str:
-    """Return the class of a permission, written as it was composed."""
-    for composed, word in COMPOSED.items():
-        if isinstance(permission, composed):
-            return f"({name_of(permission.op1)} {word} {name_of(permission.op2)})"
-    if isinstance(permission, NEGATED):
-        return f"not {name_of(permission.op1)}"
-    return type(permission).__name__
-
-
-def needs(permission: Any, request: Request, view: Any) -> str:
-    """Return in words what a permission that refused asks for, "" if that is not known."""
-    for composed, word in COMPOSED.items():
-        if isinstance(permission, composed):
-            parts = [needs(part, request, view) for part in (permission.op1, permission.op2)]
-            return f" {word} ".join(filter(None, parts))
-    if isinstance(permission, NEGATED):
-        return f"a caller whom {name_of(permission.op1)} refuses"
-    if isinstance(permission, permissions.DjangoModelPermissions):
-        return contain(lambda: missing_permissions(permission, request, view), lambda exc: "")
-    for known in type(permission).__mro__:
-        if known in NEEDS:
-            return NEEDS[known]
-    return str(getattr(permission, "message", None) or own_words(permission)).rstrip(".")
-
-
-def own_words(permission: Any) -> str:
-    """Return the first line of what was written about a permission class."""
-    return (type(permission).__doc__ or "").strip().partition("\n")[0]
-
-
-def missing_permissions(permission: Any, request: Request, view: Any) -> str:
-    """Return the model permissions that the user lacks."""
-    if not request.user.is_authenticated:
-        return NEEDS[permissions.IsAuthenticated]
-    model, method = permission._queryset(view).model, str(request.method)
-    required = permission.get_required_permissions(method, model)
-    if isinstance(permission, permissions.DjangoObjectPermissions):
-        required = permission.get_required_object_permissions(method, model)
-    missing = [name for name in required if not request.user.has_perm(name)]
-    return f"the permission {' and '.join(missing)}" if missing else ""
-
-
-def throttle_steps(view: Any) -> Iterator[Step]:
-    """Yield what each of the view's throttles would decide, without counting a call."""
-    for throttle in contain(lambda: list(view.get_throttles()), lambda exc: []):
-        name = type(throttle).__name__
-        quotas = contain(lambda t=throttle: list(quotas_of(t, view)), lambda exc: [])  # type: ignore[misc]
-        for quota in quotas:
-            left = f"{quota.remaining} of {quota.limit} calls left per {quota.period}"
-            allows = quota.remaining != 0
-            needed = "" if allows else f"to wait {quota.retry_after} seconds"
-            yield Step("throttle", name, allows, f"has {left}", needed)
-        if not quotas:
-            yield Step("throttle", name, True, "limits nobody now, or cannot be asked uncounted")
-
-
-def row_steps(tool: Tool, view: Any) -> Iterator[Step]:
-    """Yield which rows the view shows the caller, and what it lets the caller do with them."""
-    if not isinstance(view, GenericAPIView) or not looks_at_rows(tool):
-        return
-    shown: Any = contain(lambda: list(visible_rows(view)), lambda exc: exc)
-    if isinstance(shown, Exception):
-        kwargs = ", ".join(tool.endpoint.route.kwargs) or "arguments"
-        yield Step("rows", "get_queryset", None, f"depends on {kwargs} and cannot be asked here")
-        return
-    yield from (step for step, _ in shown)
-    if tool.endpoint.route.kwargs:
-        yield from object_steps(view, shown[-1][1])
-
-
-def looks_at_rows(tool: Tool) -> bool:
-    """Return whether a call reads or changes rows that are there."""
-    return bool(tool.endpoint.route.kwargs) or tool.endpoint.method == "GET"
-
-
-def visible_rows(view: Any) -> Iterator[tuple[Step, Any]]:
-    """Yield what the queryset and each filter backend leave of the rows, and what is left."""
-    rows = view.get_queryset()
-    own = type(view).get_queryset is not GenericAPIView.get_queryset
-    source = f"{type(view).__name__}.{'get_queryset' if own else 'queryset'}"
-    before = rows.model._default_manager.count()
-    yield rows_step(source, rows, before), rows
-    for backend in view.filter_backends:
-        before, rows = rows.count(), backend().filter_queryset(view.request, rows, view)
-        if rows.count() != before:
-            yield rows_step(backend.__name__, rows, before), rows
-
-
-def rows_step(name: str, rows: Any, before: int) -> Step:
-    """Return what is left of so many rows."""
-    left, plural = rows.count(), rows.model._meta.verbose_name_plural
-    if left == before:
-        return Step("rows", name, True, f"shows all {before} {plural}")
-    return Step("rows", name, None, f"shows {left} of {before} {plural}")
-
-
-def object_steps(view: Any, rows: Any) -> Iterator[Step]:
-    """Yield how many of the rows each object permission allows."""
-    base = permissions.BasePermission.has_object_permission
-    for permission in contain(lambda: list(view.get_permissions()), lambda exc: []):
-        if getattr(type(permission), "has_object_permission", base) is base:
-            continue
-        decisions = [
-            contain(
-                lambda p=permission, r=row: bool(p.has_object_permission(view.request, view, r)),  # type: ignore[misc]
-                lambda exc: False,
-            )
-            for row in islice(rows.all(), SAMPLE)
+    def get_permissions(self) -> list[TracedPermission]:
+        return [
+            TracedPermission(permission, self.request, self.view)
+            for permission in self.view.get_permissions()
         ]
-        yield object_step(view, permission, decisions, rows.model._meta.verbose_name_plural)
 
+    def get_permission_steps(self) -> Iterator[Step]:
+        asked: Any = contain(self.get_permissions, lambda exc: exc)
+        if isinstance(asked, Exception):
+            yield Step("permission", "get_permissions", None, f"cannot be asked here: {asked!r}")
+            return
+        yield from (permission.get_step("permission") for permission in asked)
 
-def object_step(view: Any, permission: Any, decisions: list[bool], plural: str) -> Step:
-    """Return what an object permission decides over the rows that were asked."""
-    name = f"{name_of(permission)}.has_object_permission"
-    allowed, asked = sum(decisions), len(decisions)
-    first = "the first " if asked == SAMPLE else ""
-    if allowed == asked:
-        return Step("object permission", name, True, f"allows all {first}{asked} {plural}")
-    needed = needs(permission, view.request, view)
-    says = f"allows {allowed} of {first}{asked} {plural}"
-    return Step("object permission", name, None if allowed else False, says, needed)
+    def get_throttle_steps(self) -> Iterator[Step]:
+        for throttle in contain(self.view.get_throttles, lambda exc: []):
+            name = type(throttle).__name__
+            quotas = contain(lambda t=throttle: list(quotas_of(t, self.view)), lambda exc: [])  # type: ignore[misc]
+            for quota in quotas:
+                left = f"{quota.remaining} of {quota.limit} calls left per {quota.period}"
+                allows = quota.remaining != 0
+                needed = "" if allows else f"to wait {quota.retry_after} seconds"
+                yield Step("throttle", name, allows, f"has {left}", needed)
+            if not quotas:
+                says = "limits nobody now, or cannot be asked uncounted"
+                yield Step("throttle", name, True, says)
+
+    def get_row_steps(self) -> Iterator[Step]:
+        kwargs = self.tool.endpoint.route.kwargs
+        # A call that creates looks at no rows.
+        if not isinstance(self.view, GenericAPIView) or not (
+            kwargs or self.request.method == "GET"
+        ):
+            return
+        shown: Any = contain(lambda: list(self.filter_rows()), lambda exc: exc)
+        if isinstance(shown, Exception):
+            names = ", ".join(kwargs) or "arguments"
+            yield Step("rows", "get_queryset", None, f"depends on {names} and cannot be asked here")
+            return
+        yield from (step for step, _ in shown)
+        if kwargs:
+            rows = shown[-1][1]
+            steps = [p.get_object_step(rows) for p in contain(self.get_permissions, lambda exc: [])]
+            yield from filter(None, steps)
+
+    def filter_rows(self) -> Iterator[tuple[Step, Any]]:
+        """Yield what the queryset and each filter backend leave of the rows, and what is left."""
+        view, rows = self.view, self.view.get_queryset()
+        own = type(view).get_queryset is not GenericAPIView.get_queryset
+        source = f"{type(view).__name__}.{'get_queryset' if own else 'queryset'}"
+        yield self.get_rows_step(source, rows, rows.model._default_manager.count()), rows
+        for backend in view.filter_backends:
+            before, rows = rows.count(), backend().filter_queryset(view.request, rows, view)
+            if rows.count() != before:
+                yield self.get_rows_step(backend.__name__, rows, before), rows
+
+    def get_rows_step(self, name: str, rows: Any, before: int) -> Step:
+        left, plural = rows.count(), rows.model._meta.verbose_name_plural
+        if left == before:
+            return Step("rows", name, True, f"shows all {before} {plural}")
+        return Step("rows", name, None, f"shows {left} of {before} {plural}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from drf_mcp.operators.lock import LOCK_FILE, changes_since
+from drf_mcp.operators.lock import LOCK_FILE, SurfaceLock
 
 
 def assert_tool_surface(lock: str | Path = LOCK_FILE) -> None:
@@ -17,7 +17,7 @@ def assert_tool_surface(lock: str | Path = LOCK_FILE) -> None:
         AssertionError: naming every breaking change.
         LockFileError: if the file cannot be read.
     """
-    breaking = [str(change) for change in changes_since(lock) if change.breaking]
+    breaking = [str(change) for change in SurfaceLock(lock).get_changes() if change.breaking]
     if breaking:
         changes = "\n  ".join(breaking)
         raise AssertionError(

@@ -20,7 +20,7 @@ from drf_mcp.dispatch.content import Content, read_response
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.operators.http_equivalent import equivalent_request
+from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.test.capture import FAILED, CapturingEnvelope, capture, plain
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.comparison import Observed, compare, differs, stable
@@ -181,7 +181,7 @@ def assert_tool_parity(
     if arguments is None:
         arguments = sample_arguments(chosen, user)
     try:
-        request = equivalent_request(chosen, arguments)
+        request = EquivalentRequest.of_call(chosen, arguments)
     except ArgumentsRefused as exc:
         told = "; ".join(f"{problem.path}: {problem.message}" for problem in exc.problems)
         raise AssertionError(f"{tool}: no request stands for {arguments!r}. {told}") from exc

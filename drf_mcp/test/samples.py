@@ -13,7 +13,7 @@ from drf_mcp.introspection.field_schema import PNG, TEXT
 from drf_mcp.introspection.types import ANY, Place, Relation, Upload
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import PATH, Argument
-from drf_mcp.transports.in_process import local_caller
+from drf_mcp.transports.in_process import make_local_caller
 
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
 
 def first_row(tool: Tool, user: Any) -> Any:
     """Return a row that the view shows the user, else any row of its model."""
-    caller = local_caller(user)
+    caller = make_local_caller(user)
     caller.admitted = True
     view: Any = tool.endpoint.view()
     view.request = Request(ToolRequest(caller, tool.endpoint.method, tool.endpoint.route.path))

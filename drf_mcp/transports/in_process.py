@@ -26,14 +26,11 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import registry
 
 
-def local_request(user: Any = None, authorization: str | None = None) -> WSGIRequest:
-    """Return a request like one to the endpoint.
-
-    A user is taken at the operator's word: the views' authentication is told whom it
-    found, the way ``force_authenticate`` tells it in REST framework's tests.
+def make_local_caller(user: Any = None, authorization: str | None = None) -> Caller:
+    """Return a caller at the endpoint as the settings have it.
 
     Args:
-        user: on whose behalf; None for whoever the credentials name.
+        user: on whose behalf, without a credential; None for whoever the credentials name.
         authorization: the Authorization header, None for none.
     """
     # ".example.com" allows example.com itself, and "*" any host.
@@ -54,72 +51,60 @@ def local_request(user: Any = None, authorization: str | None = None) -> WSGIReq
     request = WSGIRequest(environ)
     request.user = AnonymousUser() if user is None else user
     if user is not None:
+        # As `force_authenticate` of REST framework's tests tells a view's authentication.
         request._force_auth_user = user  # type: ignore[attr-defined]
-    return request
-
-
-def local_caller(user: Any = None, authorization: str | None = None) -> Caller:
-    """Return a caller at the endpoint as the settings have it; see `local_request`."""
-    request = local_request(user, authorization)
     classes = resolve_authentication_classes()
     return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
 
 
-def send(
-    method: str,
-    params: Mapping[str, Any],
-    user: Any = None,
-    *,
-    revision: str = STATELESS_REVISION,
-    envelope_class: type[Envelope] | None = None,
-) -> dict[str, Any]:
-    """Send one request through the pipeline and return the JSON-RPC response.
-
-    Takes the arguments of `send_for_bytes`, and raises what it raises.
-    """
-    body = send_for_bytes(method, params, user, revision=revision, envelope_class=envelope_class)
-    response: dict[str, Any] = json.loads(body)
-    return response
-
-
-def send_for_bytes(
-    method: str,
-    params: Mapping[str, Any],
-    user: Any = None,
-    *,
-    revision: str = STATELESS_REVISION,
-    envelope_class: type[Envelope] | None = None,
-) -> bytes:
-    """Send one request through the pipeline and return the response as it is on the wire.
+class InProcessClient:
+    """Sends requests through the pipeline without HTTP.
 
     Args:
-        method: the MCP method.
-        params: its params.
         user: on whose behalf; None for an anonymous caller.
         revision: the revision to speak.
         envelope_class: the envelope of the results; None for the tools' own.
-
-    Raises:
-        APIException: if the endpoint lets no such caller in.
     """
-    message, headers = framed(method, params, revision)
-    server = Server(registry)
-    if envelope_class is not None:
-        server.force_envelope = lambda chosen: envelope_class
-    return server.answer(json.dumps(message).encode(), headers, local_caller(user)).body
 
+    def __init__(
+        self,
+        user: Any = None,
+        *,
+        revision: str = STATELESS_REVISION,
+        envelope_class: type[Envelope] | None = None,
+    ) -> None:
+        self.user = user
+        self.revision = revision
+        self.envelope_class = envelope_class
 
-def framed(
-    method: str, params: Mapping[str, Any], revision: str
-) -> tuple[dict[str, Any], dict[str, str] | None]:
-    """Return a request message of a revision, and the headers that name the revision."""
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": dict(params)}
-    if revision != STATELESS_REVISION:
-        return message, {PROTOCOL_VERSION_HEADER: revision}
-    meta = {
-        PROTOCOL_VERSION_KEY: revision,
-        CLIENT_INFO_KEY: {"name": "drf_mcp", "version": drf_mcp.__version__},
-        CLIENT_CAPABILITIES_KEY: {},
-    }
-    message["params"] = {**params, "_meta": {**meta, **params.get("_meta", {})}}
-    return message, None
+    def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Send one request and return the JSON-RPC response.
+
+        Raises:
+            APIException: if the endpoint lets no such caller in.
+        """
+        response: dict[str, Any] = json.loads(self.send_for_bytes(method, params))
+        return response
+
+    def send_for_bytes(self, method: str, params: Mapping[str, Any]) -> bytes:
+        """Send one request and return the response as it is on the wire."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": dict(params)}
+        headers = None
+        if self.revision == STATELESS_REVISION:
+            message["params"] = {**params, "_meta": {**self.meta, **params.get("_meta", {})}}
+        else:
+            headers = {PROTOCOL_VERSION_HEADER: self.revision}
+        server = Server(registry)
+        forced = self.envelope_class
+        if forced is not None:
+            server.force_envelope = lambda chosen: forced
+        caller = make_local_caller(self.user)
+        return server.answer(json.dumps(message).encode(), headers, caller).body
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        return {
+            PROTOCOL_VERSION_KEY: self.revision,
+            CLIENT_INFO_KEY: {"name": "drf_mcp", "version": drf_mcp.__version__},
+            CLIENT_CAPABILITIES_KEY: {},
+        }

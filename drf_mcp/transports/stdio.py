@@ -43,8 +43,8 @@ class Work:
     """One line of the client's, to be answered unless the client gives it up.
 
     Attributes:
-        decoded: what the line held.
-        headers: what the HTTP door would be told of the revision, None for nothing.
+        decoded: the messages in the line.
+        headers: the headers that name the revision, as in an HTTP request; None for none.
         cancelled: True once nobody waits for the answer.
     """
 
@@ -56,14 +56,12 @@ class Work:
     def ids(self) -> list[Any]:
         """The ids that answers repeat: of requests, and of what could not be read."""
         items = self.decoded if isinstance(self.decoded, list) else [self.decoded]
-        return [item.id for item in items if is_answered(item)]
-
-
-def is_answered(item: Item) -> bool:
-    """Return whether an answer is due, be it an error."""
-    if isinstance(item, Message):
-        return not item.is_notification
-    return isinstance(item, ProtocolError)
+        return [
+            item.id
+            for item in items
+            if isinstance(item, ProtocolError)
+            or (isinstance(item, Message) and not item.is_notification)
+        ]
 
 
 class Connection:
@@ -71,15 +69,15 @@ class Connection:
 
     Args:
         server: the endpoint.
-        caller: makes the caller of one message, as each HTTP request has its own.
+        make_caller: makes the caller of one message, as each HTTP request has its own.
         write: sends an answer, one line without its end.
     """
 
     def __init__(
-        self, server: Server, caller: Callable[[], Caller], write: Callable[[bytes], None]
+        self, server: Server, make_caller: Callable[[], Caller], write: Callable[[bytes], None]
     ) -> None:
         self.server = server
-        self.caller = caller
+        self.make_caller = make_caller
         self.write = write
         self.revision: str | None = None
         self.stateless = False
@@ -107,20 +105,17 @@ class Connection:
                 return None
             if decoded.method == "initialize" and PROTOCOL_VERSION_KEY not in decoded.meta:
                 self.revision = HandshakeEra.negotiate(decoded.params.get("protocolVersion"))
-        work = Work(decoded, self.headers_of(decoded))
+        work = Work(decoded, self.get_headers(decoded))
         with self._lock:
             self._open.update(dict.fromkeys(work.ids, work))
         return work
 
-    def headers_of(self, decoded: Decoded) -> dict[str, str] | None:
-        """Return the header that names the connection's revision, None at the stateless era.
-
-        What cannot be read is answered in the revision spoken so far.
-        """
+    def get_headers(self, decoded: Decoded) -> dict[str, str] | None:
         if isinstance(decoded, Message) and PROTOCOL_VERSION_KEY in decoded.meta:
             self.stateless = True
             return None
         revision = self.revision
+        # An unreadable line is answered in the revision spoken so far.
         if revision is None and self.stateless and isinstance(decoded, ProtocolError):
             revision = STATELESS_REVISION
         return None if revision is None else {PROTOCOL_VERSION_HEADER: revision}
@@ -136,113 +131,107 @@ class Connection:
                 work.cancelled = work.decoded.method != "initialize"
 
     def cancel_waiting(self) -> None:
-        """Give up whatever is open."""
+        """Give up everything that is open."""
         with self._lock:
             for work in self._open.values():
                 work.cancelled = True
 
     def answer(self, work: Work) -> None:
         """Answer a line, unless the client gives it up meanwhile."""
-        body = b"" if work.cancelled else self.body_of(work)
+        body = b"" if work.cancelled else self.get_body(work)
         with self._lock:
             for request_id in work.ids:
                 if self._open.get(request_id) is work:
                     del self._open[request_id]
-        # The lock of its own lets lines be read while the client does not read answers.
+        # A second lock lets lines be read while the client does not read answers.
         with self._writing:
             if body and not work.cancelled:
                 self.write(body)
 
-    def body_of(self, work: Work) -> bytes:
-        """Return the answer, empty when none is due, between Django's signals of a request."""
+    def get_body(self, work: Work) -> bytes:
+        # Django closes old connections and empties caches at the signals of a request.
         request_started.send(sender=type(self), environ={})
         try:
             return contain(
-                lambda: self.reply(work), lambda exc: refusals(work, unexpected(exc, None))
+                lambda: self.reply(work), lambda exc: self.refuse(work, unexpected(exc, None))
             )
         finally:
             request_finished.send(sender=type(self))
 
     def reply(self, work: Work) -> bytes:
-        """Return the pipeline's answer, or the errors for a caller whom it does not let in."""
         try:
-            caller = self.caller()
+            caller = self.make_caller()
             if isinstance(work.decoded, list):
                 return self.server.answer_batch(work.decoded, work.headers, caller).body
             return self.server.respond(work.decoded, work.headers, caller).body
         except APIException as exc:
-            return refusals(work, turned_away(exc))
+            unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
+            status = 401 if unknown else exc.status_code
+            return self.refuse(work, Refused(status, ErrorBody(exc.detail).sentence))
 
-
-def turned_away(exc: APIException) -> ProtocolError:
-    """Return the error for a caller who is not let in; its code is the HTTP status."""
-    unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-    return Refused(401 if unknown else exc.status_code, ErrorBody(exc.detail).sentence)
-
-
-def refusals(work: Work, error: ProtocolError) -> bytes:
-    """Return the error for each request of a line."""
-    errors = [encode_era_error(request_id, error, work.headers) for request_id in work.ids]
-    return (
-        jsonrpc.join_batch(errors)
-        if errors and isinstance(work.decoded, list)
-        else b"".join(errors)
-    )
+    def refuse(self, work: Work, error: ProtocolError) -> bytes:
+        """Return the error for each request of a line."""
+        errors = [encode_era_error(request_id, error, work.headers) for request_id in work.ids]
+        if errors and isinstance(work.decoded, list):
+            return jsonrpc.join_batch(errors)
+        return b"".join(errors)
 
 
 class Stopped(BaseException):
     """Raised in the main thread when the process is told to end."""
 
 
-def serve(connection: Connection, stream: BinaryIO, threads: int) -> None:
-    """Answer the lines of a stream, in several threads, until it ends or `Stopped` is raised.
+class StdioServer:
+    """Answers the lines of a stream in several threads.
 
-    At the stream's end everything that was asked is answered; when stopped, only what
-    runs already.
+    Args:
+        connection: the connection that reads and answers lines.
+        threads: how many calls may run at once.
     """
-    waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
 
-    def work_off() -> None:
-        while (work := waiting.get()) is not None:
+    def __init__(self, connection: Connection, threads: int) -> None:
+        self.connection = connection
+        self.waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        self.workers = [threading.Thread(target=self.work, daemon=True) for _ in range(threads)]
+
+    def serve(self, stream: BinaryIO) -> None:
+        """Answer lines until the stream ends or `Stopped` is raised.
+
+        At the stream's end every request is answered; when stopped, only those that run.
+        """
+        for worker in self.workers:
+            worker.start()
+        try:
+            for line in self.read_lines(stream):
+                work = self.connection.receive(line)
+                if work is not None:
+                    self.waiting.put(work)
+            self.finish(None)
+        except Stopped:
+            self.connection.cancel_waiting()
+            self.finish(SECONDS_TO_FINISH)
+
+    def work(self) -> None:
+        while (work := self.waiting.get()) is not None:
             try:
-                connection.answer(work)
-            except OSError:  # the client is gone
-                connection.cancel_waiting()
+                self.connection.answer(work)
+            except OSError:  # The client is gone.
+                self.connection.cancel_waiting()
 
-    workers = [threading.Thread(target=work_off, daemon=True) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    try:
-        for line in lines(stream):
-            work = connection.receive(line)
-            if work is not None:
-                waiting.put(work)
-        finish(workers, waiting, None)
-    except Stopped:
-        connection.cancel_waiting()
-        finish(workers, waiting, SECONDS_TO_FINISH)
+    def finish(self, seconds: float | None) -> None:
+        for _ in self.workers:
+            self.waiting.put(None)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        for worker in self.workers:
+            worker.join(None if deadline is None else max(deadline - time.monotonic(), 0))
 
-
-def finish(
-    workers: list[threading.Thread],
-    waiting: queue.SimpleQueue[Work | None],
-    seconds: float | None,
-) -> None:
-    """Let every worker end, waiting no longer than this for all of them."""
-    for _ in workers:
-        waiting.put(None)
-    deadline = None if seconds is None else time.monotonic() + seconds
-    for worker in workers:
-        worker.join(None if deadline is None else max(deadline - time.monotonic(), 0))
-
-
-def lines(stream: BinaryIO) -> Iterator[bytes | ProtocolError]:
-    """Yield the lines of a stream; in the place of one over MAX_BODY_BYTES, its error."""
-    limit = mcp_settings.MAX_BODY_BYTES
-    while line := stream.readline(limit + 1):
-        if len(line) <= limit or line.endswith(b"\n"):
-            yield line
-            continue
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(limit)
-        yield ParseError(f"The line is longer than {limit} bytes.")
+    def read_lines(self, stream: BinaryIO) -> Iterator[bytes | ProtocolError]:
+        """Yield the lines of a stream; in place of one over MAX_BODY_BYTES, its error."""
+        limit = mcp_settings.MAX_BODY_BYTES
+        while line := stream.readline(limit + 1):
+            if len(line) <= limit or line.endswith(b"\n"):
+                yield line
+                continue
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(limit)
+            yield ParseError(f"The line is longer than {limit} bytes.")

@@ -12,7 +12,7 @@ import shlex
 import pytest
 from django.urls import set_script_prefix
 
-from drf_mcp.operators.http_equivalent import equivalent_request
+from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.tools import registry
 
 PHONE = {"width": 360, "height": 740}
@@ -191,7 +191,7 @@ def test_curl_is_the_request_that_the_call_stands_for(visit, shop_page, name, ar
     watched.verdict()
     words = shlex.split(watched.text_of("curl-rest").replace("\\\n", ""))
     set_script_prefix("/")
-    expected = equivalent_request(registry.tool(name), arguments)
+    expected = EquivalentRequest.of_call(registry.tool(name), arguments)
     assert shop_page.url.removesuffix("/mcp") + expected.path in words
     if expected.body:
         assert json.loads(words[words.index("-d") + 1]) == json.loads(expected.body)

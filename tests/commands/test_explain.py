@@ -20,7 +20,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.operators.permission_trace import Explanation, explain
+from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.tools import registry
 from tests.commands.library import Hourly
 
@@ -108,11 +108,11 @@ def dora() -> User:
 def asked(expose, dora):
     """Expose one view and return what decides over dora's call of it, or somebody else's."""
 
-    def ask(view, user=dora, route="thing/", **attributes) -> Explanation:
+    def ask(view, user=dora, route="thing/", **attributes) -> PermissionTrace:
         view = type(view.__name__, (view,), attributes)
         expose(path(route, view.as_view()))
         tool = next(iter(registry.tools().values()))
-        return explain(tool, user)
+        return PermissionTrace(tool, user)
 
     return ask
 
@@ -192,7 +192,7 @@ def test_a_throttle_with_nothing_left_refuses(asked, dora):
     tool = next(iter(registry.tools().values()))
     history = [Hourly().timer()] * 2
     Hourly.cache.set(f"hourly-{dora.pk}", history, 3600)
-    explanation = explain(tool, dora)
+    explanation = PermissionTrace(tool, dora)
     assert explanation.allows is False
     assert "Needed: to wait" in explanation.verdict
 
@@ -252,4 +252,4 @@ def test_every_tool_can_be_explained_for_everybody():
     users = [None, *User.objects.all()]
     for tool in registry.tools().values():
         for user in users:
-            assert explain(tool, user).verdict.endswith(".")
+            assert PermissionTrace(tool, user).verdict.endswith(".")

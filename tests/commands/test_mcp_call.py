@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.envelopes import PlainEnvelope
-from drf_mcp.management.arguments import arguments_of
+from drf_mcp.management.arguments import CommandLineArguments
 from example_project.shop.models import Customer, Order
 from tests.agents import REVISIONS
 
@@ -173,13 +173,13 @@ def test_links_can_be_made_whatever_hosts_are_allowed(expose, settings, hosts):
     ],
 )
 def test_arguments_are_read_as_json_where_they_are_json(texts, arguments):
-    assert arguments_of(texts) == arguments
+    assert CommandLineArguments(texts).values == arguments
 
 
 @pytest.mark.parametrize("texts", [["=1"], ["a..b=1"], [".a=1"], ["a=1", "a.b=2"], ["a"]])
 def test_arguments_that_name_nothing_exit_with_2(texts):
     with pytest.raises(CommandError) as caught:
-        arguments_of(texts)
+        CommandLineArguments(texts)
     assert caught.value.returncode == 2
 
 

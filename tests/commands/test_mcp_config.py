@@ -9,7 +9,7 @@ import shlex
 import pytest
 from django.core.management import CommandError, call_command
 
-from drf_mcp.operators.client_configs import TITLES, authorization_scheme, configurations
+from drf_mcp.operators.client_configs import CLIENTS, find_authorization_scheme
 
 JSON_CLIENTS = ["claude-desktop", "cursor", "vscode", "gemini"]
 
@@ -22,11 +22,11 @@ def run(*args: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("stdio", [[], ["--stdio"]], ids=["http", "stdio"])
-@pytest.mark.parametrize("client", TITLES)
+@pytest.mark.parametrize("client", CLIENTS)
 def test_every_client_has_a_configuration_and_a_place_for_it(client, stdio):
     text, place = run(client, *stdio)
     assert "shop" in text
-    assert place.startswith(f"# {TITLES[client]}: ")
+    assert place.startswith(f"# {CLIENTS[client].title}: ")
 
 
 @pytest.mark.parametrize("stdio", [[], ["--stdio"]], ids=["http", "stdio"])
@@ -75,7 +75,7 @@ def test_stdio_as_a_user_needs_no_token():
 
 def test_all_of_them_at_once():
     _, places = run("all")
-    assert len(places.splitlines()) == len(TITLES)
+    assert len(places.splitlines()) == len(CLIENTS)
 
 
 def test_an_unknown_client_is_refused():
@@ -84,8 +84,8 @@ def test_an_unknown_client_is_refused():
 
 
 def test_an_open_endpoint_needs_no_header():
-    for configuration in configurations("https://x.example/mcp", "x", None).values():
-        assert "uthorization" not in configuration.text
+    for config_class in CLIENTS.values():
+        assert "uthorization" not in config_class("x", url="https://x.example/mcp").text
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_an_open_endpoint_needs_no_header():
 )
 def test_the_scheme_is_the_one_that_the_endpoint_asks_for(settings, classes, scheme):
     settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
-    assert authorization_scheme() == scheme
+    assert find_authorization_scheme() == scheme

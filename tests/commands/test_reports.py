@@ -25,7 +25,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
-from drf_mcp.management.tables import wrapped
+from drf_mcp.management.reports import Report
 from drf_mcp.tools import registry
 
 pytestmark = pytest.mark.django_db
@@ -210,12 +210,12 @@ def test_the_actions_of_one_view_of_which_nobody_wrote_anything_are_found_togeth
 def test_an_argument_without_a_word_that_many_tools_take_is_found_once(printed, expose):
     expose(*(path(f"thing{number}/", Guarded.as_view()) for number in range(6)))
     text = " ".join(printed("--warnings").split())
-    assert text.count("without a word") == 1
-    assert "6 tools take colour without a word about it." in text
+    assert text.count("has no description") == 1
+    assert "Argument `colour` of 6 tools has no description." in text
 
 
 def test_arguments_without_a_word_are_found_but_not_choices_and_flags(findings):
-    assert "thing takes colour without a word about it." in findings(Guarded)
+    assert "Argument `colour` of thing has no description." in findings(Guarded)
 
 
 def test_a_name_that_is_too_long_for_clients_is_found(findings):
@@ -341,6 +341,6 @@ def test_a_user_called_anonymous_is_that_user(printed):
 
 def test_wrapped_text_keeps_to_the_width_and_loses_no_word():
     words = "one two three four fiveandsomething six"
-    lines = list(wrapped(words, 12, 2))
+    lines = list(Report(12, None).wrap(words, 2))
     assert " ".join(" ".join(lines).split()) == words
     assert all(len(line) <= 12 or " " not in line.strip() for line in lines)

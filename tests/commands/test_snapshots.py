@@ -8,11 +8,7 @@ import re
 import pytest
 from django.contrib.auth.models import Group, User
 
-from drf_mcp.operators.client_configs import (
-    ServerCommand,
-    configurations,
-    stdio_configurations,
-)
+from drf_mcp.operators.client_configs import CLIENTS, ServerCommand
 from tests.commands.golden import assert_golden
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("shelves")]
@@ -109,17 +105,17 @@ def test_the_equivalent_request(run):
 
 
 def test_configurations():
-    found = configurations("https://shop.example/mcp", "my shop", "Token 0123")
-    assert_golden("configurations.txt", texts(found))
+    target = {"url": "https://shop.example/mcp", "authorization": "Token 0123"}
+    assert_golden("configurations.txt", write_configs("my shop", **target))
 
 
 def test_stdio_configurations():
     command = ServerCommand(
         ["/venv/bin/python", "/app/manage.py", "mcp_stdio"], {"MCP_TOKEN": "0123"}
     )
-    assert_golden("stdio-configurations.txt", texts(stdio_configurations(command, "shop")))
+    assert_golden("stdio-configurations.txt", write_configs("shop", command=command))
 
 
-def texts(found) -> str:
-    """Return configurations one after the other."""
-    return "\n".join(f"{c.title} ({c.place}, {c.language})\n{c.text}\n" for c in found.values())
+def write_configs(server_name, **target) -> str:
+    configs = [config_class(server_name, **target) for config_class in CLIENTS.values()]
+    return "\n".join(f"{c.title} ({c.place}, {c.language})\n{c.text}\n" for c in configs)

@@ -6,8 +6,7 @@ import copy
 
 import pytest
 
-from drf_mcp.operators.lock import compared, members, surface_of
-from drf_mcp.tools import registry
+from drf_mcp.operators.lock import SchemaMembers, SurfaceLock, compare_surfaces
 
 ENTRY = {
     "request": "POST /things/",
@@ -23,16 +22,11 @@ ENTRY = {
 }
 
 
-def surface(**entries) -> dict:
-    """Return a surface of these tools."""
-    return {"format": 1, "tools": entries}
-
-
 def changed(change) -> list[tuple[str, bool]]:
     """Return how the entry differs from itself after a change."""
     entry = copy.deepcopy(ENTRY)
     change(entry)
-    found = compared(surface(thing=ENTRY), surface(thing=entry))
+    found = compare_surfaces({"thing": ENTRY}, {"thing": entry})
     return [(difference.message, difference.breaking) for difference in found]
 
 
@@ -114,7 +108,7 @@ def test_a_required_member_of_an_argument_that_was_there_breaks_calls():
 
 
 def test_removed_tools_come_before_notes():
-    found = compared(surface(b=ENTRY), surface(a=ENTRY))
+    found = compare_surfaces({"b": ENTRY}, {"a": ENTRY})
     assert [str(change) for change in found] == ["b: removed", "a: added"]
 
 
@@ -133,7 +127,7 @@ def test_members_are_found_at_any_depth():
             "open": {},
         }
     }
-    assert dict(members(schema)) == {
+    assert SchemaMembers(schema).by_path == {
         "lines": {"type": "array"},
         "lines[].product": {"type": "string", "required": True},
         "address": {"type": "object"},
@@ -145,9 +139,9 @@ def test_members_are_found_at_any_depth():
 
 def test_rows_of_a_list_that_comes_without_a_page_are_members():
     schema = {"type": "array", "items": {"properties": {"id": {"type": "integer"}}}}
-    assert dict(members(schema)) == {"[].id": {"type": "integer"}}
+    assert SchemaMembers(schema).by_path == {"[].id": {"type": "integer"}}
 
 
 def test_the_order_of_tools_in_a_lock_file_is_the_alphabets():
-    names = list(surface_of(registry.tools())["tools"])
+    names = list(SurfaceLock().get_surface())
     assert names == sorted(names)

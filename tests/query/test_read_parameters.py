@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.operators.lint import tool_findings
+from drf_mcp.operators.lint import Lint
 from drf_mcp.tools import registry
 from tests.introspection.inspected import by_name, described
 
@@ -592,7 +592,7 @@ class Computing(Users):
 def told(*patterns):
     """Return the findings about the only tool."""
     (tool,) = registry.tools().values()
-    return [f"{finding.message} {finding.remedy}" for finding in tool_findings(tool)]
+    return [f"{finding.message} {finding.remedy}" for finding in Lint.get_findings_of(tool)]
 
 
 def test_computed_names_are_findings(expose):

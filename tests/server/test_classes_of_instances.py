@@ -11,7 +11,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.operators.lock import permissions_of
+from drf_mcp.operators.lock import ToolSurface
 from drf_mcp.tools import registry
 from tests.agents import Agent
 
@@ -66,4 +66,4 @@ def test_its_permissions_are_asked(agent_at):
 
 def test_the_lock_file_says_that_its_permissions_are_its_own(agent_at):
     agent_at(choosing(permission_classes=[IsAdminUser]))
-    assert permissions_of(registry.tools()["choosing"]) == ["chosen by the view"]
+    assert ToolSurface(registry.tools()["choosing"]).get_permissions() == ["chosen by the view"]

@@ -18,7 +18,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.transports.in_process import send
+from drf_mcp.transports.in_process import InProcessClient
 from drf_mcp.views import MCPView
 from tests.agents import REVISIONS, STATELESS, Agent
 
@@ -177,7 +177,7 @@ def test_a_receiver_that_breaks_breaks_nothing(expose, quiet, caplog):
 
 def test_the_door_of_this_process_answers_the_same(expose):
     expose(AUTHENTICATION_CLASSES=[Breaking])
-    assert send("tools/list", {})["error"]["code"] == -32603
+    assert InProcessClient().send("tools/list", {})["error"]["code"] == -32603
 
 
 def test_an_asynchronous_server_answers_the_same(expose):

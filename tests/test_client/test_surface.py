@@ -6,16 +6,15 @@ import json
 
 import pytest
 
-from drf_mcp.operators.lock import LockFileError, write_lock
+from drf_mcp.operators.lock import LockFileError, SurfaceLock
 from drf_mcp.test import assert_tool_surface
-from drf_mcp.tools import registry
 
 
 @pytest.fixture
 def lock(tmp_path):
     """A lock file of the tools as they are."""
     path = tmp_path / "lock.json"
-    write_lock(path, registry.tools())
+    SurfaceLock(path).write()
     return path
 
 

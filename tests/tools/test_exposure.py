@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter, SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.operators.exposure_report import unexposed
+from drf_mcp.operators.exposure_report import ExposureReport
 from drf_mcp.tools import Exposure, Registry, mcp_tool, mcp_viewset
 
 
@@ -256,7 +256,7 @@ def test_a_project_exposes_tools_by_tenant(tenants):
 def test_the_report_says_which_class_does_not_expose_an_endpoint(settings):
     settings.DRF_MCP = {"EXPOSURE_CLASS": TenantExposure}
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": routed(Decorated, "crates")})
-    reasons = {found.reason for found in unexposed(Registry())}
+    reasons = {found.reason for found in ExposureReport(Registry()).get_unexposed()}
     assert reasons == {"not exposed: TenantExposure of EXPOSURE_CLASS leaves it out"}
 
 

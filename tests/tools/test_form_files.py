@@ -29,7 +29,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp import mcp_tool
-from drf_mcp.operators.lint import findings_of
+from drf_mcp.operators.lint import Lint
 from drf_mcp.tools import ArgumentsRefused
 
 CONTENT = b"%PDF-1.4 a report"
@@ -200,10 +200,10 @@ def test_the_schema_says_how_a_file_is_sent(keeps):
 
 def test_a_key_that_may_be_either_is_told_of(keeps, tool_of):
     told = "takes note as a text"
-    assert any(told in finding.message for finding in findings_of({"keeps": keeps}))
+    assert any(told in finding.message for finding in Lint({"keeps": keeps}).get_findings())
     view = mcp_tool(body={"note": {"type": "string"}})(type("Said", (Keeps,), {}))
     said = tool_of(path("said/", view.as_view()))
-    assert not any(told in finding.message for finding in findings_of({"said": said}))
+    assert not any(told in finding.message for finding in Lint({"said": said}).get_findings())
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.mirrored import mirrored_arguments
-from drf_mcp.transports.in_process import send
+from drf_mcp.transports.in_process import InProcessClient
 from tests.agents import Agent
 
 TEXT = {"type": "string", "x-mcp-header": "Region"}
@@ -260,7 +260,7 @@ def test_the_handshake_revisions_have_no_such_headers(agent, revision):
 
 def test_a_door_without_headers_asks_for_none(agent):
     params = {"name": "regions", "arguments": {"region": "us-west1"}}
-    assert "result" in send("tools/call", params)
+    assert "result" in InProcessClient().send("tools/call", params)
 
 
 def test_a_stranger_learns_nothing_of_the_headers(agent, settings):

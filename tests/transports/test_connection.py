@@ -15,8 +15,8 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.in_process import local_caller
-from drf_mcp.transports.stdio import Connection, Stopped, Work, lines, serve
+from drf_mcp.transports.in_process import make_local_caller
+from drf_mcp.transports.stdio import Connection, StdioServer, Stopped, Work
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ def written() -> list[dict]:
 def connection(written) -> Connection:
     """A connection of alice's."""
     alice = User.objects.get(username="alice")
-    return made(written, lambda: local_caller(alice))
+    return made(written, lambda: make_local_caller(alice))
 
 
 def made(written: list, caller) -> Connection:
@@ -142,7 +142,7 @@ def test_a_request_is_cancelled_by_the_same_number(connection, written):
 
 
 def test_each_request_of_a_refused_batch_is_refused(written):
-    connection = made(written, local_caller)
+    connection = made(written, make_local_caller)
     answer(connection, message("initialize", 0, protocolVersion="2025-03-26"))
     batch = [json.loads(message("ping", n)) for n in (1, 2)]
     batch.append(json.loads(message("notifications/initialized")))
@@ -173,7 +173,7 @@ def test_each_line_is_a_request_to_django(connection):
 @given(st.binary(max_size=200))
 def test_any_line_is_answered_or_ignored(line):
     written = []
-    connection = made(written, lambda: local_caller(User(pk=1, username="x")))
+    connection = made(written, lambda: make_local_caller(User(pk=1, username="x")))
     work = connection.receive(line.replace(b"\n", b""))
     if work is not None:
         connection.answer(work)
@@ -182,7 +182,8 @@ def test_any_line_is_answered_or_ignored(line):
 
 def test_lines_up_to_the_limit_are_read_and_longer_ones_refused(settings):
     settings.DRF_MCP = {"MAX_BODY_BYTES": 5}
-    read = list(lines(io.BytesIO(b"12345\n123456\n" + b"x" * 50 + b"\n123\n12345")))
+    stream = io.BytesIO(b"12345\n123456\n" + b"x" * 50 + b"\n123\n12345")
+    read = list(StdioServer(None, 1).read_lines(stream))
     assert [line if isinstance(line, bytes) else "refused" for line in read] == [
         b"12345\n",
         "refused",
@@ -221,6 +222,6 @@ def test_what_waits_is_given_up_when_the_process_is_told_to_end():
             self.answered.append(work.decoded)
 
     slow = Slow()
-    serve(slow, Stopping(b"1\n2\n"), threads=1)
+    StdioServer(slow, threads=1).serve(Stopping(b"1\n2\n"))
     assert slow.given_up.is_set()
     assert slow.answered == [b"1\n", b"2\n"]

@@ -18,7 +18,7 @@ from rest_framework.pagination import PageNumberPagination
 from drf_mcp.dispatch.response import select_fields
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.operators.http_equivalent import equivalent_request
+from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.test import MCPClient
 from drf_mcp.test.parity import assert_tool_parity
@@ -268,7 +268,7 @@ def test_nothing_in_particular_is_everything(call, nothing):
 
 def test_the_view_hears_nothing_of_it(call):
     call("books_list", {})
-    request = equivalent_request(registry.tool("books_list"), {"page": 2, "fields": ["id"]})
+    request = EquivalentRequest.of_call(registry.tool("books_list"), {"page": 2, "fields": ["id"]})
     assert request.path == "/books/?page=2"
 
 

@@ -1,5 +1,3 @@
-"""``manage.py mcp_stdio``: the MCP server for clients that start it themselves."""
-
 from __future__ import annotations
 
 import os
@@ -7,35 +5,33 @@ import signal
 from argparse import ArgumentParser
 from typing import Any, NoReturn
 
-from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections
 from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.management.streams import interruptible, taken_streams
-from drf_mcp.management.users import USAGE, user_of
-from drf_mcp.operators.client_configs import authorization_scheme
+from drf_mcp.management.base import MCPCommand, UsageError
+from drf_mcp.management.streams import SignalledInput, take_streams
+from drf_mcp.operators.client_configs import find_authorization_scheme
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.in_process import local_caller
-from drf_mcp.transports.stdio import Connection, Stopped, serve
+from drf_mcp.transports.in_process import make_local_caller
+from drf_mcp.transports.stdio import Connection, StdioServer, Stopped
 
 TOKEN_VARIABLE = "MCP_TOKEN"
 DEFAULT_THREADS = 4
 
 
-class Command(BaseCommand):
+class Command(MCPCommand):
     """Speaks MCP on stdin and stdout until stdin ends or the process is told to end.
 
     Exits with 0 then, with 2 if it could not start.
     """
 
     help = "Serve MCP on stdin and stdout, for clients that start the server themselves."
-    # What they find goes to stderr; an unreachable database must not keep it from starting.
+    # An unreachable database must not keep the server from starting.
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument(
             "--user",
             help=f"the user to act as, by USERNAME_FIELD; without it, {TOKEN_VARIABLE} decides",
@@ -53,52 +49,44 @@ class Command(BaseCommand):
         )
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Take the streams before anything else can print, then run."""
-        self.streams = taken_streams()
+        # Taken before anything else, such as a system check, can print.
+        self.streams = take_streams()
         self.stdout._out = self.stderr._out  # type: ignore[attr-defined]
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Serve."""
-        authorization = authorization_of(options)
-        username = options["user"]
-        user_of(username)
+        username, authorization = options["user"], self.get_authorization(options)
+        self.get_user(username)
         close_old_connections()
-        stream, out = self.streams
 
-        def caller() -> Caller:
+        def make_caller() -> Caller:
             try:
-                return local_caller(user_of(username), authorization)
-            except CommandError as exc:  # deleted meanwhile
+                return make_local_caller(self.get_user(username), authorization)
+            except UsageError as exc:  # The user was deleted meanwhile.
                 raise AuthenticationFailed(str(exc)) from exc
 
-        def write(body: bytes) -> None:
-            out.write(body + b"\n")
-            out.flush()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.stop)
+        connection = Connection(Server(registry), make_caller, self.write)
+        stream = SignalledInput.wrap(self.streams[0])
+        StdioServer(connection, max(options["threads"], 1)).serve(stream)
 
-        for ending in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(ending, stop)
-        connection = Connection(Server(registry), caller, write)
-        serve(connection, interruptible(stream), max(options["threads"], 1))
+    def get_authorization(self, options: dict[str, Any]) -> str | None:
+        token = os.environ.get(TOKEN_VARIABLE, "").strip()
+        if not token:
+            return None
+        if options["user"]:
+            raise UsageError(f"Give --user or {TOKEN_VARIABLE}, not both.")
+        # The variable may hold the whole header.
+        if " " in token and not options["scheme"]:
+            return token
+        return f"{options['scheme'] or find_authorization_scheme()} {token}"
 
+    def write(self, body: bytes) -> None:
+        self.streams[1].write(body + b"\n")
+        self.streams[1].flush()
 
-def authorization_of(options: dict[str, Any]) -> str | None:
-    """Return the Authorization header, None where a user or nobody is named.
-
-    Raises:
-        CommandError: if both a user and a token are given.
-    """
-    token = os.environ.get(TOKEN_VARIABLE, "").strip()
-    if not token:
-        return None
-    if options["user"]:
-        raise CommandError(f"Give --user or {TOKEN_VARIABLE}, not both.", returncode=USAGE)
-    if " " in token and not options["scheme"]:
-        return token
-    return f"{options['scheme'] or authorization_scheme()} {token}"
-
-
-def stop(signum: int, frame: Any) -> NoReturn:
-    """End the server cleanly; a second signal ends it at once."""
-    signal.signal(signum, signal.SIG_DFL)
-    raise Stopped
+    def stop(self, signum: int, frame: Any) -> NoReturn:
+        # A second signal ends the process at once.
+        signal.signal(signum, signal.SIG_DFL)
+        raise Stopped
