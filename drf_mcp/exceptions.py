@@ -7,7 +7,8 @@ response, over MCP the code and category that their name says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar, TypeVar
 
 from django.utils.translation import gettext_lazy as _
@@ -93,6 +94,14 @@ class UnknownTool(InvalidParams):
     """``tools/call`` names no tool (JSON-RPC -32602, HTTP 200)."""
 
     http_status = 200
+
+    @classmethod
+    def named(cls, name: str, tools: Collection[str]) -> UnknownTool:
+        """Return the error for a name, with the nearest names of tools."""
+        # A name can be as long as a message, and comparing long texts is slow.
+        nearest = difflib.get_close_matches(name[:64], tools, n=3)
+        hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+        return cls(f"Unknown tool: {name[:128]}.{hint}")
 
 
 class HeaderMismatch(ProtocolError):

@@ -29,8 +29,8 @@ from drf_mcp.protocol import (
     select_era,
 )
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Registry
 from drf_mcp.tools.capability import ToolsCapability
+from drf_mcp.tools.registry import Registry
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ BRIDGES = {
     "renderers",
     "views",
     "tools.capability",
-    "tools.budget",
+    "tools.results",
     "archive.retrieval",
     "envelopes.standardized",
 }

@@ -28,7 +28,8 @@ from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import mcp_tool, registry
+from drf_mcp.tools.options import mcp_tool
+from drf_mcp.tools.registry import registry
 from drf_mcp.truncation import RETRIEVAL_TOOL, ExtractiveDigester
 
 logger = logging.getLogger("drf_mcp")

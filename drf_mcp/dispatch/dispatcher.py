@@ -43,8 +43,9 @@ from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import InternalError, contain
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
+from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 

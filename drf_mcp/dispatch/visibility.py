@@ -26,7 +26,7 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.tools import Tool
+from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 

@@ -19,8 +19,9 @@ from drf_mcp.observability.records import CallRecord, RequestContext
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
 from drf_mcp.signals import tool_called, tool_failed
-from drf_mcp.tools import Registry, Tool
 from drf_mcp.tools.arguments.masking import escape_unprintable
+from drf_mcp.tools.registry import Registry
+from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 calls = logging.getLogger("drf_mcp.calls")

@@ -13,8 +13,8 @@ from drf_mcp.protocol import Era, Message
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.masking import escape_unprintable
+from drf_mcp.tools.tool import Tool
 
 
 @dataclass(frozen=True)

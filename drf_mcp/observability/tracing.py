@@ -19,8 +19,8 @@ from rest_framework.exceptions import APIException
 import drf_mcp
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.observability.records import CallRecord, RequestContext
-from drf_mcp.tools import Registry
 from drf_mcp.tools.arguments.masking import escape_unprintable
+from drf_mcp.tools.registry import Registry
 
 CALL = "tools/call"
 

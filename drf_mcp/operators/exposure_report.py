@@ -76,11 +76,11 @@ class ExposureReport:
 
     def get_reason(self, endpoint: Endpoint) -> str:
         """Return why an endpoint is no tool."""
-        if endpoint.renders_only_html:
+        exposure = self.registry.exposure
+        if exposure.renders_only_html(endpoint):
             return "HTML only: it has pages for people and no data"
         if not endpoint.route.templates[0][0]:
             return "no path can be written for its pattern"
-        exposure = self.registry.exposure
         choice = exposure.get_choice(endpoint)
         if choice is not None:
             return self.get_reason_of_choice(choice)

@@ -14,7 +14,7 @@ from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.types import Finding
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.tools import Tool
-from drf_mcp.tools.descriptions import project_docstring
+from drf_mcp.tools.naming import project_docstring
 
 DESCRIBE = "Write a docstring on it, or @mcp_tool(description=...)."
 # An argument of more tools than this is reported once.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from json.encoder import encode_basestring
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -17,27 +15,20 @@ from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.dispatcher import Dispatcher
-from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data, unencodable
-from drf_mcp.dispatch.errors.remediation import UNWRITABLE
+from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
-from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
+from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import observe
 from drf_mcp.observability.records import RequestContext
-from drf_mcp.outcomes import MISSING, Outcome
-from drf_mcp.protocol import Capability, Encoded, Era, jsonrpc
+from drf_mcp.outcomes import MISSING
+from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool
-from drf_mcp.tools.budget import ToolBudget
-from drf_mcp.tools.registry import unknown_tool
+from drf_mcp.tools.results import ResultWriter, ToolBudget
+from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import kept_promises
-from drf_mcp.truncation.budget import Budget
-
-# Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
-# reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
-MAX_DEPTH = 120
 
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
@@ -176,86 +167,8 @@ class ToolsCapability(Capability):
         tools = self.get_tools(context)
         tool = tools.get(name)
         if tool is None:
-            raise UnknownTool(unknown_tool(name, tools))
+            raise UnknownTool.named(name, tools)
         return tool
-
-
-class ResultWriter:
-    """Writes outcomes as the results of calls.
-
-    Args:
-        envelope: the shape of the results.
-        era: the era of the call.
-    """
-
-    def __init__(self, envelope: Envelope, era: Era) -> None:
-        self.envelope = envelope
-        self.era = era
-        self.encoder = AnswerEncoder()
-
-    def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
-        """Return the members of a CallToolResult, the envelope in both channels."""
-        envelope, encoder = self.envelope, self.encoder
-        texts = envelope.texts(outcome, encoder.encode)
-        if budget is not None and budget.is_exceeded(outcome, "".join(texts)):
-            outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
-            outcome = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
-            texts = envelope.texts(outcome, encoder.encode)
-        if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
-            raise NestedTooDeep(MAX_DEPTH)
-        blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(t)) for t in texts]
-        types = self.era.content_types
-        blocks += [jsonrpc.encode(block) for block in outcome.content if block["type"] in types]
-        members: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
-        if envelope.structured_content:
-            members["structuredContent"] = Encoded(to_bytes(texts[0]))
-        if outcome.is_error:
-            members["isError"] = True
-        if meta := envelope.result_meta(outcome):
-            members["_meta"] = meta
-        return members
-
-    def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
-        """Return the failure to write an outcome, saying what in it could not be written.
-
-        Args:
-            failure: the failure.
-            outcome: the outcome that could not be written.
-            exc: why.
-        """
-        # What failed while it was read would be read again, and nothing is wrong with its type.
-        if failure.failure is None or self.encoder.unread is not None:
-            return failure
-        if isinstance(exc, (NestedTooDeep, RecursionError)):
-            # Looking for the place would write the value once more for each level.
-            fault = f"The answer cannot be written as JSON: it is {NestedTooDeep(MAX_DEPTH)}"
-        else:
-            fault = next(self.find_faults(outcome), "")
-        if not fault:
-            return failure
-        explained = replace(
-            failure.failure,
-            message=f"{fault}. It was logged under the id {failure.request_id}.",
-            remediation=UNWRITABLE.text,
-            recoverable=UNWRITABLE.recoverable,
-        )
-        return replace(failure, failure=explained)
-
-    def find_faults(self, outcome: Outcome) -> Iterator[str]:
-        """Yield which parts of an outcome hold what JSON cannot."""
-        parts = [
-            ("The answer", outcome.data),
-            ("The telemetry", outcome.telemetry),
-            ("The meta", outcome.meta),
-            *((f"The context of the warning {w.code}", w.context) for w in outcome.warnings),
-        ]
-        if outcome.failure is not None:
-            parts.append(("The context of the failure", outcome.failure.context))
-        for name, part in parts:
-            found = unencodable(part, self.encoder)
-            if found is not None:
-                pointer, wrong = found
-                yield f"{name} cannot be written as JSON: {pointer or 'it'} is {wrong}"
 
 
 _ENVELOPES: dict[type[Envelope], Envelope] = {}

@@ -1,4 +1,4 @@
-"""The DRF endpoints of a URLconf: what tools stand for."""
+"""The endpoints of a URLconf: one for each HTTP method of a route to a REST framework view."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.views.generic import View
 from rest_framework import mixins
-from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import find_view_classes
+from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.inspection import make_request, negotiate
 from drf_mcp.introspection.locations import place_of
 from drf_mcp.introspection.path_kwargs import make_placeholders
@@ -44,7 +42,7 @@ class Endpoint:
         route: the route.
         method: the HTTP method in upper case.
         action: the viewset's action; None for other views.
-        noun: the words that the project gave names of tools to start with; None for the path's.
+        noun: the noun that the names of its tools start with; None for the path's words.
     """
 
     route: Route
@@ -65,7 +63,6 @@ class Endpoint:
 
     @property
     def handler_name(self) -> str:
-        """The name of the method of the view class that answers."""
         return self.action or self.method.lower()
 
     @functools.cached_property
@@ -86,32 +83,21 @@ class Endpoint:
 
     @property
     def decorations(self) -> tuple[ToolOptions, ...]:
-        """What ``@mcp_tool`` said: on the handler, then on the view class or function itself."""
+        """The options of ``@mcp_tool``: on the handler, then on the view class or function."""
         own = vars(self.view_class).get("mcp_tool")
         view_options = own or getattr(self.route.callback, "mcp_tool", None)
         return tuple(filter(None, (getattr(self.handler, "mcp_tool", None), view_options)))
 
     @property
     def is_built_in(self) -> bool:
-        """Whether the view is one of this package."""
         return self.view_class.__module__.startswith("drf_mcp.")
 
     @property
     def is_described(self) -> bool:
-        """Whether the view belongs into descriptions of the API, and is none itself."""
+        """Whether descriptions of the API include the view, and the view serves none itself."""
         if any(base.__module__ == DOCUMENTS for base in self.view_class.__mro__):
             return False
         return find_class_attribute(self.view_class, "schema") is not None
-
-    @property
-    def renders_only_html(self) -> bool:
-        """Whether the view has nothing but pages for people."""
-        renderers = find_view_classes(self.route.callback, "renderer_classes") or ()
-        pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
-        return bool(renderers) and all(
-            issubclass(renderer, pages) or renderer.media_type == "text/html"
-            for renderer in renderers
-        )
 
     @property
     def extra_path(self) -> str:
@@ -136,53 +122,46 @@ class Endpoint:
 
     @property
     def place(self) -> str:
-        """Where the code stands: ``shop.views.OrderViewSet.refund``."""
+        """The location of the code: ``shop.views.OrderViewSet.refund``."""
         return f"{place_of(self.view_class)}.{self.handler_name}"
+
+    def attempt(self, step: Callable[[], Any], default: Any) -> Any:
+        """Return the value of a step of the project's own code, the default where it fails."""
+        return attempt(self.place, step, "", [], default)
 
     def view(self, request: Any = None) -> APIView:
         """Return an instance of the view as DRF would make it for this method.
 
-        Its ``swagger_fake_view`` is not set: set it before describing, as schema
-        generators do, so that views know that nobody is asking. A view whose own
-        ``__init__`` fails is looked at without it.
+        Its ``swagger_fake_view`` is not set; `introspected_view` sets it, as schema generators do.
         """
-        view = attempt(self.place, lambda: self.view_class(**self.route.initkwargs), "", [], None)
+        view: Any = self.attempt(lambda: self.view_class(**self.route.initkwargs), None)
         if view is None:
+            # A view whose __init__ wants a real request is described without it.
             view = object.__new__(self.view_class)
             vars(view).update(self.route.initkwargs)
         view.args, view.kwargs, view.format_kwarg = (), {}, None
         view.request = request
         if self.action is not None:
-            view.action_map = dict(self.route.actions)  # type: ignore[attr-defined]
-            view.action = self.action  # type: ignore[attr-defined]
-        return view
+            view.action_map = dict(self.route.actions)
+            view.action = self.action
+        return view  # type: ignore[no-any-return]
+
+    def find_annotations(self, view: APIView | None = None) -> Any:
+        """Return the endpoint's annotations for drf-spectacular, None without any."""
+        return self.attempt(
+            lambda: find_annotations(
+                view or self.introspected_view(), self.handler_name, self.method
+            ),
+            None,
+        )
 
     def introspected_view(self) -> APIView:
-        """Return an instance of the view to look at, marked so that it knows nobody is asking."""
+        """Return an instance of the view to describe, marked with ``swagger_fake_view``."""
         view = self.view(make_request(self.method, self.route.path))
         view.swagger_fake_view = True  # type: ignore[attr-defined]
         negotiate(view)
         view.kwargs = make_placeholders(view, self.route.kwargs)
         return view
-
-
-def method_order(method: str) -> tuple[int, str]:
-    # Django's order of HTTP methods, then the alphabet.
-    known = View.http_method_names
-    return (known.index(method) if method in known else len(known), method)
-
-
-def handled_methods(route: Route) -> Iterator[tuple[str, str | None]]:
-    # The names of an @api_view come out of a set, in another order in every process.
-    names = route.actions or sorted(route.view_class.http_method_names, key=method_order)
-    allowed = route.initkwargs.get("http_method_names", route.view_class.http_method_names)
-    for method in names:
-        if method in UNSERVED_METHODS or method not in allowed:
-            continue
-        if route.actions:
-            yield method, route.actions[method]
-        elif hasattr(route.view_class, method):
-            yield method, None
 
 
 def find_endpoints(urlconf: Any) -> Iterator[Endpoint]:
@@ -194,5 +173,6 @@ def find_endpoints(urlconf: Any) -> Iterator[Endpoint]:
     for route in find_routes(urlconf):
         if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
             continue
-        for method, action in handled_methods(route):
-            yield Endpoint(route, method.upper(), action)
+        for method in route.methods:
+            if method not in UNSERVED_METHODS:
+                yield Endpoint(route, method.upper(), route.actions.get(method))

@@ -1,4 +1,4 @@
-"""What makes an endpoint a tool: decorators, registrations and settings."""
+"""The decision which endpoints are tools: decorators, registrations and settings."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.annotations import find_annotations
+from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import Finding
 from drf_mcp.option_types.patterns import read_pattern
@@ -21,12 +22,7 @@ from drf_mcp.tools.options import ToolOptions, ViewOptions
 
 @dataclass(frozen=True)
 class Choice:
-    """An endpoint that is a tool.
-
-    Attributes:
-        endpoint: the endpoint.
-        options: what was said of the tool.
-    """
+    """An endpoint that is a tool, and the options of the tool."""
 
     endpoint: Endpoint
     options: ToolOptions
@@ -68,10 +64,10 @@ class Registration:
         return self.is_for(endpoint) and self.options.selects(endpoint.action_or_method)
 
     def is_for(self, endpoint: Endpoint) -> bool:
-        """Return whether an endpoint is one of the target's, chosen or not."""
+        """Return whether an endpoint is one of the target's, selected or not."""
         if self.router is None:
             return endpoint.view_class is self.view_class
-        # Its root view only lists its other routes.
+        # The root view of a router only lists the other routes.
         if issubclass(endpoint.view_class, APIRootView):
             return False
         return any(pattern.callback is endpoint.route.callback for pattern in self.router.urls)
@@ -84,7 +80,7 @@ class Exposure:
     EXPOSURE_CLASS takes its dotted path.
 
     Args:
-        registrations: what was given to ``registry.register``.
+        registrations: those of ``registry.register``.
     """
 
     def __init__(self, registrations: Collection[Registration] = ()) -> None:
@@ -129,7 +125,7 @@ class Exposure:
 
     def get_choice(self, endpoint: Endpoint) -> Choice | None:
         """Return an endpoint with its options; None if it is not exposed or can be no tool."""
-        if endpoint.renders_only_html or not endpoint.route.templates[0][0]:
+        if self.renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
             return None
         if not self.is_exposed(endpoint):
             return None
@@ -141,6 +137,15 @@ class Exposure:
         if options.condition is not None and not options.condition():
             return None
         return Choice(replace(endpoint, noun=noun), options)
+
+    def renders_only_html(self, endpoint: Endpoint) -> bool:
+        """Return whether the view renders nothing but pages for people, which are no tools."""
+        renderers = find_view_classes(endpoint.route.callback, "renderer_classes") or ()
+        pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
+        return bool(renderers) and all(
+            issubclass(renderer, pages) or renderer.media_type == "text/html"
+            for renderer in renderers
+        )
 
     def get_view_options(self, endpoint: Endpoint) -> Iterator[ViewOptions]:
         """Yield the options that select an endpoint: ``@mcp_viewset``'s, then registrations'."""
@@ -164,20 +169,12 @@ class Exposure:
 
     def get_annotated_exclusion(self, endpoint: Endpoint) -> str:
         """Return why drf-spectacular's annotations leave an endpoint out, "" if they do not."""
-        place, findings, unknown = endpoint.place, list[Finding](), None
-        annotations = attempt(
-            place,
-            lambda: find_annotations(
-                endpoint.introspected_view(), endpoint.handler_name, endpoint.method
-            ),
-            "",
-            [],
-            unknown,
-        )
+        annotations = endpoint.find_annotations()
         if annotations is None:
             return ""
-        # Whoever left it out, perhaps, is not overruled because that cannot be asked.
-        if attempt(place, annotations.schema.is_excluded, "", findings, True):
-            told = "".join(f", as far as can be told: {finding.message}" for finding in findings)
-            return f"@extend_schema(exclude=True) leaves it out{told}"
+        findings: list[Finding] = []
+        # An exclusion that cannot be read counts: exposing by mistake is the worse mistake.
+        if attempt(endpoint.place, annotations.schema.is_excluded, "", findings, True):
+            doubts = "".join(f", as far as can be told: {f.message}" for f in findings)
+            return f"@extend_schema(exclude=True) leaves it out{doubts}"
         return ""

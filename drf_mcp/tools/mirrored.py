@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -16,61 +16,62 @@ TYPES = ("string", "integer", "boolean")
 # since they could not be told from those with a hyphen.
 TOKEN = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")
 # Keywords whose members are schemas, by names that are no keywords.
-NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+SCHEMAS_BY_NAME = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
 # Keywords whose values are data.
 DATA = frozenset({"default", "const", "enum", "examples", "example", "required"})
 
-Path = tuple[str, ...]
+Path: TypeAlias = tuple[str, ...]
 
 
-def mirrored_arguments(schema: Mapping[str, Any]) -> dict[Path, str]:
-    """Return the names that ``x-mcp-header`` gives to arguments, by the arguments' paths.
+class HeaderNames(dict[Path, str]):
+    """The names that ``x-mcp-header`` gives to arguments of a schema, by the arguments' paths.
 
     Raises:
         ImproperlyConfigured: on one that clients would refuse, and the tool with it, or that
-            would show a secret to whatever is between client and server.
+            would show a secret to proxies.
     """
-    names: dict[Path, str] = {}
-    for path, annotated in walk_schemas(schema, ()):
-        if KEYWORD not in annotated:
-            continue
-        name = annotated[KEYWORD]
-        if wrong := find_header_fault(path, annotated, names):
-            place = ".".join(path) if path else "a schema that is no property"
-            raise ImproperlyConfigured(f"{KEYWORD} {name!r} of {place}: {wrong}.")
-        names[path or ()] = name
-    return names
 
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        super().__init__()
+        for path, member in self.walk(schema, ()):
+            if KEYWORD not in member:
+                continue
+            name = member[KEYWORD]
+            if fault := self.find_fault(path, member):
+                place = ".".join(path) if path else "a schema that is no property"
+                raise ImproperlyConfigured(f"{KEYWORD} {name!r} of {place}: {fault}.")
+            self[path or ()] = name
 
-def find_header_fault(
-    path: Path | None, schema: Mapping[str, Any], known: Mapping[Path, str]
-) -> str:
-    """Return what is wrong with the annotation of a schema, "" if nothing."""
-    name = schema[KEYWORD]
-    if not path:
-        return "only a property that is reached through properties alone has a header"
-    if not isinstance(name, str) or not TOKEN.fullmatch(name):
-        return "the name of a header consists of ASCII letters, digits and hyphens"
-    if schema.get("type") not in TYPES:
-        return f"only the types {', '.join(TYPES)} have headers"
-    if name.lower() in (other.lower() for other in known.values()):
-        return "another argument has a header of this name"
-    spoken = (path[-1], name.replace("-", "_"))
-    if any(map(sounds_secret, spoken)) or schema.get("writeOnly") is True:
-        return "proxies and logs see headers, which are no place for a secret"
-    return ""
+    def find_fault(self, path: Path | None, schema: Mapping[str, Any]) -> str:
+        """Return the fault of a schema's header name, "" for none."""
+        name = schema[KEYWORD]
+        if not path:
+            return "only a property that is reached through properties alone has a header"
+        if not isinstance(name, str) or not TOKEN.fullmatch(name):
+            return "the name of a header consists of ASCII letters, digits and hyphens"
+        if schema.get("type") not in TYPES:
+            return f"only the types {', '.join(TYPES)} have headers"
+        if name.lower() in (other.lower() for other in self.values()):
+            return "another argument has a header of this name"
+        words = (path[-1], name.replace("-", "_"))
+        if any(map(sounds_secret, words)) or schema.get("writeOnly") is True:
+            return "proxies and logs see headers, which are no place for a secret"
+        return ""
 
-
-def walk_schemas(schema: Any, path: Path | None) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
-    """Yield every schema in a schema, with its path through properties; None off that path."""
-    if not isinstance(schema, Mapping):
-        return
-    yield path, schema
-    for keyword, value in schema.items():
-        if keyword in NAMED and isinstance(value, Mapping):
-            on_path = path is not None and keyword == "properties"
-            for name, member in value.items():
-                yield from walk_schemas(member, (*(path or ()), name) if on_path else None)
-        elif keyword not in DATA:
-            for member in value if isinstance(value, (list, tuple)) else (value,):
-                yield from walk_schemas(member, None)
+    def walk(
+        self, schema: Any, path: Path | None
+    ) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
+        """Yield every schema in a schema, with its path through properties; None off that path."""
+        if not isinstance(schema, Mapping):
+            return
+        yield path, schema
+        for keyword, value in schema.items():
+            if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
+                on_path = path is not None and keyword == "properties"
+                for name, member in value.items():
+                    yield from self.walk(member, (*(path or ()), name) if on_path else None)
+            elif keyword not in DATA:
+                for member in value if isinstance(value, (list, tuple)) else (value,):
+                    yield from self.walk(member, None)

@@ -1,27 +1,41 @@
-"""Tool names: from the path and the action, short, stable and portable."""
+"""Names, titles and descriptions of tools: from the path, the action and the view's texts."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from rest_framework.views import APIView
 
-from drf_mcp.tools.descriptions import ViewTexts
+from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.text import model_name, model_names, text
 from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_LENGTH = 64
 DEFAULT_MAX_LENGTH = 48
 
-# Leading path segments that say nothing of what a tool is about.
+# Leading path segments that every tool of an API shares.
 PREFIX_SEGMENT = re.compile(r"(?:api|rest|v\d+(?:[._]\d+)*)\Z", re.IGNORECASE)
 
-# What the names of view classes and functions end with, which says nothing of what they show.
+# Endings of the names of view classes and functions, which every view shares.
 VIEW_SUFFIX = re.compile(r"(?:(?:API|Api)?View(?:[Ss]et)?|(?:_api)?_view(?:_?set)?)\Z")
-# What the names of generic views end with: the actions, which tools have at the end anyway.
+# Generic views end in their actions, which the names of tools end in as well.
 ACTION_SUFFIX = re.compile(r"(?:List|Create|Retrieve|Update|Destroy|Detail)+\Z")
+
+MAX_DESCRIPTION = 1024
+VERBS = {
+    "list": "List {plural}",
+    "retrieve": "Get one {single}",
+    "create": "Create {article} {single}",
+    "update": "Replace {article} {single}",
+    "partial_update": "Change fields of {article} {single}",
+    "destroy": "Delete {article} {single}",
+}
 
 
 class Naming:
@@ -142,7 +156,6 @@ class Naming:
 
 
 def static_segments(path: str) -> list[str]:
-    # The segments that hold no parameter.
     return [segment for segment in path.split("/") if segment and "{" not in segment]
 
 
@@ -153,16 +166,78 @@ def snake_case(text: str) -> str:
 
 
 def shorten_name(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -> str:
-    """Cut a name to the limit, with a hash of the whole in it so that it stays its own.
-
-    Args:
-        name: the name.
-        limit: how long it may be.
-        ending: the words at its end to keep, such as the action, unless they are its most.
-    """
+    """Cut a name to the limit; ``ending``, such as the action, is kept unless it is too long."""
+    # A hash of the whole name keeps it apart from others that begin alike.
     if len(name) <= limit:
         return name
     tail = f"_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
     if ending != name and 0 < len(ending) <= limit // 2:
         tail = f"{tail}_{ending}"
     return f"{name[: limit - len(tail)].rstrip('_')}{tail}"
+
+
+class ViewTexts:
+    """Title and description of an endpoint, from the annotations and docstrings of its view."""
+
+    def __init__(self, endpoint: Endpoint, view: APIView) -> None:
+        self.endpoint = endpoint
+        self.view = view
+
+    @functools.cached_property
+    def annotations(self) -> Any:
+        """The endpoint's annotations for drf-spectacular, None without any."""
+        return self.endpoint.find_annotations(self.view)
+
+    def get_title(self) -> str:
+        """Return the annotated summary, or a verb and the model's verbose name; "" without both."""
+        endpoint = self.endpoint
+        if self.annotations is not None and self.annotations.summary:
+            return text(self.annotations.summary)
+        action, model = endpoint.standard_action, Inspection(self.view, endpoint.method).model
+        if model is None or action is None:
+            return ""
+        single = model_name(model)
+        if action in VERBS:
+            article = "an" if single[:1].lower() in "aeio" else "a"
+            return VERBS[action].format(article=article, single=single, plural=model_names(model))
+        many = getattr(self.view, "detail", True) is False
+        method = f"{endpoint.method.lower()}: " if endpoint.action_has_other_methods else ""
+        title = f"{method}{action.replace('_', ' ')} {model_names(model) if many else single}"
+        # `str.capitalize` would take the capitals of the other words away.
+        return f"{title[:1].upper()}{title[1:]}"
+
+    def get_description(self, title: str) -> str:
+        """Return the nearest description: of the schema, the action or the view, or the title."""
+        # The docstring of a view with several methods is the same for all of them, so the title
+        # is put before it, and the method before that of an action with several.
+        endpoint, docstring = self.endpoint, project_docstring(self.endpoint.handler)
+        description = getattr(self.annotations, "description", "") or docstring
+        if description and description == docstring and endpoint.action_has_other_methods:
+            description = f"{endpoint.method.capitalize()}: {description}"
+        if not description:
+            about = self.get_view_description()
+            is_extra = endpoint.standard_action not in VERBS
+            alone = about and is_extra and not endpoint.view_has_other_methods
+            description = about if alone else f"{title}. {about}"
+        deprecated = getattr(self.annotations, "is_deprecated", False)
+        return cut_text(f"Deprecated. {description}" if deprecated else description)
+
+    def get_view_description(self) -> str:
+        description = self.endpoint.attempt(
+            lambda: str(getattr(self.view, "description", None) or ""), ""
+        )
+        return inspect.cleandoc(description) or project_docstring(self.endpoint.view_class)
+
+
+def project_docstring(target: Callable[..., Any]) -> str:
+    # REST framework's own docstrings say nothing of the project.
+    if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:
+        return ""
+    return inspect.cleandoc(target.__doc__)
+
+
+def cut_text(text: str) -> str:
+    text = text.strip()
+    if len(text) <= MAX_DESCRIPTION:
+        return text
+    return text[: MAX_DESCRIPTION - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"

@@ -1,4 +1,4 @@
-"""What a project says of its tools: the decorators and the options they carry."""
+"""The decorators that expose views as tools, and the options that they carry."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from drf_mcp.option_types.kinds import (
     refuse_wrong_values,
 )
 from drf_mcp.outcomes import MISSING
-from drf_mcp.tools.mirrored import KEYWORD, mirrored_arguments
+from drf_mcp.tools.mirrored import KEYWORD, HeaderNames
 
 SCHEMAS = MappingOf(
     MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas", none=True
 )
 JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict")
-# The kind of value that each option of a tool takes.
 KINDS: Mapping[str, Kind] = {
     "name": Text(none=True),
     "title": Text(lazy=True, none=True),
@@ -48,7 +47,6 @@ KINDS: Mapping[str, Kind] = {
     "condition": Function(none=True),
     "tags": Words(),
 }
-# The kind of value that further options of a view take.
 VIEW_KINDS: Mapping[str, Kind] = {
     "actions": Words(none=True),
     "exclude": Words(),
@@ -60,7 +58,7 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class ToolOptions:
-    """What may be said of one tool; None leaves it to the default.
+    """The options of one tool; None leaves one open.
 
     Attributes:
         name: the tool's name, ``^[a-z][a-z0-9_]*$``, at most 64 characters.
@@ -108,35 +106,62 @@ class ToolOptions:
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, **options: Any) -> ToolOptions:
+        """Build options from keyword arguments.
+
+        Raises:
+            ImproperlyConfigured: on an option that does not exist or has a wrong value.
+        """
+        known = [field.name for field in dataclasses.fields(cls)]
+        if unknown := sorted(options.keys() - set(known)):
+            raise ImproperlyConfigured(
+                f"Unknown tool option {', '.join(unknown)}. The options are: {', '.join(known)}."
+            )
+        options = {name: value for name, value in options.items() if value is not MISSING}
+        refuse_wrong_values(KINDS, options, "Options of a tool")
+        if "tags" in options:
+            options["tags"] = tuple(options["tags"])
+        made = cls(**options)
+        HeaderNames(made.declared_schema)
+        return made
+
+    @property
+    def declared_schema(self) -> Mapping[str, Any]:
+        """The schema of the declared arguments, query and body side by side."""
+        members = {"query": self.query, "body": self.body}
+        groups = {name: {"properties": group} for name, group in members.items() if group}
+        return self.input_schema or {"properties": groups}
+
     @property
     def mirrors(self) -> bool:
-        """True if a schema that was written asks for arguments in headers."""
-        return any(KEYWORD in str(s) for s in (self.query, self.body, self.input_schema) if s)
+        """True if a declared argument is repeated in a header."""
+        return KEYWORD in str(self.declared_schema)
 
     def get_flag(self, name: str, default: bool) -> bool:
-        """Return what the project said, or the default where the project said nothing."""
+        """Return a flag of the options, the default where they leave the flag open."""
         flag = getattr(self, name)
         return default if flag is None else bool(flag)
 
     def over(self, other: ToolOptions) -> ToolOptions:
-        """Return these options, with the other's wherever these say nothing."""
-        said = {
+        """Return these options, with the other's where these are left open."""
+        own = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
             if getattr(self, field.name) != field.default
         }
-        return dataclasses.replace(other, **said)
+        return dataclasses.replace(other, **own)
 
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """What may be said of all tools of a view.
+    """Options of all tools of a view.
 
     Attributes:
         actions: the actions (or HTTP methods in lower case) to expose; None for all.
         exclude: the ones not to expose.
         name: the noun that tool names start with, ``customers`` in ``customers_list``.
-        tool: what holds for each of the view's tools.
+        tool: the options of each of the view's tools.
     """
 
     actions: frozenset[str] | None = None
@@ -157,42 +182,14 @@ class ViewOptions:
         Raises:
             ImproperlyConfigured: on an option that does not exist or has a wrong value.
         """
-        given = {"actions": actions, "exclude": exclude, "name": name}
-        refuse_wrong_values(VIEW_KINDS, given, "Options of a view")
-        chosen = None if actions is None else frozenset(actions)
-        return cls(chosen, frozenset(exclude), name, build_tool_options(**options))
+        values = {"actions": actions, "exclude": exclude, "name": name}
+        refuse_wrong_values(VIEW_KINDS, values, "Options of a view")
+        exposed = None if actions is None else frozenset(actions)
+        return cls(exposed, frozenset(exclude), name, ToolOptions.of(**options))
 
     def selects(self, action: str) -> bool:
-        """Return whether an action or lower-case HTTP method is chosen."""
+        """Return whether an action or lower-case HTTP method is exposed."""
         return (self.actions is None or action in self.actions) and action not in self.exclude
-
-
-def build_tool_options(**options: Any) -> ToolOptions:
-    """Build `ToolOptions`, naming the ones that exist when one does not.
-
-    Raises:
-        ImproperlyConfigured: on an option that does not exist or has a wrong value.
-    """
-    said = {name: value for name, value in options.items() if value is not MISSING}
-    refuse_wrong_values(KINDS, said, "Options of a tool")
-    mirrored_arguments(collect_declared_schemas(said))
-    if "tags" in options:
-        options["tags"] = tuple(options["tags"])
-    try:
-        return ToolOptions(**options)
-    except TypeError:
-        known = [field.name for field in dataclasses.fields(ToolOptions)]
-        unknown = sorted(set(options) - set(known))
-        raise ImproperlyConfigured(
-            f"Unknown tool option {', '.join(unknown)}. The options are: {', '.join(known)}."
-        ) from None
-
-
-def collect_declared_schemas(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of the arguments that options write out, the groups side by side."""
-    members = {"query": said.get("query"), "body": said.get("body")}
-    groups = {name: {"properties": group} for name, group in members.items() if group}
-    return dict(said.get("input_schema") or {"properties": groups})
 
 
 def mcp_tool(**options: Any) -> Callable[[Target], Target]:
@@ -204,10 +201,10 @@ def mcp_tool(**options: Any) -> Callable[[Target], Target]:
     Raises:
         ImproperlyConfigured: on an option that does not exist or has a wrong value.
     """
-    said = build_tool_options(**options)
+    tool_options = ToolOptions.of(**options)
 
     def decorate(target: Target) -> Target:
-        target.mcp_tool = said  # type: ignore[attr-defined]
+        target.mcp_tool = tool_options  # type: ignore[attr-defined]
         return target
 
     return decorate
@@ -232,10 +229,10 @@ def mcp_viewset(
     Raises:
         ImproperlyConfigured: on an option that does not exist or has a wrong value.
     """
-    said = ViewOptions.of(actions, exclude, name, **options)
+    view_options = ViewOptions.of(actions, exclude, name, **options)
 
     def decorate(view_class: type) -> type:
-        view_class.mcp_viewset = said  # type: ignore[attr-defined]
+        view_class.mcp_viewset = view_options  # type: ignore[attr-defined]
         return view_class
 
     return decorate

@@ -1,13 +1,7 @@
-"""Which endpoints are tools: decorated, registered, or taken from the URLconf.
-
-Nothing is exposed by being installed. Whatever way an endpoint was chosen, the
-tools are read off the URLconf when first asked for: that is where a route gets its
-path, its parents and its callback.
-"""
+"""The tools of a project, read off the URLconf when they are first needed."""
 
 from __future__ import annotations
 
-import difflib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -54,12 +48,10 @@ class Registry:
 
     @property
     def registrations(self) -> tuple[Registration, ...]:
-        """What was registered so far."""
         return tuple(self._registrations)
 
     @property
     def exposure(self) -> Exposure:
-        """What decides which endpoints are tools."""
         exposure: Exposure = mcp_settings.EXPOSURE_CLASS(self._registrations)
         return exposure
 
@@ -76,8 +68,7 @@ class Registry:
         Args:
             targets: a router exposes the routes it made; a class or a function
                 exposes every route that leads to it.
-            actions: the actions (methods in lower case, for plain views) to expose,
-                all by default.
+            actions: the actions (for plain views, methods in lower case) to expose; None for all.
             exclude: the actions not to expose.
             name: the noun that the tools' names start with.
             options: the options of `ToolOptions` but ``name``, for every tool.
@@ -85,9 +76,9 @@ class Registry:
         Raises:
             ImproperlyConfigured: on a target that is none of these.
         """
-        said = ViewOptions.of(actions, exclude, name, **options)
+        view_options = ViewOptions.of(actions, exclude, name, **options)
         with self._lock:
-            self._registrations += [Registration(target, said) for target in targets]
+            self._registrations += [Registration(target, view_options) for target in targets]
             self._indexes.clear()
 
     def tools(self, urlconf: Any = None) -> Mapping[str, Tool]:
@@ -119,7 +110,7 @@ class Registry:
         tools = self.tools(urlconf)
         tool = tools.get(name)
         if tool is None:
-            raise UnknownTool(unknown_tool(name, tools))
+            raise UnknownTool.named(name, tools)
         return tool
 
     def tool_at(
@@ -144,49 +135,40 @@ class Registry:
             for choice in self.exposure.get_choices(urlconf)
             if not self._include or choice.matches(self._include)
         ]
-        check_given_names(choices)
-        given = {choice.options.name for choice in choices if choice.options.name}
+        self._refuse_shared_names(choices)
+        own_names = {choice.options.name for choice in choices if choice.options.name}
         unnamed = [choice.endpoint for choice in choices if not choice.options.name]
-        chosen_names = iter(mcp_settings.NAMING_CLASS().choose_names(unnamed, given))
-        named = {choice.options.name or next(chosen_names): choice for choice in choices}
+        names = iter(mcp_settings.NAMING_CLASS().choose_names(unnamed, own_names))
+        named = {choice.options.name or next(names): choice for choice in choices}
         for name, choice in named.items():
-            check_portable(name, choice.endpoint)
+            self._refuse_unportable_name(name, choice.endpoint)
         finders = Finders({name: choice.endpoint for name, choice in named.items()})
         return {
             name: Tool(name, choice.endpoint, choice.options, finders)
             for name, choice in named.items()
         }
 
+    def _refuse_unportable_name(self, name: str, endpoint: Endpoint) -> None:
+        if not NAME.match(name) or len(name) > MAX_LENGTH:
+            raise ImproperlyConfigured(
+                f"The tool name {name!r} of {endpoint.place} is not portable: use "
+                f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
+            )
+
+    def _refuse_shared_names(self, choices: list[Choice]) -> None:
+        # Only names in options can clash: the others are chosen to be free.
+        places: dict[str, list[str]] = {}
+        for choice in choices:
+            if choice.options.name:
+                place = f"{choice.endpoint.place} ({choice.endpoint.route.path})"
+                places.setdefault(choice.options.name, []).append(place)
+        for name, at in places.items():
+            if len(at) > 1:
+                raise ImproperlyConfigured(f"Tools at {' and '.join(at)} share the name {name!r}.")
+
     def _settings_changed(self, *, setting: str, **kwargs: Any) -> None:
         if setting in RELOADING_SETTINGS:
             self.reload()
-
-
-def check_portable(name: str, endpoint: Endpoint) -> None:
-    if not NAME.match(name) or len(name) > MAX_LENGTH:
-        raise ImproperlyConfigured(
-            f"The tool name {name!r} of {endpoint.place} is not portable: use "
-            f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
-        )
-
-
-def check_given_names(choices: list[Choice]) -> None:
-    # Only names that the project gave can clash: the others are chosen to be free.
-    places: dict[str, list[str]] = {}
-    for choice in choices:
-        if choice.options.name:
-            place = f"{choice.endpoint.place} ({choice.endpoint.route.path})"
-            places.setdefault(choice.options.name, []).append(place)
-    for name, at in places.items():
-        if len(at) > 1:
-            raise ImproperlyConfigured(f"Tools at {' and '.join(at)} share the name {name!r}.")
-
-
-def unknown_tool(name: str, tools: Mapping[str, Tool]) -> str:
-    """Return the message for a name that no tool has."""
-    nearest = difflib.get_close_matches(name[:MAX_LENGTH], list(tools), n=3)
-    hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
-    return f"Unknown tool: {name[:128]}.{hint}"
 
 
 registry = Registry()

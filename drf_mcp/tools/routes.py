@@ -17,6 +17,7 @@ from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
 from django.urls.resolvers import RegexPattern, RoutePattern
 from django.utils.regex_helper import normalize
+from django.views.generic import View
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.types import PathKwarg
@@ -56,6 +57,18 @@ class Route:
     def actions(self) -> Mapping[str, str]:
         """The actions of a viewset's route by their methods in lower case; none of other views."""
         return getattr(self.callback, "actions", None) or {}
+
+    @property
+    def methods(self) -> Iterator[str]:
+        """The HTTP methods that the view handles, in lower case and in a stable order."""
+        known = View.http_method_names
+        own = self.view_class.http_method_names
+        # The names of an @api_view come out of a set, in another order in every process.
+        order = [*filter(set(own).__contains__, known), *sorted(set(own) - set(known))]
+        allowed = self.initkwargs.get("http_method_names", own)
+        for method in self.actions or order:
+            if method in allowed and (self.actions or hasattr(self.view_class, method)):
+                yield method
 
     @property
     def match_route(self) -> str:

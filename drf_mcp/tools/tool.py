@@ -24,9 +24,9 @@ from drf_mcp.tools.arguments.negotiation import BodyNegotiation
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
 from drf_mcp.tools.declared_arguments import DeclaredArguments
-from drf_mcp.tools.descriptions import ViewTexts
 from drf_mcp.tools.endpoints import Endpoint
-from drf_mcp.tools.mirrored import mirrored_arguments
+from drf_mcp.tools.mirrored import HeaderNames
+from drf_mcp.tools.naming import ViewTexts
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.related_tools import Finders
 
@@ -134,7 +134,7 @@ class Tool:
     @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:
         """The names of the headers that repeat arguments, by the path of each argument."""
-        return mirrored_arguments(self.input_schema) if self.options.mirrors else {}
+        return HeaderNames(self.input_schema) if self.options.mirrors else {}
 
     @property
     def texts(self) -> ViewTexts:

@@ -23,7 +23,7 @@ from drf_mcp.protocol.constants import (
 )
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import registry
+from drf_mcp.tools.registry import registry
 
 
 def make_local_caller(user: Any = None, authorization: str | None = None) -> Caller:

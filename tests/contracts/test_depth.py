@@ -13,7 +13,7 @@ from mcp_types.jsonrpc import JSONRPCResponse
 from rest_framework.response import Response
 
 from drf_mcp.json_text import is_nested_deeper, parse_json_text
-from drf_mcp.tools.capability import MAX_DEPTH
+from drf_mcp.tools.results import MAX_DEPTH
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering
 

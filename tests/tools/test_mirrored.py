@@ -26,7 +26,7 @@ from drf_mcp.exceptions import HeaderMismatch
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.test import MCPClient
 from drf_mcp.tools import Registry, registry
-from drf_mcp.tools.mirrored import mirrored_arguments
+from drf_mcp.tools.mirrored import HeaderNames
 from drf_mcp.transports.in_process import InProcessClient
 from tests.agents import Agent
 
@@ -111,7 +111,7 @@ def test_a_header_that_shows_a_secret_or_never_arrives_is_refused(schema):
 @pytest.mark.parametrize(("schema", "names"), RIGHT.values(), ids=RIGHT)
 def test_any_other_header_is_taken(schema, names):
     assert find_invalid_x_mcp_header(schema) is None
-    assert mirrored_arguments(schema) == names == x_mcp_header_map(schema)
+    assert HeaderNames(schema) == names == x_mcp_header_map(schema)
     mcp_tool(input_schema=schema)
 
 

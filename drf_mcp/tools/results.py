@@ -1,0 +1,139 @@
+"""The results of calls: outcomes that fit their budget, in the envelope of their tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from json.encoder import encode_basestring
+from typing import Any
+
+from rest_framework.settings import api_settings
+
+from drf_mcp import envelopes
+from drf_mcp.access.authentication import Caller
+from drf_mcp.archive import CallArchive, can_archive, owner_of
+from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data, unencodable
+from drf_mcp.dispatch.errors.remediation import UNWRITABLE
+from drf_mcp.envelopes import Envelope
+from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
+from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol import Encoded, Era, jsonrpc
+from drf_mcp.tools.tool import Tool
+from drf_mcp.truncation import RETRIEVAL_TOOL
+from drf_mcp.truncation.budget import Budget
+
+# Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
+# reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
+MAX_DEPTH = 120
+
+
+class ResultWriter:
+    """Writes outcomes as the results of calls.
+
+    Args:
+        envelope: the shape of the results.
+        era: the era of the call.
+    """
+
+    def __init__(self, envelope: Envelope, era: Era) -> None:
+        self.envelope = envelope
+        self.era = era
+        self.encoder = AnswerEncoder()
+
+    def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
+        """Return the members of a CallToolResult, the envelope in both channels."""
+        envelope, encoder = self.envelope, self.encoder
+        texts = envelope.texts(outcome, encoder.encode)
+        if budget is not None and budget.is_exceeded(outcome, "".join(texts)):
+            outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
+            outcome = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
+            texts = envelope.texts(outcome, encoder.encode)
+        if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
+            raise NestedTooDeep(MAX_DEPTH)
+        blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(t)) for t in texts]
+        types = self.era.content_types
+        blocks += [jsonrpc.encode(block) for block in outcome.content if block["type"] in types]
+        members: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
+        if envelope.structured_content:
+            members["structuredContent"] = Encoded(to_bytes(texts[0]))
+        if outcome.is_error:
+            members["isError"] = True
+        if meta := envelope.result_meta(outcome):
+            members["_meta"] = meta
+        return members
+
+    def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
+        """Return the failure to write an outcome, saying what in it could not be written.
+
+        Args:
+            failure: the failure.
+            outcome: the outcome that could not be written.
+            exc: why.
+        """
+        # What failed while it was read would be read again, and nothing is wrong with its type.
+        if failure.failure is None or self.encoder.unread is not None:
+            return failure
+        if isinstance(exc, (NestedTooDeep, RecursionError)):
+            # Looking for the place would write the value once more for each level.
+            fault = f"The answer cannot be written as JSON: it is {NestedTooDeep(MAX_DEPTH)}"
+        else:
+            fault = next(self.find_faults(outcome), "")
+        if not fault:
+            return failure
+        explained = replace(
+            failure.failure,
+            message=f"{fault}. It was logged under the id {failure.request_id}.",
+            remediation=UNWRITABLE.text,
+            recoverable=UNWRITABLE.recoverable,
+        )
+        return replace(failure, failure=explained)
+
+    def find_faults(self, outcome: Outcome) -> Iterator[str]:
+        """Yield which parts of an outcome hold what JSON cannot."""
+        parts = [
+            ("The answer", outcome.data),
+            ("The telemetry", outcome.telemetry),
+            ("The meta", outcome.meta),
+            *((f"The context of the warning {w.code}", w.context) for w in outcome.warnings),
+        ]
+        if outcome.failure is not None:
+            parts.append(("The context of the failure", outcome.failure.context))
+        for name, part in parts:
+            found = unencodable(part, self.encoder)
+            if found is not None:
+                pointer, wrong = found
+                yield f"{name} cannot be written as JSON: {pointer or 'it'} is {wrong}"
+
+
+class ToolBudget(Budget):
+    """The budget of one call's result.
+
+    Args:
+        tool: the tool that was called.
+        arguments: the arguments of the call, any JSON value.
+        caller: who called it.
+        registry: the `Registry` of the server.
+    """
+
+    def __init__(self, tool: Tool, arguments: Any, caller: Caller, registry: Any) -> None:
+        super().__init__(tool, arguments, encode_data)
+        self.caller = caller
+        self.registry = registry
+
+    def get_archive(self) -> CallArchive | None:
+        """Return the archive of what the result has no room for; None to keep nothing."""
+        if self.tool.name == RETRIEVAL_TOOL or not can_archive():
+            return None
+        urlconf = getattr(self.caller.request, "urlconf", None)
+        if RETRIEVAL_TOOL not in self.registry.tools(urlconf):
+            return None
+        return CallArchive(owner_of(self.caller.authenticate().user))
+
+    def get_search_arguments(self) -> tuple[str, ...]:
+        """Return the names of the arguments with the caller's search terms, best first."""
+        return (api_settings.SEARCH_PARAM, *super().get_search_arguments())
+
+    def validate_digest(self, payload: Mapping[str, Any]) -> None:
+        """Raise an exception on a payload that is no ``digest/v1``."""
+        # This loads pydantic, which no other part of a call needs.
+        envelopes.validate_payload_dict(dict(payload))
