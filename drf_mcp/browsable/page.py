@@ -38,12 +38,7 @@ Context = dict[str, Any]
 
 
 class Page:
-    """The page of one caller: the tools, one tool (``?tool=NAME``), clients or findings.
-
-    Args:
-        server: the server of the endpoint.
-        caller: the caller.
-    """
+    """The page of one caller: the tools, one tool (``?tool=NAME``), clients or findings."""
 
     # To override: a template of this name, extending "drf_mcp/base.html".
     template_name = "drf_mcp/api.html"
@@ -55,15 +50,13 @@ class Page:
 
     @staticmethod
     def is_wanted(request: HttpRequest, shown: bool | None) -> bool:
-        """Return whether a GET asks for the page where there is one.
+        """Return whether a GET asks for the page, and the page is ``shown``.
 
-        Args:
-            request: the request; only one that names HTML in its Accept header is a browser's.
-            shown: the ``browsable_page`` of the endpoint; None for BROWSABLE_PAGE, and if that
-                is None as well, for DEBUG.
+        None stands for BROWSABLE_PAGE, and if that is None as well, for DEBUG.
         """
         for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
             shown = default if shown is None else shown
+        # Only a browser names HTML in its Accept header.
         kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
         return bool(shown) and ("text", "html") in kinds
 
@@ -80,9 +73,7 @@ class Page:
     def refuse(self, refusal: HttpResponse, reason: str) -> HttpResponse:
         """Return the page that says why a browser is not let in, and where to sign in.
 
-        Args:
-            refusal: the answer to any other client; its status and challenge stay.
-            reason: why, in a sentence.
+        The status and the challenge are those of the answer to any other client.
         """
         status = refusal.status_code
         context = {
@@ -107,7 +98,7 @@ class Page:
         return response
 
     def get_content_security_policy(self) -> str:
-        """Return the policy: this host alone, and the one that STATIC_URL may name."""
+        # STATIC_URL may name another host.
         addresses = (urlsplit(static(path)) for path in STATIC_FILES)
         hosts = {f"{url.scheme or 'https'}://{url.netloc}" for url in addresses if url.netloc}
         own = " ".join(["'self'", *sorted(hosts)])
@@ -143,7 +134,7 @@ class Page:
         }
         name, show = self.request.GET.get("tool"), self.request.GET.get("show")
         if name:
-            card = next((card for card in cards if card.name == name), None)
+            card = next((card for card in cards if card.tool.name == name), None)
             return {**context, **self.get_tool_context(name, card)}
         if show == "clients":
             return {**context, **self.get_clients_context()}
@@ -186,7 +177,9 @@ class Page:
             "facts": {
                 **card.form,
                 "endpoint": self.endpoint_url,
-                "rest": own_origin + get_script_prefix().rstrip("/") + card.path,
+                "rest": own_origin
+                + get_script_prefix().rstrip("/")
+                + card.tool.endpoint.route.path,
                 "csrf": {"header": csrf_header, "token": get_token(self.request)},
                 "revision": STATELESS_REVISION,
                 "authorization": self.authorization,
@@ -212,7 +205,6 @@ class Page:
         steps = PermissionTrace(tool, self.caller.user if self.user_name else None).steps
         if self.is_trusted:
             return list(steps)
-        # How many rows there are is not for everybody.
         return [step for step in steps if step.allows and step.kind in SHOWN_TO_ALL]
 
     def group(self, cards: list[ToolCard]) -> list[tuple[ToolCard, list[ToolCard]]]:
@@ -223,7 +215,7 @@ class Page:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether the caller may see findings, row counts and the number of hidden tools."""
+        # Findings, row counts and the number of hidden tools are not for everybody.
         return settings.DEBUG or bool(getattr(self.caller.user, "is_staff", False))
 
     @property
@@ -238,7 +230,6 @@ class Page:
 
     @cached_property
     def authorization(self) -> str | None:
-        """The Authorization header of clients; None where the endpoint is open to everybody."""
         if all(permission is AllowAny for permission in self.caller.permission_classes):
             return None
         request = self.caller.drf_request()

@@ -26,39 +26,14 @@ LITERAL = re.compile(r"(`{1,2})([^`]+)\1")
 
 @dataclass(frozen=True, eq=False)
 class ToolCard:
-    """A tool as the page shows it.
-
-    Attributes:
-        tool: the tool.
-        capability: the capability that lists and calls it.
-    """
+    """A tool as the page shows it."""
 
     tool: Tool
     capability: ToolsCapability
 
     @property
-    def name(self) -> str:
-        return self.tool.name
-
-    @property
-    def title(self) -> str:
-        return self.tool.title
-
-    @property
     def envelope(self) -> str:
         return type(self.capability.get_envelope(self.tool)).__name__
-
-    @property
-    def method(self) -> str:
-        return self.tool.endpoint.method
-
-    @property
-    def path(self) -> str:
-        return self.tool.endpoint.route.path
-
-    @property
-    def place(self) -> str:
-        return self.tool.endpoint.place
 
     @property
     def view(self) -> str:
@@ -67,7 +42,7 @@ class ToolCard:
 
     @property
     def group(self) -> str:
-        """The name of the view, as REST framework writes names of views."""
+        # As REST framework writes names of views.
         name = self.tool.endpoint.view_class.__name__
         for suffix in SUFFIXES:
             name = remove_trailing_string(name, suffix)
@@ -75,8 +50,8 @@ class ToolCard:
 
     @functools.cached_property
     def paragraphs(self) -> list[SafeString]:
-        """The description without the title that it may begin with, as HTML."""
-        description = self.tool.description.removeprefix(f"{self.title}. ")
+        # Without the title, with which a description may begin.
+        description = self.tool.description.removeprefix(f"{self.tool.title}. ")
         paragraphs = (part for part in description.split("\n\n") if part.strip(" ."))
         # Text between backquotes is code.
         return [
@@ -94,7 +69,6 @@ class ToolCard:
 
     @property
     def chips(self) -> list[tuple[str, str]]:
-        """The effects of a call, as (style, words)."""
         hints = self.tool.annotations
         if hints["readOnlyHint"]:
             chips = [("read", "reads")]
@@ -114,7 +88,7 @@ class ToolCard:
 
     @functools.cached_property
     def definition(self) -> bytes:
-        """The definition that ``tools/list`` sends."""
+        # As `tools/list` sends it.
         return self.capability.get_definition(self.tool, ERA)
 
     @property

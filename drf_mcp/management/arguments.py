@@ -11,12 +11,6 @@ class CommandLineArguments:
     """A tool's arguments as ``key=value`` and as JSON objects; the later of two wins.
 
     A value that is JSON is that value, any other a string; ``a.b=1`` is ``{"a": {"b": 1}}``.
-
-    Args:
-        texts: the words of the command line.
-
-    Raises:
-        UsageError: on a word that is neither.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -24,18 +18,14 @@ class CommandLineArguments:
         for text in texts:
             name, equals, value = text.partition("=")
             if text.lstrip().startswith("{"):
-                self.values.update(self.read_object(text))
+                try:
+                    self.values.update(json.loads(text))
+                except (ValueError, RecursionError) as exc:
+                    raise UsageError(f"The arguments are not JSON: {exc}") from exc
             elif equals and all(name.split(".")):
                 self.put(name.split("."), self.read_value(value))
             else:
                 raise UsageError(f"{text[:60]!r} is neither KEY=VALUE nor a JSON object.")
-
-    def read_object(self, text: str) -> dict[str, Any]:
-        try:
-            value: dict[str, Any] = json.loads(text)
-        except (ValueError, RecursionError) as exc:
-            raise UsageError(f"The arguments are not JSON: {exc}") from exc
-        return value
 
     def read_value(self, text: str) -> Any:
         try:

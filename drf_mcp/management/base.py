@@ -26,7 +26,6 @@ class MCPCommand(BaseCommand):
     """The base of the commands: users by name, refusals by the endpoint, values as JSON."""
 
     def get_user(self, username: str | None) -> Any:
-        """Return the user of that name, by ``USERNAME_FIELD``; None for no name."""
         if username is None:
             return None
         users = get_user_model()
@@ -36,16 +35,15 @@ class MCPCommand(BaseCommand):
             raise UsageError(f"There is no user {username!r}.") from None
 
     def get_user_or_anonymous(self, username: str) -> Any:
-        """Return the user of that name; None for ``anonymous``, unless a user has that name."""
         try:
             return self.get_user(username)
         except UsageError:
+            # A user may be called that.
             if username == ANONYMOUS:
                 return None
             raise
 
     def get_reason(self, exc: APIException) -> str:
-        """Return why the endpoint does not let a caller in."""
         return ErrorBody(exc.detail).sentence
 
     def format_json(self, value: Any) -> str:

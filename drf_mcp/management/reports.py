@@ -24,12 +24,7 @@ MARKS = {True: "yes", False: "NO", None: "depends"}
 
 
 class Report:
-    """The reports of ``mcp_tools``, as lines for a terminal.
-
-    Args:
-        width: the characters in a line.
-        style: Django's styles, with colours or without.
-    """
+    """The reports of ``mcp_tools``, as lines for a terminal of a width in a style of Django's."""
 
     def __init__(self, width: int, style: Any) -> None:
         self.width = width
@@ -177,7 +172,7 @@ class Report:
         yield f"{self.count(count, 'breaking change')}, {notes}."
 
     def fit(self, text: str, width: int) -> str:
-        """Return text in no more than this many characters, cut at a comma where there is one."""
+        # Cut at a comma where there is one.
         if len(text) <= width:
             return text
         head, comma, _ = text[: width - 2].rpartition(",")
@@ -195,7 +190,6 @@ class Report:
             yield line.rstrip()
 
     def align(self, rows: Iterable[Sequence[str]]) -> Iterator[str]:
-        """Yield rows in columns as wide as their widest cell, numbers flush right."""
         rows = list(rows)
         name_width, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for name, *numbers in rows:

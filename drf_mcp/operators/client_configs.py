@@ -23,19 +23,13 @@ DEFAULT_SCHEME = "Bearer"
 
 @dataclass(frozen=True)
 class ServerCommand:
-    """How a client starts a server of its own.
-
-    Attributes:
-        arguments: the program and its arguments, absolute paths.
-        environment: the environment variables to set.
-    """
+    """How a client starts a server of its own, by absolute paths."""
 
     arguments: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def entry(self) -> dict[str, Any]:
-        """The members that most clients read."""
         entry: dict[str, Any] = {"command": self.arguments[0], "args": list(self.arguments[1:])}
         return {**entry, "env": dict(self.environment)} if self.environment else entry
 
@@ -48,17 +42,14 @@ class ClientConfig:
         url: the endpoint.
         authorization: the value of the Authorization header, None to send none.
         command: the command of a server that the client starts itself, in place of the endpoint.
-
-    Attributes:
-        name: the client, as ``mcp_config`` takes it.
-        title: the client's name for people.
-        place: where the configuration goes, such as ``.cursor/mcp.json``.
-        language: ``console``, ``json`` or ``toml``.
     """
 
+    # As `mcp_config` takes it, and for people.
     name: str
     title: str
+    # The file that holds the configuration.
     place: str
+    # "console", "json" or "toml".
     language = "json"
     # The member of the JSON file that holds the servers.
     key = "mcpServers"
@@ -78,16 +69,13 @@ class ClientConfig:
 
     @property
     def text(self) -> str:
-        """The configuration."""
         command = self.command
         return self.write(self.get_http_entry() if command is None else self.get_entry(command))
 
     def get_http_entry(self) -> dict[str, Any]:
-        """Return the members of a remote server."""
         return {"url": self.url, **({"headers": self.headers} if self.headers else {})}
 
     def get_entry(self, command: ServerCommand) -> dict[str, Any]:
-        """Return the members of a server that the client starts."""
         return command.entry
 
     def write(self, entry: Mapping[str, Any]) -> str:

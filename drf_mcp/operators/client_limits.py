@@ -14,20 +14,15 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class ClientLimit:
-    """The limits of one client.
-
-    Attributes:
-        client: the client's name.
-        tools: how many tools, those of all servers together; None for any number.
-        name: how long a tool's name may be, with the prefix that the client adds.
-        prefix: that prefix, ``{server}`` standing for the server's name.
-        description: how many characters of a description are kept; None for all.
-    """
+    """The limits of one client."""
 
     client: str
+    # The tools of all servers together; None for any number.
     tools: int | None = None
+    # The characters of a tool's name with the prefix that the client adds.
     name: int = 64
     prefix: str = ""
+    # The characters of a description that are kept; None for all.
     description: int | None = None
 
     def find_excesses(self, tools: Mapping[str, Tool]) -> Iterator[str]:

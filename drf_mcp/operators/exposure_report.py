@@ -21,25 +21,16 @@ NOT_CHOSEN = "not chosen: decorate it with @mcp_tool, or register its view"
 
 @dataclass(frozen=True)
 class Unexposed:
-    """One endpoint that is no tool.
+    """One endpoint that is no tool."""
 
-    Attributes:
-        request: its method and path; the path alone for routes with a format suffix.
-        place: where its code stands.
-        reason: why it is no tool.
-    """
-
+    # The method and path; the path alone for routes with a format suffix.
     request: str
     place: str
     reason: str
 
 
 class ExposureReport:
-    """The REST framework endpoints of the URLconf that are not tools, and why.
-
-    Args:
-        registry: the registry of the tools.
-    """
+    """The REST framework endpoints of the URLconf that are not tools, and why."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
@@ -47,15 +38,11 @@ class ExposureReport:
     def get_unexposed(self) -> list[Unexposed]:
         """Return the endpoints that are no tools, in the URLconf's order."""
         exposed = {self.get_key(tool.endpoint) for tool in self.registry.tools().values()}
-        found = [
-            Unexposed(
-                f"{endpoint.method:<7}{endpoint.route.path}",
-                endpoint.place,
-                self.get_reason(endpoint),
-            )
-            for endpoint in find_endpoints(settings.ROOT_URLCONF)
-            if self.get_key(endpoint) not in exposed and not endpoint.is_built_in
-        ]
+        found = []
+        for endpoint in find_endpoints(settings.ROOT_URLCONF):
+            if self.get_key(endpoint) not in exposed and not endpoint.is_built_in:
+                request = f"{endpoint.method:<7}{endpoint.route.path}"
+                found.append(Unexposed(request, endpoint.place, self.get_reason(endpoint)))
         return [*found, *self.find_format_suffixes()]
 
     def get_key(self, endpoint: Endpoint) -> tuple[str, str]:
@@ -105,17 +92,15 @@ class ExposureReport:
         return "trailing slash: another route differs in it alone, and that one counts"
 
     def has_chosen_view(self, endpoint: Endpoint) -> bool:
-        if "mcp_viewset" in vars(endpoint.view_class):
-            return True
+        registrations = self.registry.registrations
+        routers = [registration.router for registration in registrations if registration.router]
+        callbacks = {pattern.callback for router in routers for pattern in router.urls}
         is_root = issubclass(endpoint.view_class, APIRootView)
-        for registration in self.registry.registrations:
-            router = registration.router
-            callbacks = {pattern.callback for pattern in router.urls} if router else set()
-            if registration.view_class is endpoint.view_class:
-                return True
-            if endpoint.route.callback in callbacks and not is_root:
-                return True
-        return False
+        return (
+            "mcp_viewset" in vars(endpoint.view_class)
+            or any(registration.view_class is endpoint.view_class for registration in registrations)
+            or (endpoint.route.callback in callbacks and not is_root)
+        )
 
     def get_reason_of_urlconf(self, endpoint: Endpoint, exposure: Exposure) -> str:
         if find_class_attribute(endpoint.view_class, "schema") is None:

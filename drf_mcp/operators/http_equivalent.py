@@ -15,21 +15,13 @@ SAFE = "!$&'()*+,;=/~:@"
 
 @dataclass(frozen=True)
 class EquivalentRequest:
-    """The plain HTTP request of a tool call.
-
-    Attributes:
-        method: the HTTP method.
-        path: the encoded path with the query.
-        body: the encoded body, empty for none.
-        content_type: the body's media type, "" for none.
-        disposition: the body's Content-Disposition, "" for none.
-    """
+    """The plain HTTP request of a tool call; ``path`` has the query, and all is encoded."""
 
     method: str
     path: str
-    body: bytes = b""
-    content_type: str = ""
-    disposition: str = ""
+    body: bytes
+    content_type: str
+    disposition: str
 
     @classmethod
     def of_call(cls, tool: Tool, arguments: Any) -> EquivalentRequest | None:
@@ -47,12 +39,7 @@ class EquivalentRequest:
         return cls(tool.endpoint.method, path, call.body, call.content_type, call.disposition)
 
     def to_curl(self, origin: str, authorization: str | None = None) -> str:
-        """Return the curl command that sends the request.
-
-        Args:
-            origin: scheme and host, such as ``http://127.0.0.1:8000``.
-            authorization: the Authorization header; None for none.
-        """
+        """Return the curl command that sends the request to an origin, such as ``http://x:80``."""
         parts = ["curl"]
         if self.method != "GET":
             parts.append(f"-X {self.method}")

@@ -22,11 +22,7 @@ MANY = 5
 
 
 class Rule:
-    """One kind of finding about a tool.
-
-    Attributes:
-        remedy: the edit that mends it.
-    """
+    """One kind of finding about a tool, with the edit that mends it."""
 
     remedy = ""
 
@@ -178,11 +174,7 @@ class UnexplainedArguments(Rule):
 
 
 class Lint:
-    """The findings about tools.
-
-    Args:
-        tools: the tools by their names.
-    """
+    """The findings about tools."""
 
     rule_classes: tuple[type[Rule], ...] = (
         Undescribed,

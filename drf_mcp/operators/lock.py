@@ -29,16 +29,11 @@ class LockFileError(Exception):
 
 @dataclass(frozen=True)
 class Change:
-    """One difference between two surfaces.
-
-    Attributes:
-        tool: the tool's name.
-        message: what changed.
-        breaking: whether an agent that worked may stop working, or somebody else may call.
-    """
+    """One difference between two surfaces."""
 
     tool: str
     message: str
+    # An agent that worked may stop working, or somebody else may call.
     breaking: bool
 
     def __str__(self) -> str:
@@ -46,11 +41,7 @@ class Change:
 
 
 class ToolSurface:
-    """What agents rely on of one tool.
-
-    Args:
-        tool: the tool.
-    """
+    """What agents rely on of one tool."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -66,7 +57,6 @@ class ToolSurface:
         }
 
     def get_permissions(self) -> list[str]:
-        """Return the dotted names of the view's permission classes."""
         classes = find_view_classes(self.tool.endpoint.route.callback, "permission_classes")
         if classes is None:
             return ["chosen by the view"]
@@ -80,15 +70,14 @@ class ToolSurface:
         return f"{permission.__module__}.{permission.__qualname__}"
 
     def get_definition(self) -> dict[str, Any]:
-        """Return the definition as clients of the current revision see it."""
         definition: dict[str, Any] = json.loads(self.encode_definition())
         return definition
 
     def get_size(self) -> int:
-        """Return the bytes of the definition in the current revision."""
         return len(to_bytes(self.encode_definition()))
 
     def encode_definition(self) -> str:
+        # As clients of the current revision see it.
         envelope = make_envelope(choose_envelope_class(self.tool))
         return encode_data(self.tool.definition(get_output_schema(self.tool, envelope)))
 
@@ -131,11 +120,7 @@ class SchemaMembers:
 
 
 class SurfaceLock:
-    """A lock file.
-
-    Args:
-        path: where the file is.
-    """
+    """A lock file, and the surface of the project's tools beside it."""
 
     def __init__(self, path: str | Path = LOCK_FILE) -> None:
         self.path = Path(path)
@@ -238,9 +223,9 @@ class EntryComparison:
             fewer = not self.accepts(new["type"], old["type"])
             yield f"argument {name} changed from {old['type']} to {new['type']}", fewer
         yield from self.compare_choices(name, old.get("enum"), new.get("enum"))
-        was, is_now = old.get("required", False), new.get("required", False)
-        if was != is_now:
-            yield f"argument {name} became {'required' if is_now else 'optional'}", is_now
+        required = new.get("required", False)
+        if required != old.get("required", False):
+            yield f"argument {name} became {'required' if required else 'optional'}", required
 
     def compare_choices(
         self, name: str, old: list[Any] | None, new: list[Any] | None

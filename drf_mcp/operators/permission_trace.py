@@ -39,31 +39,20 @@ NEGATED: Any = permissions.NOT
 
 @dataclass(frozen=True)
 class Step:
-    """One decision.
+    """One decision of a class or method."""
 
-    Attributes:
-        kind: ``endpoint``, ``permission``, ``throttle``, ``rows`` or ``object permission``.
-        name: the class or method that decides.
-        allows: its decision; None where it depends on the row or cannot be asked.
-        says: the decision in words.
-        needed: what would change it, "" for nothing or nothing known.
-    """
-
+    # "endpoint", "permission", "throttle", "rows" or "object permission".
     kind: str
     name: str
+    # None where it depends on the row or cannot be asked.
     allows: bool | None
     says: str
+    # What would change the decision, "" if that is not known.
     needed: str = ""
 
 
 class TracedPermission:
-    """One permission of a view or of the endpoint, asked for one request.
-
-    Args:
-        permission: the instance.
-        request: the request.
-        view: the view that the permission is asked about.
-    """
+    """One permission of a view or of the endpoint, asked for one request."""
 
     def __init__(self, permission: Any, request: Request, view: Any) -> None:
         self.permission = permission
@@ -72,7 +61,6 @@ class TracedPermission:
 
     @property
     def name(self) -> str:
-        """The name of the class, written as it was composed."""
         return self.get_name(self.permission)
 
     def get_name(self, permission: Any) -> str:
@@ -150,9 +138,7 @@ class TracedPermission:
 class PermissionTrace:
     """Every decision over one user's call of a tool, in the order in which a call meets them.
 
-    Args:
-        tool: the tool.
-        user: the user; None for an anonymous caller.
+    A user of None is an anonymous caller.
     """
 
     def __init__(self, tool: Tool, user: Any) -> None:

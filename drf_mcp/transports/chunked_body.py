@@ -16,10 +16,6 @@ def open_chunked_body(request: HttpRequest, limit: int) -> int:
 
     Under ASGI Django reads every body to its end.
 
-    Args:
-        request: the request, its body unread.
-        limit: how many bytes the body may have.
-
     Returns:
         How many bytes the body may have, by Django's own limit too. One more is read, so
         that a longer body shows.

@@ -29,9 +29,7 @@ from drf_mcp.tools.registry import registry
 def make_local_caller(user: Any = None, authorization: str | None = None) -> Caller:
     """Return a caller at the endpoint as the settings have it.
 
-    Args:
-        user: on whose behalf, without a credential; None for whoever the credentials name.
-        authorization: the Authorization header, None for none.
+    A user needs no credential; with None, the Authorization header says who is calling.
     """
     # ".example.com" allows example.com itself, and "*" any host.
     hosts = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
@@ -60,10 +58,7 @@ def make_local_caller(user: Any = None, authorization: str | None = None) -> Cal
 class InProcessClient:
     """Sends requests through the pipeline without HTTP.
 
-    Args:
-        user: on whose behalf; None for an anonymous caller.
-        revision: the revision to speak.
-        envelope_class: the envelope of the results; None for the tools' own.
+    A user of None is an anonymous caller, an envelope class of None the tools' own.
     """
 
     def __init__(

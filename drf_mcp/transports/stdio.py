@@ -40,21 +40,17 @@ SECONDS_TO_FINISH = 3.0
 
 @dataclass(eq=False)
 class Work:
-    """One line of the client's, to be answered unless the client gives it up.
-
-    Attributes:
-        decoded: the messages in the line.
-        headers: the headers that name the revision, as in an HTTP request; None for none.
-        cancelled: True once nobody waits for the answer.
-    """
+    """One line of the client's, to be answered unless the client gives it up."""
 
     decoded: Decoded
+    # The headers that name the revision, as in an HTTP request.
     headers: dict[str, str] | None
+    # Nobody waits for the answer.
     cancelled: bool = False
 
     @property
     def ids(self) -> list[Any]:
-        """The ids that answers repeat: of requests, and of what could not be read."""
+        # Of requests, and of what could not be read.
         items = self.decoded if isinstance(self.decoded, list) else [self.decoded]
         return [
             item.id
@@ -131,7 +127,6 @@ class Connection:
                 work.cancelled = work.decoded.method != "initialize"
 
     def cancel_waiting(self) -> None:
-        """Give up everything that is open."""
         with self._lock:
             for work in self._open.values():
                 work.cancelled = True
@@ -170,7 +165,6 @@ class Connection:
             return self.refuse(work, Refused(status, ErrorBody(exc.detail).sentence))
 
     def refuse(self, work: Work, error: ProtocolError) -> bytes:
-        """Return the error for each request of a line."""
         errors = [encode_era_error(request_id, error, work.headers) for request_id in work.ids]
         if errors and isinstance(work.decoded, list):
             return jsonrpc.join_batch(errors)
@@ -182,12 +176,7 @@ class Stopped(BaseException):
 
 
 class StdioServer:
-    """Answers the lines of a stream in several threads.
-
-    Args:
-        connection: the connection that reads and answers lines.
-        threads: how many calls may run at once.
-    """
+    """Answers the lines of a stream in several threads."""
 
     def __init__(self, connection: Connection, threads: int) -> None:
         self.connection = connection

@@ -90,11 +90,7 @@ def check_hosts(project: Project) -> Iterator[CheckMessage]:
 
 
 class InstalledMiddleware:
-    """One entry of MIDDLEWARE, judged by its name and its source.
-
-    Args:
-        name: the dotted path.
-    """
+    """One entry of MIDDLEWARE, judged by its name and its source."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -21,12 +21,7 @@ from drf_mcp.tools.routes import Route
 
 @dataclass(frozen=True)
 class MountedEndpoint:
-    """An MCP endpoint of the URLconf.
-
-    Attributes:
-        path: the path for people.
-        view: the view, as it is made for each request.
-    """
+    """An MCP endpoint of the URLconf, with the view as it is made for each request."""
 
     path: str
     view: Any
@@ -70,15 +65,13 @@ class Project:
 
     @cached_property
     def is_readable(self) -> bool:
-        """Whether the settings are in order and there is a URLconf to read tools off."""
         return bool(getattr(settings, "ROOT_URLCONF", None)) and not self.setting_errors
 
     @property
     def tools(self) -> Mapping[str, Tool]:
-        """The tools; none where another check says why they cannot be read."""
         try:
             return self.registry.tools()
-        except ImproperlyConfigured:
+        except ImproperlyConfigured:  # E002 says why.
             return {}
 
     @cached_property
