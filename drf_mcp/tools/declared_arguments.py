@@ -8,7 +8,7 @@ from typing import Any
 
 from drf_mcp.introspection.names import portable_name
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.request_body.handling import SchemaHandling
+from drf_mcp.introspection.request_body.declared import SchemaHandling
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
 from drf_mcp.tools.mirrored import KEYWORD
 from drf_mcp.tools.options import ToolOptions

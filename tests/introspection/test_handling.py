@@ -9,7 +9,8 @@ from rest_framework import generics, serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.names import sounds_secret
-from drf_mcp.introspection.request_body.handling import FieldHandling, SchemaHandling
+from drf_mcp.introspection.request_body.declared import SchemaHandling
+from drf_mcp.introspection.request_body.handling import FieldHandling
 from drf_mcp.introspection.types import PLAIN, Relation, Upload
 from tests.introspection.inspected import by_name, described
 

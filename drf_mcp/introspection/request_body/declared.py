@@ -5,11 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.request_body.handling import SchemaHandling
-from drf_mcp.introspection.types import PLAIN, Body, Handling, Parameter, Schema, Upload
+from drf_mcp.introspection.types import ANY, PLAIN, Body, Handling, Parameter, Place, Schema, Upload
+
+
+class SchemaHandling:
+    """Handling of the values that a schema alone describes: ``format: binary`` is a file."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.schema = dict(schema)
+
+    def get_handling(self) -> Handling:
+        """Return the handling of the schema and of every schema inside."""
+        uploads, forms, secrets, unread = {}, {}, [], set()
+        for place, part in self.walk(self.schema):
+            if part.get("writeOnly") is True or place[:-1] in unread:
+                unread.add(place)
+            if part.get("format") == "binary":
+                uploads[place] = Upload()
+            if part.get("type") in ("array", "object"):
+                forms[place] = "parts"
+            if part.get("format") == "password" or (place in unread and self.may_be_text(part)):
+                secrets.append(place)
+        return Handling(uploads, forms, frozenset(secrets))
+
+    def walk(self, schema: Any, place: Place = ()) -> Iterator[tuple[Place, Schema]]:
+        if not isinstance(schema, dict):
+            return
+        yield place, schema
+        for name, member in (schema.get("properties") or {}).items():
+            yield from self.walk(member, (*place, name))
+        yield from self.walk(schema.get("items"), (*place, ANY))
+
+    def may_be_text(self, schema: Schema) -> bool:
+        if "enum" in schema or str(schema.get("format", "")).startswith(("date", "time")):
+            return False
+        if schema.get("type") in ("array", "object"):
+            return not (schema.get("items") or schema.get("properties"))
+        return schema.get("type") not in ("integer", "number", "boolean")
 
 
 class DeclaredBody:

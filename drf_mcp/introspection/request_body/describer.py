@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from rest_framework.serializers import BaseSerializer, ListSerializer
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.fields.serializers import FieldNode
+from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.request_body.declared import DeclaredBody
-from drf_mcp.introspection.request_body.fields import (
-    ANY_FILE,
-    OPEN,
-    KeyParameters,
-    SerializerBody,
-    get_file_parameter,
-)
+from drf_mcp.introspection.request_body.handling import FieldHandling
+from drf_mcp.introspection.request_body.keys import ANY_FILE, KeyParameters, SerializerKeys
 from drf_mcp.introspection.request_body.parsers import ViewParsers
 from drf_mcp.introspection.request_body.serializer import InputSerializer
-from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.source.handlers import read_handler
+from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
 from drf_mcp.introspection.text import listing
-from drf_mcp.introspection.types import UNSAID, Body, Finding
+from drf_mcp.introspection.types import (
+    PLAIN,
+    UNSAID,
+    AnyField,
+    Body,
+    Handling,
+    Parameter,
+    Parameters,
+    Schema,
+    Upload,
+)
 
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
+OPEN = Body("open", schema={})
+BESIDE = "Read beside the fields of the serializer."
 ANYTHING = "The request body, any JSON value."
 PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
 PARSE_FILES = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
 DOCUMENT = (
     "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
+)
+HAND_OVER = (
+    "Describe the body with @mcp_tool(body=...), or begin to_internal_value() and"
+    " run_validation() with super() and their argument, unchanged."
 )
 
 
@@ -45,7 +61,8 @@ class RequestBody:
 
     def get_body(self) -> Body:
         """Return the body, as the view's parsers read it."""
-        if self.method not in METHODS or self.ignores_declaration:
+        # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
+        if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
             return NONE
         declared = self.inspection.written = self.get_declaration()
         if declared is UNSAID:
@@ -66,12 +83,7 @@ class RequestBody:
 
     @cached_property
     def keys(self) -> KeyParameters:
-        return KeyParameters(self.inspection)
-
-    @property
-    def ignores_declaration(self) -> bool:
-        # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
-        return self.method == "DELETE" and self.ignores_body
+        return KeyParameters(self.inspection, DescribedField)
 
     @property
     def ignores_body(self) -> bool:
@@ -97,7 +109,7 @@ class RequestBody:
         found = serializer.get_serializer()
         if found is None:
             return self.get_unknown_body()
-        partial = self.requires_nothing
+        partial = serializer.requires_nothing
         rows = serializer.get_row_serializer(found)
         several = None if rows is None else self.get_serializer_body(rows, partial=partial)
         body = self.get_serializer_body(found, partial=partial)
@@ -113,23 +125,6 @@ class RequestBody:
             reading = self.inspection.reading
             return reading is None or not reading.reads_body
         return self.inspection.is_extra_action and self.ignores_body
-
-    @property
-    def requires_nothing(self) -> bool:
-        """Whether nothing is known to be required of the caller.
-
-        The serializer may be one of a partial update, may read what the handler made of the body,
-        or may never be made. Where the handler does not tell, it is a partial one for a PATCH.
-        """
-        call, reading = self.serializer.call, self.inspection.reading
-        if (call is not None and call.partial) or "partial_update" in self.inspection.calls:
-            return True
-        if call is None and reading is not None:
-            makes_serializer = reading.serializer_calls or "get_serializer" in reading.calls
-            if reading.reads_parts or (reading.reads_keys_alone and not makes_serializer):
-                return True
-        is_unclear = call is None or call.partial is None or call.serializer_class is None
-        return is_unclear and self.method == "PATCH"
 
     def get_unknown_body(self) -> Body:
         """Return the body that no serializer reads: none, or any, with the keys read of it."""
@@ -178,7 +173,7 @@ class RequestBody:
 
     def get_whole_file(self) -> Body:
         # The name that REST framework's parser gives the file.
-        return Body("object", fields=(get_file_parameter("file", required=True),))
+        return Body("object", fields=(self.keys.get_file("file", Upload(), required=True),))
 
     def keep_readable_files(self, body: Body) -> Body:
         # What is sent in place of a file that no parser reads is refused as over HTTP.
@@ -199,9 +194,106 @@ class RequestBody:
             inspection.find(f"The view reads no JSON, but {text.media_type}.", PARSE_JSON)
             return parsers.get_document(text, body)
         # A parser that cannot be asked is found again when it is asked what it renames.
-        found: list[Finding] = []
-        refusal = attempt(inspection.place, lambda: parsers.get_refusal(body), "", found, "")
+        refusal = inspection.asked_quietly(lambda: parsers.get_refusal(body))
         if not refusal:
             return body
         inspection.find(f"The view's parser reads documents of its own: {refusal}", DOCUMENT)
         return parsers.get_document(parsers.json, body)
+
+
+class SerializerBody:
+    """The body that a serializer reads."""
+
+    def __init__(self, inspection: Inspection, serializer: Any) -> None:
+        self.inspection = inspection
+        self.serializer = serializer
+        self.takes_json = ViewParsers(inspection.view).json is not None
+
+    def get_body(self) -> Body:
+        """Return the body, open for a serializer that may read anything."""
+        serializer, inspection = self.serializer, self.inspection
+        if isinstance(serializer, ListSerializer):
+            schema = inspection.shaped({"type": "array", **DescribedField(serializer).input_schema})
+            return Body("list", schema=schema, handling=self.get_handling(serializer))
+        if not isinstance(serializer, Serializer):
+            inspection.find("The serializer declares no fields.", "Derive it from Serializer.")
+            return OPEN
+        if converts_like_drf(serializer):
+            fields = self.get_shared_fields()
+        else:
+            inspection.find(f"{type(serializer).__name__} reads its input itself.", HAND_OVER)
+            if not self.is_built_on_fields():
+                return OPEN
+            fields = self.get_open_fields()
+        return Body("object", fields=(*fields, *self.get_key_parameters(fields)))
+
+    def get_shared_fields(self) -> Parameters:
+        inspection, serializer = self.inspection, self.serializer
+        # What annotations say of a field is the schema class's to know, whatever the view.
+        annotated = inspection.annotations is not None and type(inspection.view.schema)
+        manner = ("input", serializer.partial, inspection.portable, self.takes_json, annotated)
+        shared = SharedDescription(serializer)
+        return shared.get(manner, self.get_closed_fields, inspection.findings)
+
+    def get_closed_fields(self) -> Parameters:
+        rules: dict[str, str] = {}
+        rules = self.inspection.attempt(lambda: FieldNode(self.serializer).uniqueness, GUARD, rules)
+
+        def describe_field(field: Any) -> Schema:
+            return explain(DescribedField(field).input_schema, rules.get(field.field_name, ""))
+
+        return self.get_fields(describe_field, is_closed=True)
+
+    def get_open_fields(self) -> Parameters:
+        # Its own conversion may take other values, and may do without any of the fields.
+        def describe_field(field: Any) -> Schema:
+            needed = "Meant to be required" if FieldNode(field).is_required else ""
+            return explain(DescribedField(field).intended_schema, needed)
+
+        return self.get_fields(describe_field, is_closed=False)
+
+    def get_fields(self, describe: Callable[[AnyField], Schema], *, is_closed: bool) -> Parameters:
+        node = FieldNode(self.serializer)
+        listed = node.listed
+        return tuple(
+            Parameter(
+                name,
+                self.guard(field, describe),
+                is_closed and FieldNode(field).is_required,
+                handling=self.get_handling(field),
+                listed=name in listed,
+            )
+            for name, field in node.sendable.items()
+        )
+
+    def guard(self, field: AnyField, describe: Callable[[AnyField], Schema]) -> Schema:
+        inspection = self.inspection
+        remedy = f"Let the field {field.field_name!r} be built without a caller. {GUARD}"
+        return inspection.attempt(lambda: inspection.shaped(describe(field)), remedy, {})
+
+    def get_handling(self, field: AnyField) -> Handling:
+        handling = FieldHandling(field, takes_json=self.takes_json)
+        return self.inspection.attempt(handling.get_handling, GUARD, PLAIN)
+
+    def get_key_parameters(self, fields: Parameters) -> Parameters:
+        """Return what the serializer and the handler read beside the fields, of any type."""
+        serializer, keys = self.serializer, KeyParameters(self.inspection, DescribedField)
+        none: list[str] = []
+        found = self.inspection.attempt(
+            lambda: SharedDescription(serializer).get("keys", SerializerKeys(serializer).find),
+            GUARD,
+            none,
+        )
+        known = {field.name for field in fields}
+        further = (key for key in dict.fromkeys((*found, *keys.names)) if key not in known)
+        return tuple(keys.get_parameter(key, BESIDE) for key in further)
+
+    def is_built_on_fields(self) -> bool:
+        # Its own conversions call those of REST framework somewhere.
+        serializer_class = type(self.serializer)
+        for method in CONVERSIONS:
+            if not is_drf_code(serializer_class, method):
+                reading = read_handler(serializer_class, method)
+                if reading is None or method not in reading.calls:
+                    return False
+        return True

@@ -60,6 +60,23 @@ class InputSerializer:
         )
         return self.inspection.method != "DELETE" and has_serializer
 
+    @property
+    def requires_nothing(self) -> bool:
+        """Whether nothing is known to be required of the caller.
+
+        The serializer may be one of a partial update, may read what the handler made of the body,
+        or may never be made. Where the handler does not tell, it is a partial one for a PATCH.
+        """
+        call, reading = self.call, self.reading
+        if (call is not None and call.partial) or "partial_update" in self.inspection.calls:
+            return True
+        if call is None and reading is not None:
+            makes_serializer = reading.serializer_calls or "get_serializer" in reading.calls
+            if reading.reads_parts or (reading.reads_keys_alone and not makes_serializer):
+                return True
+        is_unclear = call is None or call.partial is None or call.serializer_class is None
+        return is_unclear and self.inspection.method == "PATCH"
+
     def get_serializer(self) -> Any:
         """Return the serializer, None (and a finding) if none is known."""
         call, inspection = self.call, self.inspection
