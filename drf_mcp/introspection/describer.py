@@ -13,7 +13,7 @@ from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.outputs import ResponseSchema
 from drf_mcp.introspection.path_parameters import PathParameters
-from drf_mcp.introspection.per_user import body_for_anybody
+from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.introspection.types import (
     Body,
@@ -75,7 +75,7 @@ class Describer:
 
     def get_request_body(self) -> Body:
         """Return the body that the handler takes from one caller or another."""
-        return body_for_anybody(self.inspection)
+        return CallerBody(self.inspection).get_body()
 
     def get_response_schema(self) -> Schema:
         """Return the schema of the success payload, ``{}`` where anything may be answered."""

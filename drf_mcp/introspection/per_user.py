@@ -1,9 +1,9 @@
-"""Descriptions that depend on who asks: those of everybody who may, as one."""
+"""Request bodies that depend on who asks."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from rest_framework.serializers import BaseSerializer
 
@@ -14,11 +14,7 @@ from drf_mcp.introspection.request_body.declared import CompletedBody
 from drf_mcp.introspection.request_body.describer import NONE, RequestBody
 from drf_mcp.introspection.request_body.handling import walk_fields
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.overrides import (
-    FLAG,
-    is_left_to_frameworks,
-    is_same_without_flag,
-)
+from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_without_flag
 from drf_mcp.introspection.types import UNSAID, Body, Finding
 
 RENAMED = "Let the view's parser and renderer work without a request that was sent."
@@ -27,9 +23,9 @@ DECLARE = (
     " the serializer without swagger_fake_view."
 )
 CHOSEN_BY_FLAG = "The serializer depends on swagger_fake_view, and cannot be made without it:"
-MAKERS = ("get_serializer_class", "get_serializer")
-"""What a view overrides to give different callers different serializers."""
-FIELD_MAKERS = (
+# What views and serializers override to give different callers different fields.
+VIEW_HOOKS = ("get_serializer_class", "get_serializer")
+SERIALIZER_HOOKS = (
     "__init__",
     "get_fields",
     "fields",
@@ -37,106 +33,86 @@ FIELD_MAKERS = (
     "get_field_names",
     "get_extra_kwargs",
 )
-"""What a serializer overrides to give different callers different fields."""
-
-Sameness = Callable[[type, Iterable[str]], bool]
 
 
-def body_for_anybody(inspection: Inspection) -> Body:
-    """Return the body that one caller or another may send, whatever was written of it.
+class CallerBody:
+    """The body that one caller or another may send.
 
-    The tool tells what people wrote of a body. The view's own code judges a request, so the
-    names that it knows besides are taken as well.
+    Serves views that choose a serializer, or its fields, by caller or by ``swagger_fake_view``.
+    Where the fields may depend on the caller, they are described for an anonymous one and for a
+    superuser; where they may depend on the flag, with it and without, as a request finds the
+    view. What only one of them may send is optional.
     """
-    body = body_for_all(inspection)
-    if inspection.written is UNSAID:
+
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+
+    def get_body(self) -> Body:
+        """Return the body as people wrote it, with the names that the view's code knows besides."""
+        body = self.get_union()
+        if self.inspection.written is UNSAID:
+            return body
+        own = self.inspection.again()
+        own.heeds_request = False
+        known = attempt(self.inspection.place, CallerBody(own).get_union, "", [], NONE)
+        return CompletedBody(body, known).get_body()
+
+    def get_union(self) -> Body:
+        """Return the body as any of the callers may send it."""
+        findings = self.inspection.findings
+        known = len(findings)
+        body = self.get_own()
+        failed = body.kind == "open" and len(findings) > known
+        for other in self.find_others(failed=failed):
+            if failed:
+                del findings[known:]
+            body, failed = (other if failed else body.union(other)), False
         return body
-    own = inspection.again()
-    own.heeds_request = False
-    known = attempt(inspection.place, lambda: body_for_all(own), "", [], NONE)
-    return CompletedBody(body, known).get_body()
 
+    def get_own(self) -> Body:
+        """Return the body that this caller may send, under the keys that clients use."""
+        body = RequestBody(self.inspection).get_body()
+        return self.inspection.attempt(
+            lambda: Renaming(self.inspection.view).rename_body(body), RENAMED, body
+        )
 
-def body_for_all(inspection: Inspection) -> Body:
-    """Return the body as each of those may send it for whom it may be another one.
+    def find_others(self, *, failed: bool) -> Iterator[Body]:
+        inspection = self.inspection
+        if inspection.serializer is None and not failed:
+            return
+        if failed or self.depends(lambda owner, name: is_left_to_frameworks(owner, [name])):
+            yield from CallerBody(inspection.privileged).try_own([])
+        if self.depends(is_same_without_flag):
+            failures: list[Finding] = []
+            real = inspection.without_flag
+            callers = (CallerBody(real), CallerBody(real.privileged))
+            bodies = [body for caller in callers for body in caller.try_own(failures)]
+            if failures and not bodies:
+                inspection.find(f"{CHOSEN_BY_FLAG} {failures[0].message}", DECLARE)
+            yield from bodies
 
-    Where the fields may depend on the caller, they are described for an anonymous one and
-    for a superuser; where they may depend on `FLAG`, with it and without, as a request finds
-    the view. What only one of them may send is optional.
-    """
-    known = len(inspection.findings)
-    body = body_of(inspection)
-    failed = body.kind == "open" and len(inspection.findings) > known
-    for other in others(inspection, failed):
-        if failed:
-            del inspection.findings[known:]
-        body, failed = (other if failed else body.union(other)), False
-    return body
+    def try_own(self, failures: list[Finding]) -> Iterator[Body]:
+        findings = self.inspection.findings
+        known = len(findings)
+        body = attempt(self.inspection.place, self.get_own, "", failures, None)
+        if body is not None and body.kind == "open" and len(findings) > known:
+            failures += findings[known:]
+        elif body is not None:
+            yield body
 
+    def depends(self, is_same: Callable[[type, str], bool]) -> bool:
+        """Return whether the view or its serializer has hooks that are not the same for all."""
+        return self.inspection.attempt(partial(self.has_other_hooks, is_same), GUARD, False)
 
-def body_of(inspection: Inspection) -> Body:
-    """Return the body that this caller may send, under the keys that clients use."""
-    body = RequestBody(inspection).get_body()
-    return inspection.attempt(lambda: Renaming(inspection.view).rename_body(body), RENAMED, body)
-
-
-def others(inspection: Inspection, failed: bool) -> Iterator[Body]:
-    """Yield the body as others may send it than the caller it was described for."""
-    if inspection.serializer is None and not failed:
-        return
-    if failed or depends_on(inspection, is_left_to_frameworks):
-        yield from body_for_superuser(inspection)
-    if depends_on(inspection, ignores_flag):
-        yield from bodies_without_flag(inspection)
-
-
-def ignores_flag(owner: type, names: Iterable[str]) -> bool:
-    return all(is_same_without_flag(owner, name) for name in names)
-
-
-def depends_on(inspection: Inspection, makes_alike: Sameness) -> bool:
-    """Return True if the view may ask for other fields elsewhere.
-
-    Args:
-        inspection: of the endpoint.
-        makes_alike: tells whether some members of a class give everybody the same.
-    """
-    return inspection.attempt(lambda: makes_others(inspection, makes_alike), GUARD, False)
-
-
-def makes_others(inspection: Inspection, makes_alike: Sameness) -> bool:
-    """Return True if the view or its serializer has members that do not give all the same."""
-    if not makes_alike(type(inspection.view), MAKERS):
-        return True
-    serializer = inspection.serializer
-    return not (serializer is None or SharedDescription(serializer).is_kept) and any(
-        isinstance(field, BaseSerializer) and not makes_alike(type(field), FIELD_MAKERS)
-        for _, field in walk_fields(serializer)
-    )
-
-
-def body_for_superuser(inspection: Inspection) -> Iterator[Body]:
-    """Yield the body as a superuser may send it, nothing if it cannot be described."""
-    yield from described_body(inspection.privileged, [])
-
-
-def bodies_without_flag(inspection: Inspection) -> Iterator[Body]:
-    """Yield the bodies that real requests may send: of anybody, and of a superuser."""
-    failures: list[Finding] = []
-    view = copy.copy(inspection.untouched)
-    vars(view).pop(FLAG, None)
-    real = inspection.again(view)
-    bodies = [body for asked in (real, real.privileged) for body in described_body(asked, failures)]
-    if failures and not bodies:
-        inspection.find(f"{CHOSEN_BY_FLAG} {failures[0].message}", DECLARE)
-    yield from bodies
-
-
-def described_body(inspection: Inspection, failures: list[Finding]) -> Iterator[Body]:
-    """Yield the body of an inspection, nothing if it cannot be described."""
-    known = len(inspection.findings)
-    body = attempt(inspection.place, lambda: body_of(inspection), "", failures, None)
-    if body is not None and body.kind == "open" and len(inspection.findings) > known:
-        failures += inspection.findings[known:]
-    elif body is not None:
-        yield body
+    def has_other_hooks(self, is_same: Callable[[type, str], bool]) -> bool:
+        view_class, serializer = type(self.inspection.view), self.inspection.serializer
+        if not all(is_same(view_class, name) for name in VIEW_HOOKS):
+            return True
+        if serializer is None or SharedDescription(serializer).is_kept:
+            return False
+        return not all(
+            is_same(type(field), name)
+            for _, field in walk_fields(serializer)
+            if isinstance(field, BaseSerializer)
+            for name in SERIALIZER_HOOKS
+        )

@@ -48,66 +48,27 @@ class SharedRegistry(ComponentRegistry):
     def __contains__(self, component: ResolvedComponent) -> bool:
         name, number = component.name, 2
         while component.key in self._components:
-            if identity(self._components[component.key].object) == identity(component.object):
+            known = self._components[component.key].object
+            if self.get_identity(known) == self.get_identity(component.object):
                 return True
             component.name, number = f"{name}{number}", number + 1
         return False
 
-    def document(self) -> dict[str, Any]:
-        """Return the document that references point into."""
+    def get_identity(self, target: Any) -> Any:
+        # Instances of one serializer class are one component.
+        if not isinstance(target, Field) or isinstance(target, PolymorphicProxySerializer):
+            return target
+        return type(target)
+
+    def get_document(self) -> dict[str, Any]:
         schemas = {name: component.schema for (name, _), component in self._components.items()}
         return {"components": {"schemas": schemas}}
 
 
-def identity(target: Any) -> Any:
-    """Return what makes a component's object the same as another."""
-    if not isinstance(target, Field) or isinstance(target, PolymorphicProxySerializer):
-        return target
-    return type(target)
-
-
 REGISTRY = SharedRegistry()
-# Its own functions have no annotations.
-instance_of: Any = force_instance
-hinted: Any = resolve_type_hint
-
-
-def is_own(owner: type) -> bool:
-    """Return True for a class of drf-spectacular."""
-    return owner.__module__.partition(".")[0] == "drf_spectacular"
-
-
-def rearranged(classes: Sequence[type]) -> AutoSchema:
-    """Return an instance of the first schema class, made a kind of `AutoSchema` if it is none.
-
-    A decorator builds on the project's default class where it cannot see the view's own;
-    that one's place is given to the view's, or to `AutoSchema`.
-
-    Args:
-        classes: the schema classes that a view carries, the nearest first.
-    """
-    first, base = classes[0], classes[-1]
-    if not issubclass(base, AutoSchema):
-        base = AutoSchema
-    if issubclass(first, base):
-        return first()
-    own = [c for c in first.__mro__ if c.__module__ == DECORATORS and c not in base.__mro__]
-    order = type("Rearranging", (type,), {"mro": lambda cls: [cls, *own, *base.__mro__]})
-    schema: AutoSchema = order("Rearranged", (first,), {})()
-    return schema
-
-
-def asked_once(view: Any) -> Any:
-    """Return a copy of a view that knows the version of its request.
-
-    What was written is in force for some versions or for all. A version that only a real
-    request names cannot be determined again for each thing that is asked.
-    """
-    asked = copy.copy(view)
-    request = view.request
-    known = getattr(request, "version", None), getattr(request, "versioning_scheme", None)
-    asked.determine_version = lambda *args, **kwargs: known
-    return asked
+# drf-spectacular's own functions have no annotations.
+make_instance: Any = force_instance
+resolve_hint: Any = resolve_type_hint
 
 
 class Annotations:
@@ -120,70 +81,85 @@ class Annotations:
     """
 
     def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:
-        schema: Any = rearranged(classes)  # much of what is asked has no annotations
-        schema.view = asked_once(view)
+        schema: Any = self.make_schema(classes)
+        schema.view = self.fix_version(view)
         schema.method = method
         schema.path = schema.path_regex = schema.path_prefix = "/"
         schema.registry = REGISTRY
         self.schema = schema
-        self.operation = self.written_operation()
+        self.operation = self.get_operation()
 
-    def written_operation(self) -> Mapping[str, Any]:
+    def make_schema(self, classes: Sequence[type]) -> Any:
+        # A decorator builds on the project's default class where it cannot see the view's own;
+        # the default's place is for the view's, or for AutoSchema.
+        nearest, base = classes[0], classes[-1]
+        if not issubclass(base, AutoSchema):
+            base = AutoSchema
+        if issubclass(nearest, base):
+            return nearest()
+        own = [c for c in nearest.__mro__ if c.__module__ == DECORATORS and c not in base.__mro__]
+        order = type("Rearranging", (type,), {"mro": lambda cls: [cls, *own, *base.__mro__]})
+        return order("Rearranged", (nearest,), {})()
+
+    def fix_version(self, view: Any) -> Any:
+        # Annotations are in force for some versions or for all. A version that only a real request
+        # names cannot be determined again for each thing that is asked.
+        fixed = copy.copy(view)
+        request = view.request
+        version = getattr(request, "version", None), getattr(request, "versioning_scheme", None)
+        fixed.determine_version = lambda *args, **kwargs: version
+        return fixed
+
+    def get_operation(self) -> Mapping[str, Any]:
         """Return the operation of ``@extend_schema(operation={...})``, {} if there is none."""
-        asked: Any = copy.copy(self.schema)
+        schema: Any = copy.copy(self.schema)
         # Without one of its own, get_operation stops at the first thing it asks.
-        asked.is_excluded = lambda: True
-        operation: Mapping[str, Any] | None = asked.get_operation(
-            "/", "/", "/", asked.method, REGISTRY
-        )
-        return operation or {}
+        schema.is_excluded = lambda: True
+        return schema.get_operation("/", "/", "/", schema.method, REGISTRY) or {}
 
     @property
     def is_deprecated(self) -> bool:
-        """True if the endpoint was marked as deprecated."""
-        return bool(self.operation.get("deprecated") or self.said(self.schema.is_deprecated))
+        return bool(self.operation.get("deprecated") or self.ask(self.schema.is_deprecated))
 
     @property
     def summary(self) -> str:
-        """The short summary, "" if none was written."""
-        return str(self.operation.get("summary") or self.said(self.schema.get_summary) or "")
+        return str(self.operation.get("summary") or self.ask(self.schema.get_summary) or "")
 
     @property
     def description(self) -> str:
-        """The description, "" if none was written."""
-        written = self.operation.get("description") or self.said(self.schema.get_description)
-        unwritten = self.said(lambda: AutoSchema.get_description(self.schema))
-        return str(written) if written and written != unwritten else ""
+        own = self.operation.get("description") or self.ask(self.schema.get_description)
+        generated = self.ask(lambda: AutoSchema.get_description(self.schema))
+        return str(own) if own and own != generated else ""
 
-    def said(self, ask: Callable[[], Any]) -> Any:
-        """Return what a method of the schema answers, None if it fails."""
+    def ask(self, step: Callable[[], Any]) -> Any:
         nothing: Any = None
-        return attempt(type(self.schema).__qualname__, ask, "", [], nothing)
+        return attempt(type(self.schema).__qualname__, step, "", [], nothing)
 
     def filters(self) -> bool | None:
-        """Return whether the endpoint was said to filter; None if that was not written."""
+        """Return whether people declared that the endpoint filters; None if they did not."""
         if not getattr(self.schema.view, "filter_backends", None):
             return None
-        asked: Any = copy.copy(self.schema)
-        answers = []
-        # What holds for a list and for a single object alike was written down.
-        for lists in (True, False):
-            asked._is_list_view = lambda *args, lists=lists: lists
-            answers.append(bool(asked.get_filter_backends()))
-        return answers[0] if answers[0] == answers[1] else None
+        schema: Any = copy.copy(self.schema)
+        answers = set()
+        # What holds for a list and for a single object alike was declared.
+        for is_list in (True, False):
+            schema._is_list_view = lambda *args, is_list=is_list: is_list
+            answers.add(bool(schema.get_filter_backends()))
+        return answers.pop() if len(answers) == 1 else None
 
     def parameters(self) -> dict[tuple[str, str], Any]:
         """Return OpenAPI parameters by (name, location); None for one that was taken out."""
         if "parameters" in self.operation:
             declared = self.operation["parameters"]
-            return {(p["name"], p["in"]): self.with_schema(p) for p in declared if "name" in p}
+            return {
+                (p["name"], p["in"]): self.convert_parameter(p) for p in declared if "name" in p
+            }
         with LOCK:
             found = self.schema._process_override_parameters()
-        return {key: found[key] and self.with_schema(found[key]) for key in found}
+        return {key: found[key] and self.convert_parameter(found[key]) for key in found}
 
-    def with_schema(self, declared: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an OpenAPI parameter with its schema as plain JSON Schema."""
-        return {**declared, "schema": self.plain(declared.get("schema") or {})}
+    def convert_parameter(self, declared: Mapping[str, Any]) -> dict[str, Any]:
+        return {**declared, "schema": self.convert(declared.get("schema") or {})}
 
     def filter_parameters(self, backend: Any) -> list[dict[str, Any]] | None:
         """Return what an extension says of a filter backend or paginator, None without one."""
@@ -191,82 +167,78 @@ class Annotations:
         if extension is None:
             return None
         with LOCK:
-            return [
-                self.with_schema(p) for p in extension.get_schema_operation_parameters(self.schema)
-            ]
+            declared = extension.get_schema_operation_parameters(self.schema)
+            return [self.convert_parameter(parameter) for parameter in declared]
 
     def request(self) -> Any:
-        """Return what was written to be the request: a serializer, a schema, None for nothing.
+        """Return the declared request: a serializer, a schema, None for nothing.
 
-        `UNSAID` if nothing was written.
+        `UNSAID` if nothing was declared.
         """
         if self.operation:
             content = self.operation.get("requestBody", {}).get("content", {})
-            chosen = by_media_type(content)
-            return None if chosen is None else self.plain(chosen.get("schema", {}))
-        asked: Any = copy.copy(self.schema)
-        own = self.own_serializer()
-        asked._get_serializer = lambda: own
-        written = asked.get_request_serializer()
-        if isinstance(written, dict) and any("/" in str(name) for name in written):
-            written = by_media_type(written)
-        if isinstance(written, OpenApiRequest):
-            written = written.request
-        if written is own:
+            body = self.pick_media_type(content)
+            return None if body is None else self.convert(body.get("schema", {}))
+        schema: Any = copy.copy(self.schema)
+        own = self.get_own_serializer()
+        schema._get_serializer = lambda: own
+        declared = schema.get_request_serializer()
+        if isinstance(declared, dict) and any("/" in str(name) for name in declared):
+            declared = self.pick_media_type(declared)
+        if isinstance(declared, OpenApiRequest):
+            declared = declared.request
+        if declared is own:
             return UNSAID
-        return None if written in (None, OpenApiTypes.NONE) else self.request_of(written)
+        return None if declared in (None, OpenApiTypes.NONE) else self.convert_request(declared)
 
-    def own_serializer(self) -> Any:
-        """Return the view's serializer, for a project's schema class that makes another of it."""
+    def pick_media_type(self, content: Mapping[str, Any]) -> Any:
+        return next((content[name] for name in (*MEDIA_TYPES, *content) if name in content), None)
+
+    def get_own_serializer(self) -> Any:
+        # A schema class of the project's may make another serializer of the view's.
         view, name = self.schema.view, "get_request_serializer"
-        owners = [base for base in type(self.schema).__mro__ if name in vars(base)]
-        if not hasattr(view, "get_serializer") or all(map(is_own, owners)):
+        homes = [base.__module__ for base in type(self.schema).__mro__ if name in vars(base)]
+        is_own = not all(home.partition(".")[0] == "drf_spectacular" for home in homes)
+        if not is_own or not hasattr(view, "get_serializer"):
             return UNSAID
         return attempt(type(view).__qualname__, view.get_serializer, "", [], UNSAID)
 
-    def request_of(self, written: Any) -> Any:
-        """Return a serializer instance for one, the schema of anything else."""
-        written = instance_of(written)
-        if isinstance(written, BaseSerializer):
-            target = written.child if isinstance(written, ListSerializer) else written
-            if not isinstance(target, Field) or self.field_schema(target) is None:
-                return written
-            schema = self.field_schema(target)
-            return {"type": "array", "items": schema} if target is not written else schema
-        if OpenApiSerializerExtension.get_match(written) is not None:  # whatever it is itself
-            return self.serializer_schema(written)
-        if is_basic_type(written):
-            return self.plain(build_basic_type(written) or {})
-        if is_higher_order_type_hint(written):
-            return self.plain(hinted(written))
-        return self.plain(written) if isinstance(written, dict) else UNSAID
+    def convert_request(self, declared: Any) -> Any:
+        """Return a serializer instance for a serializer, the schema of anything else."""
+        declared = make_instance(declared)
+        if isinstance(declared, BaseSerializer):
+            target = declared.child if isinstance(declared, ListSerializer) else declared
+            schema = self.field_schema(target) if isinstance(target, Field) else None
+            if schema is None:
+                return declared
+            return {"type": "array", "items": schema} if target is not declared else schema
+        if OpenApiSerializerExtension.get_match(declared) is not None:  # whatever it is itself
+            return self.serializer_schema(declared)
+        if is_basic_type(declared):
+            return self.convert(build_basic_type(declared) or {})
+        if is_higher_order_type_hint(declared):
+            return self.convert(resolve_hint(declared))
+        return self.convert(declared) if isinstance(declared, dict) else UNSAID
 
     def field_schema(self, field: AnyField) -> Schema | None:
         """Return what was written of a field's input by decorator or extension, else None."""
         if isinstance(field, BaseSerializer):
             matched = OpenApiSerializerExtension.get_match(field) is not None
             return self.serializer_schema(field) if matched else None
-        written = has_override(field, "field")
-        if not written and OpenApiSerializerFieldExtension.get_match(field) is None:
-            return None
-        if written and get_override(field, "field") is None:
+        if has_override(field, "field"):
+            if get_override(field, "field") is None:
+                return None
+        elif OpenApiSerializerFieldExtension.get_match(field) is None:
             return None
         with LOCK:
-            return self.plain(self.schema._map_serializer_field(field, "request") or {})
+            return self.convert(self.schema._map_serializer_field(field, "request") or {})
 
     def serializer_schema(self, serializer: Any) -> Schema:
-        """Return what drf-spectacular makes of a serializer, or of what stands for one."""
         with LOCK:
             component = self.schema.resolve_serializer(serializer, "request")
-            return self.plain(component.ref if component else {})
+            return self.convert(component.ref if component else {})
 
-    def plain(self, schema: Any) -> Schema:
-        """Return a schema of OpenAPI 3.0 as JSON Schema, its references put in place."""
+    def convert(self, schema: Any) -> Schema:
         with LOCK:
-            resolved = ReferenceResolver(REGISTRY.document()).resolve(schema)
+            resolved = ReferenceResolver(REGISTRY.get_document()).resolve(schema)
             return OpenAPISchema(resolved).to_json_schema()
-
-
-def by_media_type(content: Mapping[str, Any]) -> Any:
-    """Return what stands under the media type that a call would be sent in."""
-    return next((content[name] for name in (*MEDIA_TYPES, *content) if name in content), None)

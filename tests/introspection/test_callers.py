@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import generics, serializers
 
 from drf_mcp.introspection.field_schema import FieldSchema
+from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.types import Body, Parameter
 from tests.introspection.inspected import by_name, described, schemas
 
@@ -106,15 +107,13 @@ def test_a_superuser_who_cannot_be_asked_changes_nothing():
     assert findings == ()
 
 
-def test_plain_serializers_are_described_once(monkeypatch):
-    made = []
-    view = type("View", (generics.CreateAPIView,), {"serializer_class": Note})
+def test_a_serializer_that_depends_on_nobody_is_described_once(monkeypatch):
+    described_for, get_own = [], CallerBody.get_own
     monkeypatch.setattr(
-        "drf_mcp.introspection.per_user.body_for_superuser",
-        lambda inspection: made.append(inspection) or (),
+        CallerBody, "get_own", lambda self: described_for.append(self) or get_own(self)
     )
-    described(view, "POST")
-    assert made == []
+    described(type("View", (generics.CreateAPIView,), {"serializer_class": Note}), "POST")
+    assert len(described_for) == 1
 
 
 def test_bodies_of_two_kinds_are_open():

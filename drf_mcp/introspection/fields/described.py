@@ -11,7 +11,7 @@ from typing import Any
 from rest_framework.fields import empty
 
 from drf_mcp.introspection.accepted import SchemaWords
-from drf_mcp.introspection.annotations import declared_input
+from drf_mcp.introspection.annotations import find_declared_schema
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields import composites, relations, scalars, serializers
 from drf_mcp.introspection.fields.base import FieldDescriber
@@ -74,7 +74,7 @@ class DescribedField:
     @property
     def accepted_schema(self) -> FieldSchema:
         """The schema by class and validators alone, or by declaration."""
-        declared = declared_input(self.field)
+        declared = find_declared_schema(self.field)
         if declared is not None:
             return self.widen(FieldSchema.of(declared))
         if self.converts_as_described:

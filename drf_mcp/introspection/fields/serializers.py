@@ -9,7 +9,7 @@ from rest_framework import serializers, validators
 from rest_framework.fields import Field, HiddenField
 from rest_framework.validators import BaseUniqueForValidator
 
-from drf_mcp.introspection.annotations import hidden_fields
+from drf_mcp.introspection.annotations import find_hidden_fields
 from drf_mcp.introspection.field_schema import explain, join_sentences
 from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.source.overrides import is_drf_code
@@ -60,7 +60,7 @@ class FieldNode:
     @property
     def listed(self) -> Mapping[str, AnyField]:
         """The sendable fields without the optional ones that annotations leave out."""
-        hidden = hidden_fields(self.field)
+        hidden = find_hidden_fields(self.field)
         fields = self.sendable.items()
         return {name: field for name, field in fields if name not in hidden or field.required}
 
