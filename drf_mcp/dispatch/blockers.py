@@ -10,7 +10,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.errors.exceptions import Blockers
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.text import listing, model_names
+from drf_mcp.introspection.text import get_plural_name, join_values
 
 # More keys than this are not asked for: some databases take no longer lists.
 MOST_KEYS = 500
@@ -35,13 +35,13 @@ class Listings:
             return blockers.names
         user = caller.user
         try:
-            return listing(self._name_model(caller, *entry) for entry in blockers.items())
+            return join_values(self._name_model(caller, *entry) for entry in blockers.items())
         finally:
             # A view that authenticates in its own way leaves its user on the request.
             caller.request.user = user
 
     def _name_model(self, caller: Caller, model: type[Model], keys: tuple[Any, ...]) -> str:
-        names = model_names(model)
+        names = get_plural_name(model)
         tool = self.finders.by_model.get(model._meta.concrete_model)
         if tool is None or len(keys) > MOST_KEYS:
             return names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.text import join_values
 
 ARTICLES = {"array": "an", "integer": "an", "object": "an"}
 MOST_CHOICES = 20
@@ -26,7 +26,7 @@ class SchemaWords:
         """The accepted values: "an integer from 1 to 5"; None if the schema is open."""
         choices = self.schema.get("enum")
         if choices:
-            shown = listing(choices[:MOST_CHOICES])
+            shown = join_values(choices[:MOST_CHOICES])
             return f"one of {shown}" + (", …" if len(choices) > MOST_CHOICES else "")
         if not self.schema.types:
             return None
@@ -55,7 +55,7 @@ class SchemaWords:
         if kind is None or not limits:
             return kind.words if kind else ""
         words, bracket, inside = kind.words.removesuffix(")").partition(" (")
-        return f"{words} ({listing([inside, *limits] if bracket else limits)})"
+        return f"{words} ({join_values([inside, *limits] if bracket else limits)})"
 
     def span(self, least: str, most: str, unit: str) -> list[str]:
         low, high = self.schema.get(least), self.schema.get(most)
@@ -73,7 +73,7 @@ class SchemaWords:
         if self.schema.get("type") == "array":
             inner = SchemaWords(self.schema.get("items")).intention
             return f"an array, each item {inner}" if inner else "an array"
-        names = listing(self.schema.get("properties", ()))
+        names = join_values(self.schema.get("properties", ()))
         if names:
             return f"an object with {names}"
         return self.accepted or self.schema.meaning.intention
@@ -82,7 +82,7 @@ class SchemaWords:
     def type_name(self) -> str:
         """The type: "array of integer"; "any value" for an open schema."""
         if self.schema.get("enum"):
-            return f"one of {listing(self.schema['enum'])}"
+            return f"one of {join_values(self.schema['enum'])}"
         kind = self.schema.get("type") or "any value"
         if kind == "array" and self.schema.get("items"):
             return f"array of {SchemaWords(self.schema['items']).type_name}"
@@ -92,5 +92,5 @@ class SchemaWords:
     def type_name_with_members(self) -> str:
         """The type, an object with the names of its members."""
         is_object = self.schema.get("type") == "object"
-        names = listing(self.schema.get("properties") or ()) if is_object else ""
+        names = join_values(self.schema.get("properties") or ()) if is_object else ""
         return f"object with {names}" if names else self.type_name

@@ -55,7 +55,7 @@ IMAGE = Kind(
 FILES = (FILE, IMAGE, FORMATS["binary"])
 
 
-def own_format(format_name: str) -> Kind:
+def make_own_format(format_name: str) -> Kind:
     """Return the kind of a text in a format that is not one of `FORMATS`."""
     return Kind(f"Format: {format_name}", f"a string in the format {format_name}")
 
@@ -131,7 +131,7 @@ class FieldSchema(dict[str, Any]):
             return self.meaning.kind
         if name in FORMATS:
             return FORMATS[name]
-        return own_format(name) if "string" in self.types else None
+        return make_own_format(name) if "string" in self.types else None
 
     def nullable(self) -> FieldSchema:
         """Return the schema of the same values and null."""

@@ -19,7 +19,7 @@ from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.locations import (
     find_declared_model,
     find_serializer_model,
-    place_of,
+    locate_view,
 )
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import attempt
@@ -61,7 +61,7 @@ class Inspection:
         self.serializer: Any = None  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
         self.written: Any = UNSAID  # what they wrote, once that is known
-        self.place = place_of(type(view))
+        self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
 

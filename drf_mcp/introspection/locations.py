@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def place_of(view_class: type) -> str:
+def locate_view(view_class: type) -> str:
     """Return where a view stands: ``shop.views.OrderViewSet``.
 
     The class that ``@api_view`` makes has the name of its function, but not its qualified name.

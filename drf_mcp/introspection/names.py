@@ -25,7 +25,7 @@ def is_portable(name: str) -> bool:
     return PORTABLE.fullmatch(name) is not None
 
 
-def portable_name(name: str) -> str:
+def make_portable_name(name: str) -> str:
     """Return the name an agent uses for a view's own name.
 
     It matches ``^[A-Za-z_][A-Za-z0-9_]{0,63}$`` and is always the same for the same

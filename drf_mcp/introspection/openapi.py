@@ -7,7 +7,7 @@ from typing import Any
 
 from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.text import text
+from drf_mcp.introspection.text import clean_text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
 # Older declarations have these beside the name and not in a schema.
@@ -44,7 +44,7 @@ def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
     """Return an OpenAPI parameter object as our own."""
     inline = {name: declared[name] for name in INLINE if name in declared}
     schema: Schema = declared.get("schema") or inline
-    description = text(declared.get("description")) or text(schema.get("description"))
+    description = clean_text(declared.get("description")) or clean_text(schema.get("description"))
     bare = {name: value for name, value in schema.items() if name != "description"}
     # OpenAPI repeats the key of an array by default.
     multiple = "comma" if declared.get("explode") is False else "repeat"

@@ -16,7 +16,7 @@ from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.query.parameters import VersionParameter
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import model_name, text
+from drf_mcp.introspection.text import clean_text, get_model_name
 from drf_mcp.introspection.types import (
     PLAIN,
     Handling,
@@ -112,10 +112,11 @@ class PathParameters:
         if field is None or model is None:
             return {}
         relation = getattr(field, "remote_field", None) is not None
-        name = "Primary key" if relation or field.primary_key else text(field.verbose_name)
-        words = f"{name[:1].upper()}{name[1:]} of the {model_name(model)}"
+        name = "Primary key" if relation or field.primary_key else clean_text(field.verbose_name)
+        words = f"{name[:1].upper()}{name[1:]} of the {get_model_name(model)}"
         return explain(
-            ModelValue(field).input_schema or STRING, text(getattr(field, "help_text", "")) or words
+            ModelValue(field).input_schema or STRING,
+            clean_text(getattr(field, "help_text", "")) or words,
         )
 
     def looks_up_row(self) -> bool:

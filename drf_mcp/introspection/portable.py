@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from drf_mcp.introspection.accepted import SchemaWords
-from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, explain, own_format
+from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, explain, make_own_format
 from drf_mcp.introspection.names import is_portable
 from drf_mcp.introspection.patterns import is_ecmascript
-from drf_mcp.introspection.text import listing, text
+from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.json_text import JSONPointer
 
 LONGEST_DESCRIPTION = 1024
@@ -158,7 +158,7 @@ class PortableWriter:
         if name in FORMATS:
             self.explain(FORMATS[name].sentence)
         elif is_text:
-            self.explain(own_format(name).sentence)
+            self.explain(make_own_format(name).sentence)
 
     def write_pattern(self) -> None:
         pattern = self.schema.get("pattern")
@@ -195,7 +195,7 @@ class PortableWriter:
         is_values = isinstance(values, dict) and bool(values)
         example = schema.get("example")
         self.explain(
-            "" if schema.get("description") else text(schema.get("title")),
+            "" if schema.get("description") else clean_text(schema.get("title")),
             f"Values: {SchemaWords(values).type_name}" if is_values else "",
             f"A multiple of {schema['multipleOf']}" if schema.get("multipleOf") else "",
             "No duplicates" if schema.get("uniqueItems") is True else "",
@@ -221,7 +221,7 @@ class PortableWriter:
         }
         self.schema["properties"] = properties or None
         self.schema["required"] = [name for name in required if name in properties] or None
-        others = listing(name for name in members if not is_portable(name))
+        others = join_values(name for name in members if not is_portable(name))
         self.explain(f"Also takes {others}" if others else "")
 
     def shorten_description(self) -> None:

@@ -15,39 +15,39 @@ CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
 TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 
-def text(value: Any) -> str:
+def clean_text(value: Any) -> str:
     """Return a possibly lazy, possibly HTML text as one plain line."""
     if not value:
         return ""
     return " ".join(html.unescape(TAG.sub(" ", force_str(value))).split())
 
 
-def listing(values: Iterable[Any]) -> str:
+def join_values(values: Iterable[Any]) -> str:
     """Return values as a comma-separated list."""
     return ", ".join(str(value) for value in values)
 
 
-def model_name(model: Any) -> str:
+def get_model_name(model: Any) -> str:
     """Return the name of a model in words.
 
     Django takes a class name apart at its capitals alone where nobody wrote a name.
     """
     options = model._meta
     if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
-        return text(options.verbose_name)
+        return clean_text(options.verbose_name)
     return " ".join(camel_case_to_spaces(part) for part in model.__name__.split("_") if part)
 
 
-def model_names(model: Any) -> str:
+def get_plural_name(model: Any) -> str:
     """Return the name of many objects of a model in words.
 
     Django adds an "s" to whatever it is where nobody wrote a name.
     """
     plural, unwritten = model._meta.verbose_name_plural, f"{model._meta.verbose_name}s"
-    return plural_of(model_name(model)) if str(plural) == unwritten else text(plural)
+    return make_plural(get_model_name(model)) if str(plural) == unwritten else clean_text(plural)
 
 
-def plural_of(noun: str) -> str:
+def make_plural(noun: str) -> str:
     """Return the regular plural of a noun."""
     if HISSING.search(noun):
         return f"{noun}es"

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from drf_mcp.introspection.examples import example_arguments
-from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.types import Finding
 from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN, CLIENT_LIMITS
 from drf_mcp.operators.exposure_report import Unexposed
@@ -38,7 +38,7 @@ class Report:
         paths = max(len(self.get_request_line(tool)) for tool in tools.values()) + 2
         fits = names + paths + MIN_ARGUMENTS_WIDTH <= self.width
         for view_class, group in groupby(tools.values(), key=lambda t: t.endpoint.view_class):
-            yield self.style.MIGRATE_HEADING(place_of(view_class))
+            yield self.style.MIGRATE_HEADING(locate_view(view_class))
             for tool in group:
                 yield from self.get_row(tool, names, paths) if fits else self.get_block(tool)
             yield ""

@@ -7,7 +7,7 @@ from django.conf import settings
 from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
-from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.source.overrides import find_class_attribute
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
@@ -59,7 +59,7 @@ class ExposureReport:
             count = len(routes)
             request = route.path if count == 1 else f"{count} routes, such as {route.path}"
             reason = "format suffix: the route without it is the one that counts"
-            yield Unexposed(f"{'':<7}{request}", place_of(route.view_class), reason)
+            yield Unexposed(f"{'':<7}{request}", locate_view(route.view_class), reason)
 
     def get_reason(self, endpoint: Endpoint) -> str:
         """Return why an endpoint is no tool."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from drf_mcp.dispatch.visibility import is_open
-from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.types import Finding
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.tools import Tool
@@ -223,7 +223,7 @@ class Lint:
                 f"Nobody wrote what {', '.join(found)} do; the model reads their titles alone."
             )
             remedy = "Write docstrings on its methods, or one on the class."
-            yield Finding(place_of(view_class), message, remedy)
+            yield Finding(locate_view(view_class), message, remedy)
 
     def find_unexplained_arguments(self) -> Iterator[Finding]:
         tools = self.tools.values()

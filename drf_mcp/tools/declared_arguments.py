@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from drf_mcp.introspection.names import portable_name
+from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.request_body.declared import SchemaHandling
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
@@ -100,6 +100,6 @@ def find_known_names(described: EndpointSchema) -> Iterator[str]:
     """Yield the names of the arguments that were described, and of those with a part to play."""
     for parameter in (*described.body.fields, *described.path, *described.query):
         yield parameter.name
-        yield portable_name(parameter.name)
-        yield from (portable_name(f"{parameter.name}_{at}") for at in ("path", "query"))
+        yield make_portable_name(parameter.name)
+        yield from (make_portable_name(f"{parameter.name}_{at}") for at in ("path", "query"))
     yield from ("kwargs", "query", "body")

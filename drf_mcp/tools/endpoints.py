@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.annotations import find_annotations
 from drf_mcp.introspection.inspection import make_request, negotiate
-from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.path_kwargs import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import find_class_attribute
@@ -123,7 +123,7 @@ class Endpoint:
     @property
     def place(self) -> str:
         """The location of the code: ``shop.views.OrderViewSet.refund``."""
-        return f"{place_of(self.view_class)}.{self.handler_name}"
+        return f"{locate_view(self.view_class)}.{self.handler_name}"
 
     def attempt(self, step: Callable[[], Any], default: Any) -> Any:
         """Return the value of a step of the project's own code, the default where it fails."""

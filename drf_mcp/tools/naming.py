@@ -12,7 +12,7 @@ from typing import Any
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.text import model_name, model_names, text
+from drf_mcp.introspection.text import clean_text, get_model_name, get_plural_name
 from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -192,17 +192,19 @@ class ViewTexts:
         """Return the annotated summary, or a verb and the model's verbose name; "" without both."""
         endpoint = self.endpoint
         if self.annotations is not None and self.annotations.summary:
-            return text(self.annotations.summary)
+            return clean_text(self.annotations.summary)
         action, model = endpoint.standard_action, Inspection(self.view, endpoint.method).model
         if model is None or action is None:
             return ""
-        single = model_name(model)
+        single = get_model_name(model)
         if action in VERBS:
             article = "an" if single[:1].lower() in "aeio" else "a"
-            return VERBS[action].format(article=article, single=single, plural=model_names(model))
+            return VERBS[action].format(
+                article=article, single=single, plural=get_plural_name(model)
+            )
         many = getattr(self.view, "detail", True) is False
         method = f"{endpoint.method.lower()}: " if endpoint.action_has_other_methods else ""
-        title = f"{method}{action.replace('_', ' ')} {model_names(model) if many else single}"
+        title = f"{method}{action.replace('_', ' ')} {get_plural_name(model) if many else single}"
         # `str.capitalize` would take the capitals of the other words away.
         return f"{title[:1].upper()}{title[1:]}"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.introspection.names import portable_name
+from drf_mcp.introspection.names import make_portable_name
 
 PORTABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
 
@@ -29,24 +29,24 @@ PORTABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")
     ],
 )
 def test_name_becomes_portable(name, portable):
-    assert portable_name(name) == portable
+    assert make_portable_name(name) == portable
 
 
 @given(st.text())
 def test_any_name_becomes_portable(name):
-    assert PORTABLE.match(portable_name(name))
+    assert PORTABLE.match(make_portable_name(name))
 
 
 @given(st.from_regex(PORTABLE, fullmatch=True).filter(lambda name: "\n" not in name))
 def test_portable_name_stays_as_it_is(name):
-    assert portable_name(name) == name
+    assert make_portable_name(name) == name
 
 
 def test_long_names_that_start_alike_stay_apart():
-    first, second = portable_name("x" * 80 + "1"), portable_name("x" * 80 + "2")
+    first, second = make_portable_name("x" * 80 + "1"), make_portable_name("x" * 80 + "2")
     assert first != second
     assert len(first) == len(second) == 64
 
 
 def test_the_same_name_always_gives_the_same():
-    assert portable_name("x" * 80) == portable_name("x" * 80)
+    assert make_portable_name("x" * 80) == make_portable_name("x" * 80)

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.text import model_names
+from drf_mcp.introspection.text import get_plural_name
 from drf_mcp.tools import mcp_tool
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -295,4 +295,4 @@ def test_a_class_name_with_underscores_is_taken_apart_there(items_of):
 def test_a_plural_that_nobody_wrote_is_the_regular_one(single, plural):
     """Django makes "book entrys" of it."""
     meta = SimpleNamespace(verbose_name=single, verbose_name_plural=f"{single}s")
-    assert model_names(type("Model", (), {"_meta": meta})) == plural
+    assert get_plural_name(type("Model", (), {"_meta": meta})) == plural

@@ -13,7 +13,7 @@ from django.db.models.deletion import ProtectedError, RestrictedError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 
-from drf_mcp.introspection.text import listing, model_names
+from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.outcomes import Category, Failure
 
 # The status that Django itself answers with when an exception of this type leaves a view.
@@ -42,7 +42,7 @@ class Blockers(dict[type[Model], tuple[Any, ...]]):
 
     @property
     def names(self) -> str:
-        return listing(map(model_names, self))
+        return join_values(map(get_plural_name, self))
 
 
 class Rule(enum.Enum):

@@ -11,7 +11,7 @@ from rest_framework import fields
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.base import ArrayDescriber, FieldDescriber
 from drf_mcp.introspection.fields.hints import name_returned_type
-from drf_mcp.introspection.text import listing, says_more, text
+from drf_mcp.introspection.text import clean_text, join_values, says_more
 from drf_mcp.introspection.types import Schema
 
 
@@ -24,7 +24,7 @@ class Choices:
 
     def __init__(self, choices: Mapping[Any, Any]) -> None:
         self.labelled = [
-            (self.to_json(value), text(label))
+            (self.to_json(value), clean_text(label))
             for value, label in choices.items()
             if value is not None
         ]
@@ -61,14 +61,14 @@ class Choices:
     @property
     def meanings(self) -> str:
         """The labels in words, as far as they say more than the values."""
-        return listing(
+        return join_values(
             f"{value} = {label}" for value, label in self.labelled if says_more(label, str(value))
         )
 
     @property
     def words(self) -> str:
         """The values, each with its label."""
-        words = listing(
+        words = join_values(
             f"{value} = {label}" if says_more(label, str(value)) else value
             for value, label in self.labelled
             if value != ""

@@ -14,7 +14,7 @@ from rest_framework.validators import UniqueValidator
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.source.overrides import find_package
-from drf_mcp.introspection.text import listing, text
+from drf_mcp.introspection.text import clean_text, join_values
 
 SAFE_INTEGER = 2**53 - 1
 NUMBERS = ("integer", "number")
@@ -110,8 +110,8 @@ class ConstraintReader:
 
     def read_pattern(self, validator: validators.RegexValidator) -> None:
         expression: Any = validator.regex
-        message = text(validator.message)
-        message = "" if message in map(text, DEFAULT_MESSAGES) else message
+        message = clean_text(validator.message)
+        message = "" if message in map(clean_text, DEFAULT_MESSAGES) else message
         if validator.inverse_match:
             self.explain(message, f"Must not match {expression.pattern}")
             return
@@ -134,7 +134,7 @@ class ConstraintReader:
 
     def read_extensions(self, validator: validators.FileExtensionValidator) -> None:
         extensions = validator.allowed_extensions
-        self.explain(f"File types: {listing(extensions)}" if extensions else "")
+        self.explain(f"File types: {join_values(extensions)}" if extensions else "")
 
 
 def is_extension_validator(validator: Any) -> TypeGuard[validators.FileExtensionValidator]:

@@ -18,7 +18,7 @@ from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.fields.constraints import ConstraintReader
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
-from drf_mcp.introspection.text import listing, says_more, text
+from drf_mcp.introspection.text import clean_text, join_values, says_more
 from drf_mcp.introspection.types import AnyField
 
 # Importing these modules registers the describers of REST framework's own fields.
@@ -123,7 +123,7 @@ class DescribedField:
         hidden = ("type", "enum", "description")
         open_ended = {name: own[name] for name in own if name not in hidden}
         kinds = declared["type"] if isinstance(declared["type"], list) else [declared["type"]]
-        choices = f"One of {listing(own['enum'])}" if own.get("enum") else ""
+        choices = f"One of {join_values(own['enum'])}" if own.get("enum") else ""
         both = {**open_ended, **declared, "type": [*scalars, *kinds]}
         return FieldSchema.of(explain(both, choices, own.get("description", "")))
 
@@ -139,9 +139,9 @@ class DescribedField:
 
     def introduce(self, schema: FieldSchema) -> FieldSchema:
         """Return the schema with the purpose of the field before its description."""
-        label = text(getattr(self.field, "label", None))
+        label = clean_text(getattr(self.field, "label", None))
         label = label if says_more(label, self.field.field_name or "") else ""
-        purpose = text(getattr(self.field, "help_text", None)) or label
+        purpose = clean_text(getattr(self.field, "help_text", None)) or label
         description = join_sentences(purpose, schema.get("description", ""))
         return schema | {"description": description} if description else schema
 

@@ -11,7 +11,7 @@ import typing
 import uuid
 from typing import Any
 
-from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.text import join_values
 
 SCALARS: dict[Any, str] = {
     str: "string",
@@ -47,7 +47,8 @@ def name_type(hint: Any) -> str:
         names = [name_type(argument) for argument in arguments]
         return " or ".join(dict.fromkeys(names)) if all(names) else ""
     if origin is typing.Literal:
-        return f"one of {listing(v.value if isinstance(v, enum.Enum) else v for v in arguments)}"
+        values = (v.value if isinstance(v, enum.Enum) else v for v in arguments)
+        return f"one of {join_values(values)}"
     if origin in ARRAYS:
         kinds = set(arguments) - {Ellipsis}
         items = name_type(kinds.pop()) if len(kinds) == 1 else ""

@@ -9,7 +9,7 @@ from rest_framework import relations
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.fields.base import ArrayDescriber, FieldDescriber
 from drf_mcp.introspection.fields.model_fields import ModelValue
-from drf_mcp.introspection.text import model_name
+from drf_mcp.introspection.text import get_model_name
 from drf_mcp.introspection.types import Schema
 
 
@@ -40,7 +40,7 @@ class RelationDescriber(FieldDescriber):
         if self.field.help_text:
             return schema
         model = find_related_model(self.field)
-        name = model_name(model) if model is not None else "object"
+        name = get_model_name(model) if model is not None else "object"
         return explain(schema, f"{key} of the {name}")
 
 

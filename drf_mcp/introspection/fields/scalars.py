@@ -18,7 +18,7 @@ from drf_mcp.introspection.field_schema import (
     FieldSchema,
     Kind,
     explain,
-    own_format,
+    make_own_format,
 )
 from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.types import Schema
@@ -144,7 +144,7 @@ class DateTimeDescriber(StringDescriber):
         formats = getattr(self.field, "input_formats", by_setting)
         if any(input_format.lower() == ISO_8601 for input_format in formats):
             return super().get_input_schema()
-        return FieldSchema(STRING).of_kind(own_format(self.humanize(formats)))
+        return FieldSchema(STRING).of_kind(make_own_format(self.humanize(formats)))
 
 
 class DateDescriber(DateTimeDescriber):

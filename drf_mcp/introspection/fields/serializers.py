@@ -13,7 +13,7 @@ from drf_mcp.introspection.annotations import find_hidden_fields
 from drf_mcp.introspection.field_schema import explain, join_sentences
 from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import listing, text
+from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.introspection.types import AnyField, Schema
 
 DEEPEST = 10
@@ -83,11 +83,11 @@ class FieldNode:
         for validator in self.field.validators:
             if isinstance(validator, validators.UniqueTogetherValidator):
                 for name in validator.fields:
-                    others = listing(other for other in validator.fields if other != name)
+                    others = join_values(other for other in validator.fields if other != name)
                     words = f"Must be unique together with {others}" if others else "Must be unique"
                     rules.setdefault(name, []).append(words)
             elif isinstance(validator, BaseUniqueForValidator):
-                words = text(validator.message).format(date_field=validator.date_field)
+                words = clean_text(validator.message).format(date_field=validator.date_field)
                 rules.setdefault(validator.field, []).append(words)
         return {name: join_sentences(*words) for name, words in rules.items()}
 

@@ -21,7 +21,7 @@ from drf_mcp.introspection.source.overrides import (
     is_left_to_frameworks,
     is_same_for_every_request,
 )
-from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ClosedSet,
     Finding,
@@ -147,7 +147,7 @@ class SearchParameters:
         searched = self.backend.get_search_fields(self.view, request)
         if not searched:
             return ()
-        fields = listing(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
+        fields = join_values(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
         schema = {"type": "string", "description": f"Search in: {fields}."}
         return (Parameter(self.backend.search_param, schema),)
 
@@ -191,7 +191,7 @@ class OrderingParameters:
         schema = explain(
             {"type": "array", "items": items},
             "Order of the rows; a minus sorts descending",
-            f"Default: {listing(default)}" if default else "",
+            f"Default: {join_values(default)}" if default else "",
         )
         name = self.backend.ordering_param
         return (Parameter(name, schema, multiple="comma", closed=closed),)

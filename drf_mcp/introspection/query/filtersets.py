@@ -16,7 +16,7 @@ from drf_mcp.introspection.fields.composites import Choices
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import find_package
-from drf_mcp.introspection.text import says_more, text
+from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
@@ -102,14 +102,14 @@ class FilterParameters:
         schema = ModelValue.at(model, key).input_schema or dict(STRING)
         several = isinstance(item, filters.MultipleChoiceFilter)
         handling = Handling(relations={(ANY,) if several else (): Relation(model, key)})
-        value = explain(schema, text(item.extra.get("help_text")))
+        value = explain(schema, clean_text(item.extra.get("help_text")))
         return (self.get_parameter(value, several=several, handling=handling),)
 
     def get_stored_value(self) -> Parameter:
         # The values in use are the choices: they would have to be asked of the database.
         item = self.item
         schema = ModelValue.at(getattr(item, "model", None), item.field_name).input_schema or STRING
-        value = explain(schema, text(item.label), "One of the values in use")
+        value = explain(schema, clean_text(item.label), "One of the values in use")
         several = isinstance(item, filters.AllValuesMultipleFilter)
         return self.get_parameter(value, several=several)
 
@@ -224,7 +224,7 @@ class FormField:
 
     def explain(self, schema: Schema, name: str) -> Schema:
         """Return the schema of a value, what the filter is for before what values are like."""
-        label, help_text = text(self.field.label), text(self.field.help_text)
+        label, help_text = clean_text(self.field.label), clean_text(self.field.help_text)
         if help_text == gettext(COMMAS):  # django-filter's own, and an array here
             help_text = ""
         is_named = says_more(label, name) and UNNAMED not in label

@@ -21,7 +21,7 @@ from drf_mcp.introspection.request_body.parsers import ViewParsers
 from drf_mcp.introspection.request_body.serializer import InputSerializer
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
-from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     PLAIN,
     UNSAID,
@@ -132,7 +132,7 @@ class RequestBody:
             return NONE
         members, handling = self.keys.get_parameters(), self.keys.get_any_handling()
         if members:
-            words = f"The handler reads {listing(member.name for member in members)}"
+            words = f"The handler reads {join_values(member.name for member in members)}"
         else:
             names = self.inspection.attempt(self.serializer.get_intended_names, GUARD, "")
             words = f"Meant to be an object with {names}" if names else ""

@@ -13,7 +13,7 @@ from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, Mul
 
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import Body
 
 # Parsers of bodies that have named fields.
@@ -78,7 +78,7 @@ class ViewParsers:
 
     def get_document(self, parser: Any, body: Body) -> Body:
         """Return the open body that is a whole document of a parser's, its members in words."""
-        names = listing(parameter.name for parameter in body.fields)
+        names = join_values(parameter.name for parameter in body.fields)
         schema = explain(
             {"type": "string"} if parser is self.text else {},
             f"The request body: a document of {parser.media_type}",

@@ -14,7 +14,7 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.overrides import is_drf_code
-from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import Finding
 
 DECLARE = (
@@ -166,4 +166,4 @@ class InputSerializer:
             return ""
         # Without the class's own `__init__`, which asked for the caller.
         stock = type("Stock", (serializer_class,), {"__init__": BaseSerializer.__init__})
-        return ask(lambda: listing(FieldNode(stock()).listed)) or ""
+        return ask(lambda: join_values(FieldNode(stock()).listed)) or ""

@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.locations import place_of
+from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
@@ -141,22 +141,22 @@ class UnroutedSearch:
             if any(map(registration.selects, self.endpoints)):
                 continue
             if registration.view_class is not None:
-                yield f"{place_of(registration.view_class)} is registered"
+                yield f"{locate_view(registration.view_class)} is registered"
             elif registration.router is not None:
                 prefixes = ", ".join(str(entry[0]) for entry in registration.router.registry)
                 yield f"A router is registered ({prefixes or 'it has no viewsets'})"
 
     def find_decorations(self) -> Iterator[str]:
         routed = {endpoint.view_class for endpoint in self.endpoints}
-        for view_class in sorted(set(self.find_subclasses(APIView)), key=place_of):
+        for view_class in sorted(set(self.find_subclasses(APIView)), key=locate_view):
             if self.is_test(view_class):
                 continue
             if {"mcp_viewset", "mcp_tool"} & vars(view_class).keys() and view_class not in routed:
-                yield f"{place_of(view_class)} is decorated"
+                yield f"{locate_view(view_class)} is decorated"
             for name, member in vars(view_class).items():
                 decorated = isinstance(getattr(member, "mcp_tool", None), ToolOptions)
                 if decorated and not self.is_routed(view_class, name):
-                    yield f"{place_of(view_class)}.{name} is decorated"
+                    yield f"{locate_view(view_class)}.{name} is decorated"
 
     def is_routed(self, view_class: type, method: str) -> bool:
         return any(

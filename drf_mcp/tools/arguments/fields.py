@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from drf_mcp.introspection.field_selection import SelectableFields, find_nearest_path
-from drf_mcp.introspection.names import portable_name
+from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.call import ANSWER, Argument
@@ -34,7 +34,7 @@ class FieldsArgument(Argument):
         fields = SelectableFields(endpoint.output)
         known = fields.get_paths()
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
-        if not known or any(portable_name(parameter.name) == NAME for parameter in declared):
+        if not known or any(make_portable_name(parameter.name) == NAME for parameter in declared):
             return None
         schema = cls.build_schema(known, enumerated=fields.names_all())
         return cls(NAME, ANSWER, Parameter(NAME, schema), output=endpoint.output)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.names import portable_name
-from drf_mcp.introspection.text import listing
+from drf_mcp.introspection.names import make_portable_name
+from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
@@ -52,12 +52,12 @@ class FlatArguments(Arguments):
             yield replace(argument, name=names[id(argument)])
 
     def get_free_name(self, argument: Argument, taken: Collection[str]) -> str:
-        name = portable_name(argument.name)
+        name = make_portable_name(argument.name)
         if name in taken:
-            name = portable_name(f"{argument.name}_{argument.location}")
+            name = make_portable_name(f"{argument.name}_{argument.location}")
         number = 2
         while name in taken:
-            name = portable_name(f"{argument.name}_{argument.location}_{number}")
+            name = make_portable_name(f"{argument.name}_{argument.location}_{number}")
             number += 1
         return name
 
@@ -129,7 +129,7 @@ class GroupedArguments(Arguments):
         """Return one argument also for a body that is one object or many."""
         if body.kind != "either":
             return super().get_whole_body(body)
-        names = listing(parameter.name for parameter in body.fields if parameter.listed)
+        names = join_values(parameter.name for parameter in body.fields if parameter.listed)
         description = f"One object with {names}, or an array of such objects."
         handling = body.handling
         for parameter in body.fields:
