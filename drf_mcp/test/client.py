@@ -39,20 +39,19 @@ class MCPRefused(Exception):
 
     def __init__(self, error: Mapping[str, Any], response: Any) -> None:
         self.code: int = error.get("code", 0)
-        self.message: str = error.get("message", "") if error else what_came(response)
-        self.data = error.get("data")
         self.response = response
-        told = f"{self.code}: {self.message}" if error else self.message
-        super().__init__(f"{told} (HTTP {response.status_code})")
+        self.message: str = error.get("message", "") if error else self.describe_response()
+        self.data = error.get("data")
+        text = f"{self.code}: {self.message}" if error else self.message
+        super().__init__(f"{text} (HTTP {response.status_code})")
 
-
-def what_came(response: Any) -> str:
-    """Return in words what came instead of a message, written by middleware as a rule."""
-    target = response.headers.get("Location")
-    if target is not None:
-        return f"no JSON-RPC message, but a redirect to {target}"
-    media_type = response.headers.get("Content-Type", "").partition(";")[0]
-    return f"no JSON-RPC message, but {media_type or 'nothing'}"
+    def describe_response(self) -> str:
+        # No message at all is written by middleware as a rule.
+        headers = self.response.headers
+        if "Location" in headers:
+            return f"no JSON-RPC message, but a redirect to {headers['Location']}"
+        media_type = headers.get("Content-Type", "").partition(";")[0]
+        return f"no JSON-RPC message, but {media_type or 'nothing'}"
 
 
 class EnvelopeHandler(ForceAuthClientHandler):
@@ -65,7 +64,6 @@ class EnvelopeHandler(ForceAuthClientHandler):
     choose: Callable[[type[Envelope]], type[Envelope]] | None = None
 
     def get_response(self, request: Any) -> Any:
-        """Return the project's response to a request that says which envelope to use."""
         request._force_envelope = self.choose
         return super().get_response(request)
 
@@ -137,20 +135,35 @@ class MCPClient(APIClient):
         Raises:
             MCPRefused: if it is answered with an error.
         """
-        message, headers = self.framed(method, params)
+        message, headers = self.make_message(method, params)
         response: Any = self.generic(
             "POST",
-            self.path or endpoint_path(),
+            self.path or self.get_endpoint_path(),
             json.dumps(message),
             content_type="application/json",
             headers=headers,
         )
-        answer = answer_of(response)
+        answer = self.read_message(response)
         if "result" not in answer:
             raise MCPRefused(answer.get("error", {}), response)
         return answer["result"], response
 
-    def framed(
+    def get_endpoint_path(self) -> str:
+        """Return where ``drf_mcp.urls`` has the endpoint."""
+        try:
+            return reverse("drf_mcp:endpoint")
+        except NoReverseMatch:
+            return DEFAULT_PATH
+
+    def read_message(self, response: Any) -> dict[str, Any]:
+        """Return the JSON-RPC message of a response, empty where the response holds none."""
+        try:
+            message = json.loads(response.content)
+        except ValueError:
+            return {}
+        return message if isinstance(message, dict) else {}
+
+    def make_message(
         self, method: str, params: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Return a request message of the client's revision, and the headers it needs."""
@@ -169,20 +182,3 @@ class MCPClient(APIClient):
                 names = tool.mirrored if tool else {}
                 headers |= RepeatedArguments(params.get("arguments"), names).get_headers()
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": members}, headers
-
-
-def endpoint_path() -> str:
-    """Return where ``drf_mcp.urls`` has the endpoint."""
-    try:
-        return reverse("drf_mcp:endpoint")
-    except NoReverseMatch:
-        return DEFAULT_PATH
-
-
-def answer_of(response: Any) -> dict[str, Any]:
-    """Return the JSON-RPC message of a response, empty where it holds none."""
-    try:
-        answer = json.loads(response.content)
-    except ValueError:
-        return {}
-    return answer if isinstance(answer, dict) else {}

@@ -7,28 +7,145 @@ compared.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from unittest import TestCase
 
 from django.contrib.auth import get_user_model
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from drf_mcp.dispatch.content import Content, read_response
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.operators.http_equivalent import EquivalentRequest
-from drf_mcp.test.capture import FAILED, CapturingEnvelope, capture, plain
 from drf_mcp.test.client import MCPClient, MCPRefused
-from drf_mcp.test.comparison import Observed, compare, differs, stable
-from drf_mcp.test.rollback import undone
+from drf_mcp.test.observation import (
+    FAILED,
+    CapturingEnvelope,
+    Observed,
+    raise_difference,
+    to_json_value,
+)
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import ArgumentsRefused, registry
 
 REFUSALS = (401, 403)
+WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)
+
+
+class Undone(Exception):
+    """Ends a savepoint."""
+
+
+class Comparison:
+    """A tool call and the HTTP request that it stands for.
+
+    Args:
+        client: who asks, both ways.
+        tool: the tool.
+        arguments: its arguments.
+        ignored_writes: tables whose writes are not compared.
+    """
+
+    def __init__(
+        self,
+        client: MCPClient,
+        tool: str,
+        arguments: Mapping[str, Any],
+        ignored_writes: Collection[str] = (),
+    ) -> None:
+        self.client = client
+        self.tool = tool
+        self.arguments = arguments
+        self.ignored_writes = ignored_writes
+
+    def check(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        content_type: str,
+        headers: Mapping[str, str],
+    ) -> None:
+        """Raise an AssertionError unless the call comes to what the HTTP request comes to."""
+        data: Any = body if isinstance(body, bytes) or body is None else json.dumps(body)
+        # A call has this ``Accept``.
+        headers = {"Accept": ACCEPT, **headers}
+
+        def over_http() -> Observed:
+            return self.observe_response(
+                self.client.generic(
+                    method, path, data or "", content_type=content_type, headers=headers
+                )
+            )
+
+        raises, self.client.raise_request_exception = self.client.raise_request_exception, False
+        try:
+            before = self.observe(over_http)
+            called = self.observe(lambda: self.call(before))
+            again = self.observe(over_http)
+        finally:
+            self.client.raise_request_exception = raises
+        what = f"{self.tool} {json.dumps(dict(self.arguments), default=str)}"
+        called.compare(what, before.keep_stable(again))
+
+    def observe(self, send: Callable[[], Observed]) -> Observed:
+        """Return what a request came to and wrote, and undo it."""
+        # A cookie whose row goes with the savepoint goes as well.
+        cookies = copy.deepcopy(self.client.cookies)
+        with CaptureQueriesContext(connection) as queries:
+            try:
+                with transaction.atomic():
+                    observed = send()
+                    raise Undone
+            except Undone:
+                pass
+        self.client.cookies = cookies
+        matches = [WRITE.match(query["sql"]) for query in queries]
+        written = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in self.ignored_writes]
+        return replace(observed, writes=[f"{verb} {table}" for verb, table in written])
+
+    def observe_response(self, response: Any) -> Observed:
+        """Return what an HTTP response says, of its data only the fields that the call asks for."""
+        failed = response.status_code >= FAILED
+        uri = response.wsgi_request.build_absolute_uri()
+        content = Content() if failed else read_response(response, uri)
+        data = FieldSelection(self.get_fields()).select(to_json_value(content.data))
+        return Observed(response.status_code, data, to_json_value(content.blocks), [])
+
+    def get_fields(self) -> tuple[str, ...]:
+        """Return the fields of the answer that the arguments ask for."""
+        try:
+            return registry.tool(self.tool).bind(self.arguments).fields
+        except (ArgumentsRefused, UnknownTool):
+            return ()
+
+    def call(self, http: Observed) -> Observed:
+        """Call the tool and return what its outcome says."""
+        CapturingEnvelope.seen.clear()
+        handler = self.client.handler
+        chosen, handler.choose = handler.choose, CapturingEnvelope.capture
+        try:
+            self.client.call_tool(self.tool, self.arguments)
+        except MCPRefused as exc:
+            status = exc.response.status_code
+            if status not in REFUSALS:
+                raise AssertionError(f"{self.tool}: the endpoint answers {exc}.") from exc
+            # The endpoint may turn away only a caller whom the view turns away as well.
+            if http.status not in REFUSALS:
+                expected = f"{http.status}; see PERMISSION_CLASSES"
+                raise_difference(self.tool, "status", status, expected)
+            return Observed(http.status, None, [], http.writes)
+        finally:
+            handler.choose = chosen
+        return CapturingEnvelope.seen[-1]
 
 
 def assert_parity(
@@ -57,102 +174,8 @@ def assert_parity(
     Raises:
         AssertionError: naming what differs.
     """
-    send = sender(client, method, path, body, content_type, headers or {})
-    assert_same(client, tool, arguments, send)
-
-
-def sender(
-    client: MCPClient,
-    method: str,
-    path: str,
-    body: Any,
-    content_type: str,
-    headers: Mapping[str, str],
-) -> Callable[[], Any]:
-    """Return what sends a request over HTTP, with the ``Accept`` that a call has."""
-    data: Any = body if isinstance(body, bytes) or body is None else json.dumps(body)
-    headers = {"Accept": ACCEPT, **headers}
-    return lambda: client.generic(
-        method, path, data or "", content_type=content_type, headers=headers
-    )
-
-
-def assert_same(
-    client: MCPClient,
-    tool: str,
-    arguments: Mapping[str, Any],
-    send: Callable[[], Any],
-    ignored_writes: Collection[str] = (),
-) -> None:
-    """Assert that a tool call comes to what an HTTP request comes to.
-
-    Args:
-        client: who asks, both ways.
-        tool: the tool.
-        arguments: its arguments.
-        send: sends the HTTP request and returns its response.
-        ignored_writes: tables whose writes are not compared.
-    """
-    fields = fields_of(tool, arguments)
-
-    def over_http() -> Observed:
-        return http_observation(send(), fields)
-
-    with replaced(client, "raise_request_exception", False):
-        first = undone(client, over_http, ignored_writes)
-        called = undone(client, lambda: over_mcp(client, tool, arguments, first), ignored_writes)
-        again = undone(client, over_http, ignored_writes)
-    compare(f"{tool} {json.dumps(dict(arguments), default=str)}", called, stable(first, again))
-
-
-@contextmanager
-def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Give an attribute of a client another value for a while."""
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
-def fields_of(tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the fields of the answer that arguments ask for; none where there is no such call."""
-    try:
-        return registry.tool(tool).bind(arguments).fields
-    except (ArgumentsRefused, UnknownTool):
-        return ()
-
-
-def http_observation(response: Any, fields: Sequence[str] = ()) -> Observed:
-    """Return what an HTTP response says, of its data only some fields."""
-    failed = response.status_code >= FAILED
-    uri = response.wsgi_request.build_absolute_uri()
-    content = Content() if failed else read_response(response, uri)
-    data = FieldSelection(fields).select(plain(content.data))
-    return Observed(response.status_code, data, plain(content.blocks), [])
-
-
-def over_mcp(
-    client: MCPClient, tool: str, arguments: Mapping[str, Any], http: Observed
-) -> Observed:
-    """Call the tool and return what its outcome says.
-
-    Raises:
-        AssertionError: if the endpoint turns away a caller whom the view does not.
-    """
-    CapturingEnvelope.seen.clear()
-    try:
-        with replaced(client.handler, "choose", capture):
-            client.call_tool(tool, arguments)
-    except MCPRefused as exc:
-        status = exc.response.status_code
-        if status not in REFUSALS:
-            raise AssertionError(f"{tool}: the endpoint answers {exc}.") from exc
-        if http.status not in REFUSALS:
-            differs(tool, "status", status, f"{http.status}; see PERMISSION_CLASSES")
-        return Observed(http.status, None, [], http.writes)
-    return CapturingEnvelope.seen[-1]
+    comparison = Comparison(client, tool, arguments)
+    comparison.check(method, path, body, content_type, headers or {})
 
 
 def assert_tool_parity(
@@ -177,25 +200,24 @@ def assert_tool_parity(
         AssertionError: naming what differs.
         UnknownTool: if there is no such tool.
     """
-    chosen = registry.tool(tool)
+    known = registry.tool(tool)
     if arguments is None:
-        arguments = sample_arguments(chosen, user)
+        arguments = sample_arguments(known, user)
     try:
-        request = EquivalentRequest.of_call(chosen, arguments)
+        request = EquivalentRequest.of_call(known, arguments)
     except ArgumentsRefused as exc:
-        told = "; ".join(f"{problem.path}: {problem.message}" for problem in exc.problems)
-        raise AssertionError(f"{tool}: no request stands for {arguments!r}. {told}") from exc
+        problems = "; ".join(f"{problem.path}: {problem.message}" for problem in exc.problems)
+        message = f"{tool}: no request stands for {arguments!r}. {problems}"
+        raise AssertionError(message) from exc
     if request is None:
         raise AssertionError(f"{tool}: no path can be written for {arguments!r}.")
-    send = sender(
-        client,
+    Comparison(client, tool, arguments, ignored_writes).check(
         request.method,
         request.path,
         request.body,
         request.content_type or "application/json",
         {"Content-Disposition": request.disposition} if request.disposition else {},
     )
-    assert_same(client, tool, arguments, send, ignored_writes)
 
 
 class ToolParity:
@@ -221,11 +243,11 @@ class ToolParity:
     ignored_writes: Collection[str] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Give a `TestCase`, which knows no parameters, one test of every tool and user."""
         super().__init_subclass__(**kwargs)
+        # A `TestCase` knows no parameters: it has one test of every tool and user.
         if issubclass(cls, TestCase):
-            each: Any = cls.answers_as_http_does
-            cls.test_tool_answers_as_http_does = each  # type: ignore[method-assign]
+            every: Any = cls.answers_as_http_does
+            cls.test_tool_answers_as_http_does = every  # type: ignore[method-assign]
 
     def pytest_generate_tests(self, metafunc: Any) -> None:
         """Make a test of each tool and user."""
@@ -254,9 +276,9 @@ class ToolParity:
     ) -> None:
         """The same request by HTTP and by MCP: the same verdict, data and writes."""
         user = self.user_named(parity_user)
-        given = self.arguments.get(parity_tool)
-        client, ignored = self.client_of(user), self.ignored_writes
-        assert_tool_parity(client, parity_tool, given, user, ignored_writes=ignored)
+        arguments, ignored = self.arguments.get(parity_tool), self.ignored_writes
+        client = self.client_of(user)
+        assert_tool_parity(client, parity_tool, arguments, user, ignored_writes=ignored)
 
     def answers_as_http_does(self: Any) -> None:
         """Try every tool for every user, each in a subtest that is named by them."""

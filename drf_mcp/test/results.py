@@ -41,7 +41,7 @@ class ToolProblem:
 
     @classmethod
     def from_problem(cls, problem: Problem) -> Self:
-        """Return a problem of an envelope; the "status" contract keeps members in its context."""
+        # The "status" contract keeps members in the context.
         context = problem.context
         received = context.get("received") if problem.received is MISSING else problem.received
         return cls(

@@ -23,72 +23,68 @@ def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
         tool: the tool.
         user: the caller; None for an anonymous one.
     """
-    row = contain(lambda: first_row(tool, user), lambda exc: None)
-    given = [
-        (argument, value_of(argument, tool, row))
+    samples = Samples(tool, user)
+    arguments = [
+        (argument, samples.get_value(argument))
         for argument in tool.arguments.arguments
         if argument.required or argument.location == PATH
     ]
-    return tool.arguments.get_arguments_of(given)
+    return tool.arguments.get_arguments_of(arguments)
 
 
-def first_row(tool: Tool, user: Any) -> Any:
-    """Return a row that the view shows the user, else any row of its model."""
-    caller = make_local_caller(user)
-    caller.admitted = True
-    view: Any = tool.endpoint.view()
-    view.request = Request(ToolRequest(caller, tool.endpoint.method, tool.endpoint.route.path))
-    rows = contain(lambda: view.get_queryset(), lambda exc: view.queryset)
-    return rows.first() or rows.model._default_manager.first()
+class Samples:
+    def __init__(self, tool: Tool, user: Any) -> None:
+        self.tool = tool
+        self.row = contain(lambda: self.find_row(user), lambda exc: None)
 
+    def find_row(self, user: Any) -> Any:
+        caller = make_local_caller(user)
+        caller.admitted = True
+        endpoint = self.tool.endpoint
+        view: Any = endpoint.view()
+        view.request = Request(ToolRequest(caller, endpoint.method, endpoint.route.path))
+        # Where the view's own queryset cannot be made, any row of its model will do.
+        rows = contain(lambda: view.get_queryset(), lambda exc: view.queryset)
+        return rows.first() or rows.model._default_manager.first()
 
-def value_of(argument: Argument, tool: Tool, row: Any) -> Any:
-    """Return a value for an argument: of the row, of a related one, or of the right kind."""
-    parameter = argument.parameter
-    if argument.location == PATH and row is not None:
-        value = contain(lambda: row_value(tool, parameter.name, row), lambda exc: None)
-        if value is not None:
-            return value if isinstance(value, int) else str(value)
-    value = Example(parameter.schema, parameter.name).value
-    for place, relation in parameter.handling.relations.items():
-        key = contain(lambda r=relation: first_key(r), lambda exc: None)  # type: ignore[misc]
-        if key is not None:
-            value = with_value_at(value, place, key)
-    for place, upload in parameter.handling.uploads.items():
-        value = with_value_at(value, place, sample_file(upload))
-    return value
+    def get_value(self, argument: Argument) -> Any:
+        parameter = argument.parameter
+        if argument.location == PATH and self.row is not None:
+            value = contain(lambda: self.get_row_value(parameter.name), lambda exc: None)
+            if value is not None:
+                return value if isinstance(value, int) else str(value)
+        value = Example(parameter.schema, parameter.name).value
+        for place, relation in parameter.handling.relations.items():
+            key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]
+            if key is not None:
+                value = self.put(value, place, key)
+        for place, upload in parameter.handling.uploads.items():
+            value = self.put(value, place, self.get_file(upload))
+        return value
 
+    def get_row_value(self, kwarg: str) -> Any:
+        view_class: Any = self.tool.endpoint.view_class
+        field = getattr(view_class, "lookup_field", "pk")
+        if kwarg == (getattr(view_class, "lookup_url_kwarg", None) or field):
+            return getattr(self.row, field)
+        parent = kwarg.removesuffix("_pk").removesuffix("_id")
+        return getattr(self.row, f"{parent}_id", None) or getattr(self.row, kwarg, None)
 
-def sample_file(upload: Upload) -> str:
-    """Return a small file of a type that is taken, as a data URI."""
-    if upload.image:
-        return f"data:image/png;name=sample.png;base64,{PNG}"
-    extension = next(iter(upload.extensions), "txt")
-    return f"data:;name=sample.{extension};base64,{TEXT}"
+    def get_key(self, relation: Relation) -> Any:
+        key = relation.model._default_manager.values_list(relation.key, flat=True).first()
+        return key if key is None or isinstance(key, int) else str(key)
 
+    def get_file(self, upload: Upload) -> str:
+        if upload.image:
+            return f"data:image/png;name=sample.png;base64,{PNG}"
+        extension = next(iter(upload.extensions), "txt")
+        return f"data:;name=sample.{extension};base64,{TEXT}"
 
-def first_key(relation: Relation) -> Any:
-    """Return what identifies the first object that a relation may lead to."""
-    key = relation.model._default_manager.values_list(relation.key, flat=True).first()
-    return key if key is None or isinstance(key, int) else str(key)
-
-
-def with_value_at(value: Any, place: Place, replacement: Any) -> Any:
-    """Return a value with something else at a place of it, if it has such a place."""
-    if not place:
-        return replacement
-    if place[0] == ANY and isinstance(value, list):
-        return [with_value_at(item, place[1:], replacement) for item in value]
-    if isinstance(value, dict) and place[0] in value:
-        return {**value, place[0]: with_value_at(value[place[0]], place[1:], replacement)}
-    return value
-
-
-def row_value(tool: Tool, kwarg: str, row: Any) -> Any:
-    """Return what of a row a path names: its lookup field, or the row that it belongs to."""
-    view_class: Any = tool.endpoint.view_class
-    field = getattr(view_class, "lookup_field", "pk")
-    if kwarg == (getattr(view_class, "lookup_url_kwarg", None) or field):
-        return getattr(row, field)
-    parent = kwarg.removesuffix("_pk").removesuffix("_id")
-    return getattr(row, f"{parent}_id", None) or getattr(row, kwarg, None)
+    def put(self, value: Any, place: Place, replacement: Any) -> Any:
+        if not place:
+            return replacement
+        if place[0] == ANY and isinstance(value, list):
+            return [self.put(item, place[1:], replacement) for item in value]
+        if isinstance(value, dict) and place[0] in value:
+            return {**value, place[0]: self.put(value[place[0]], place[1:], replacement)}
+        return value

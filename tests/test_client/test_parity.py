@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from drf_mcp.test import MCPClient, assert_parity, assert_tool_parity
-from drf_mcp.test.comparison import VOLATILE, same, stable_value
+from drf_mcp.test.observation import VOLATILE, is_equal, keep_stable_value
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import registry
 from example_project.shop.models import Order
@@ -286,8 +286,8 @@ def test_arguments_for_which_no_request_stands_are_no_parity(thing):
 
 
 def test_what_differs_between_two_runs_is_not_compared():
-    expected = stable_value({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1, {"c": 3}]})
+    expected = keep_stable_value({"a": 1, "b": [1, {"c": 2}]}, {"a": 2, "b": [1, {"c": 3}]})
     assert expected == {"a": VOLATILE, "b": [1, {"c": VOLATILE}]}
-    assert same(expected, {"a": "x", "b": [1, {"c": None}]})
-    assert not same(expected, {"a": "x", "b": [2, {"c": None}]})
-    assert not same(expected, {"a": "x"})
+    assert is_equal(expected, {"a": "x", "b": [1, {"c": None}]})
+    assert not is_equal(expected, {"a": "x", "b": [2, {"c": None}]})
+    assert not is_equal(expected, {"a": "x"})

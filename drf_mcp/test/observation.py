@@ -1,0 +1,132 @@
+"""What a request came to, over HTTP or as a tool call, and how two of these compare."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NoReturn
+
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.envelopes import Envelope
+from drf_mcp.outcomes import Outcome
+from drf_mcp.tools.capability import make_envelope
+
+FAILED = 400
+
+
+class Volatile:
+    """The class of `VOLATILE`."""
+
+    def __repr__(self) -> str:
+        return "<differs from request to request>"
+
+
+VOLATILE = Volatile()
+"""Stands for a value that no two requests share."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a request came to.
+
+    Attributes:
+        status: the HTTP status.
+        data: the answer's data; of an error, nothing is compared but that it is one.
+        blocks: the content blocks of an answer that is no JSON.
+        writes: the writing SQL statements, as ``INSERT INTO table``.
+        enveloped: the data in the tool's own envelope.
+    """
+
+    status: Any
+    data: Any
+    blocks: Any
+    writes: Any
+    enveloped: Any = None
+
+    def keep_stable(self, again: Observed) -> Observed:
+        """Return what two runs of one request share."""
+        return Observed(
+            keep_stable_value(self.status, again.status),
+            keep_stable_value(self.data, again.data),
+            keep_stable_value(self.blocks, again.blocks),
+            keep_stable_value(self.writes, again.writes),
+        )
+
+    def compare(self, what: str, expected: Observed) -> None:
+        """Raise unless a call came to what the HTTP request came to.
+
+        A view that renders the envelope itself answers HTTP with the envelope.
+        """
+        if not is_equal(expected.status, self.status):
+            raise_difference(what, "status", self.status, expected.status)
+        failed = isinstance(expected.status, int) and expected.status >= FAILED
+        if not failed and not any(is_equal(expected.data, d) for d in (self.data, self.enveloped)):
+            raise_difference(what, "data", self.data, expected.data)
+        if not failed and not is_equal(expected.blocks, self.blocks):
+            raise_difference(what, "content", self.blocks, expected.blocks)
+        if not is_equal(expected.writes, self.writes):
+            raise_difference(what, "writes", self.writes, expected.writes)
+
+
+def keep_stable_value(value: Any, again: Any) -> Any:
+    """Return a value with `VOLATILE` in the place of what differs from another one."""
+    if value == again:
+        return value
+    if isinstance(value, dict) and isinstance(again, dict) and value.keys() == again.keys():
+        return {name: keep_stable_value(item, again[name]) for name, item in value.items()}
+    if isinstance(value, list) and isinstance(again, list) and len(value) == len(again):
+        return list(map(keep_stable_value, value, again))
+    return VOLATILE
+
+
+def is_equal(expected: Any, actual: Any) -> bool:
+    """Return whether a value is the expected one, wherever that is stable."""
+    if expected is VOLATILE:
+        return True
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return expected.keys() == actual.keys() and all(
+            is_equal(value, actual[name]) for name, value in expected.items()
+        )
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(expected) == len(actual) and all(map(is_equal, expected, actual))
+    return bool(expected == actual)
+
+
+def raise_difference(what: str, part: str, called: Any, expected: Any) -> NoReturn:
+    raise AssertionError(f"{what}: {part} differs.\n  MCP:  {called!r}\n  HTTP: {expected!r}")
+
+
+def to_json_value(value: Any) -> Any:
+    return json.loads(encode_data(value))
+
+
+class CapturingEnvelope(Envelope):
+    """Keeps what an outcome says, whole: an empty envelope fits every budget.
+
+    Attributes:
+        seen: what was kept, oldest first.
+        chosen: the envelope that the project chose for the tool.
+    """
+
+    seen: ClassVar[list[Observed]] = []
+    # One class for each, since tools keep their definitions by the class of the envelope.
+    made: ClassVar[dict[type[Envelope], type[Envelope]]] = {}
+    chosen: ClassVar[type[Envelope]]
+
+    @classmethod
+    def capture(cls, chosen: type[Envelope]) -> type[Envelope]:
+        """Return a capturing envelope in the place of the one that was chosen for a tool."""
+        if chosen not in cls.made:
+            cls.made[chosen] = type("Capturing", (cls,), {"chosen": chosen})
+        return cls.made[chosen]
+
+    def render(self, outcome: Outcome) -> Any:
+        """Keep the outcome; raise where its data cannot be written as JSON."""
+        body = outcome.data if outcome.body is None else outcome.body
+        data = to_json_value(body) if outcome.status < FAILED else None
+        # Over HTTP an envelope tells no measurements of the call.
+        chosen, unmeasured = make_envelope(self.chosen), replace(outcome, telemetry={})
+        enveloped = chosen.render(chosen.prepare(unmeasured, encode_data))
+        blocks = to_json_value(outcome.content)
+        self.seen.append(Observed(outcome.status, data, blocks, [], to_json_value(enveloped)))
+        return {}
