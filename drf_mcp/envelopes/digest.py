@@ -45,11 +45,7 @@ class Locator:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``char:1500-1800`` or ``page:3:char:200-450``.
-
-        Raises:
-            ValueError: if it is neither, or ends before it starts.
-        """
+        """Read ``char:1500-1800`` or ``page:3:char:200-450``, else raise ValueError."""
         match = LOCATOR.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is neither 'char:START-END' nor 'page:N:char:START-END'")
@@ -63,12 +59,7 @@ class Locator:
         return f"{page}char:{self.start}-{self.end}"
 
     def excerpt(self, canonical: str | Sequence[str]) -> str:
-        """Return what stands there.
-
-        Args:
-            canonical: the canonical text, or the canonical texts of its pages; the
-                offsets of a locator with a page then count within that page.
-        """
+        """Return the excerpt, of the canonical text or of the canonical texts of its pages."""
         if isinstance(canonical, str):
             text = canonical
         elif self.page is None:
@@ -88,7 +79,6 @@ class EvidenceSnippet(BaseModel):
     @field_validator("locator")
     @classmethod
     def locator_is_readable(cls, value: str) -> str:
-        """Refuse a locator of neither format."""
         Locator.parse(value)
         return value
 
@@ -112,7 +102,6 @@ class DigestPayload(BaseModel):
     @field_validator("key_points")
     @classmethod
     def key_points_are_short(cls, value: list[str]) -> list[str]:
-        """Refuse a key point that is too long, naming it."""
         for index, point in enumerate(value):
             if len(point) > KEY_POINT_LENGTH:
                 raise ValueError(

@@ -119,7 +119,6 @@ class Members:
             return default
 
     def get_pointer(self, name: str) -> str:
-        """Return the JSON pointer of an argument written ``a[0].b``; "" for none."""
         path = self.get_text(name)
         return JSONPointer.from_dotted(path) if path else ""
 
@@ -142,7 +141,6 @@ class MetaParser(Members):
         self.besides = besides
 
     def get_members(self) -> dict[str, Any]:
-        """Return the members of an `Outcome`."""
         others = self.get_others(RESERVED)
         return {
             "request_id": self.get_text("request_id"),
@@ -158,7 +156,6 @@ class MetaParser(Members):
         }
 
     def get_warnings(self) -> list[Warning]:
-        """Return the structured warnings, then the sentences that no structured warning has."""
         entries = self.get_objects("warning_details")
         details = [self.get_warning(entry) for entry in entries if entry.values]
         known = {detail.message for detail in details}
@@ -166,7 +163,7 @@ class MetaParser(Members):
         return details + [Warning("WARNING", text) for text in sentences if text not in known]
 
     def get_warning(self, detail: Members) -> Warning:
-        """Return a structured warning; members that no contract names belong to its context."""
+        # Members that no contract names belong to the context.
         code = detail.get_text("code")
         default = WARNING_SEVERITIES.get(code, Severity.WARNING)
         return Warning(
@@ -178,7 +175,6 @@ class MetaParser(Members):
         )
 
     def get_pagination(self) -> Pagination | None:
-        """Return the position of the page, None if ``meta`` has none."""
         page = Members(self.get("pagination"))
         has_more, cursor = page.get("has_more"), page.get("cursor")
         following = page.get_object("next") or None
@@ -196,7 +192,6 @@ class MetaParser(Members):
         return None if pagination == Pagination() else replace(pagination, own=True)
 
     def get_rate_limit(self) -> RateLimit | None:
-        """Return what is left of the quota, None if ``meta`` does not say."""
         quota = Members(self.get("rate_limit"))
         rate_limit = RateLimit(
             limit=quota.get_integer("limit"),
@@ -209,15 +204,12 @@ class MetaParser(Members):
         return None if rate_limit == RateLimit() else rate_limit
 
     def get_fidelity(self) -> Fidelity | None:
-        """Return what was left out of the answer, None if ``meta`` does not say.
-
-        A ``meta`` that names dropped content and no level is partial.
-        """
         level, dropped = self.get("content_fidelity"), self.get_texts("dropped_content_ids")
         hashes = self.get_object("content_archive_hashes")
         if level not in FIDELITY_LEVELS:
             if not dropped and not hashes:
                 return None
+            # Something is named that was dropped, and no level.
             level = "partial"
         archives = {str(name): str(value) for name, value in hashes.items()}
         version = self.get_string("content_fidelity_schema_version")
@@ -229,7 +221,6 @@ def is_finite(value: Any) -> bool:
 
 
 def to_iso_time(value: Any) -> str | None:
-    """Return a time as ISO 8601, None if the value is no time."""
     try:
         if isinstance(value, str):
             return value if parse_datetime(value) else None
@@ -241,7 +232,6 @@ def to_iso_time(value: Any) -> str | None:
 
 
 def to_period(value: Any) -> str | None:
-    """Return the length of a period in words, None if the value is no period."""
     if isinstance(value, str):
         return value
     return period_name(value) if is_finite(value) else None

@@ -61,7 +61,6 @@ class OkEnvelope(ContractEnvelope):
     meta_member: ClassVar[str] = "meta"
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the envelope, its short members first."""
         failure = outcome.failure
         data = self.data(outcome)
         if failure is None:
@@ -72,18 +71,16 @@ class OkEnvelope(ContractEnvelope):
         return {"ok": False, "errors": errors, "meta": self.meta(outcome, data), "data": data}
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
-        """Return the outcome with plain JSON, whose hash a client can compute as well."""
+        # Of plain JSON a client can compute the hash as well.
         return outcome.changed(data=json.loads(encode(outcome.data)))
 
     def data(self, outcome: Outcome) -> Any:
-        """Return the view's own value, of a page the rows alone."""
         value = self.get_payload(outcome)
         if outcome.is_page and isinstance(value, dict) and set(value) == {"results"}:
             return value["results"]
         return value
 
     def errors(self, failure: Failure) -> list[dict[str, Any]]:
-        """Return one entry per problem, or one for the failure itself."""
         entries = [
             (problem.code, problem.message, problem.path, problem.remediation)
             for problem in failure.problems
@@ -98,7 +95,6 @@ class OkEnvelope(ContractEnvelope):
         ]
 
     def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:
-        """Return ``meta``; ``content`` is the answer, whose hash stands in for no other."""
         meta: dict[str, Any] = self.get_further_meta(outcome, META["properties"])
         if outcome.version:
             meta["version"] = outcome.version
@@ -123,7 +119,6 @@ class OkEnvelope(ContractEnvelope):
         )
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema: one of two shapes, told apart by ``ok``."""
         success = {"ok": {"enum": [True]}, "data": self.data_schema(data_schema)}
         return {
             "type": "object",
@@ -136,7 +131,6 @@ class OkEnvelope(ContractEnvelope):
         }
 
     def data_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of ``data``: the view's value, the rows of a page, or null."""
         if not data_schema:
             return {}
         value = self.get_payload_schema(data_schema)
@@ -144,7 +138,6 @@ class OkEnvelope(ContractEnvelope):
         return {"anyOf": [value, *([rows] if rows else []), {"type": "null"}]}
 
     def format_code(self, code: str) -> str:
-        """Return the code in lower case."""
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
@@ -172,7 +165,6 @@ class OkEnvelope(ContractEnvelope):
         )
 
     def parse_failure(self, envelope: Members, status: int) -> Failure:
-        """Return the failure of an envelope, a problem for each of its errors."""
         problems = tuple(
             Problem(
                 code=error.get_text("code"),

@@ -53,16 +53,13 @@ class OkResponse(Body, BaseModel):
 
     @model_validator(mode="after")
     def errors_only_on_failure(self) -> Self:
-        """Refuse a success with errors and a failure without any."""
         if self.ok is bool(self.errors):
             raise ValueError("errors are given on failure and only then")
         return self
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON value, without the members that nobody set."""
         return self.model_dump(exclude_unset=True)
 
     def as_envelope(self) -> dict[str, Any]:
-        """Return the members that are set, ``data`` as the view made it."""
         members = self.model_dump(exclude_unset=True, exclude={"data"})
         return {**members, "data": self.data}

@@ -23,13 +23,12 @@ class PlainEnvelope(ContractEnvelope):
     structured_content: ClassVar[bool] = False
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
-        """Return the outcome; the body of an error as plain JSON, since the sentence quotes it."""
+        # The sentence of an error quotes the body.
         if not outcome.is_error or outcome.data is None:
             return outcome
         return outcome.changed(data=json.loads(encode(outcome.data)))
 
     def render(self, outcome: Outcome) -> Any:
-        """Return the body as it is, or the sentence that tells of a failure."""
         failure = outcome.failure
         if failure is None:
             return outcome.data
@@ -38,41 +37,37 @@ class PlainEnvelope(ContractEnvelope):
         return PREFIX + self.reason(failure, outcome.data)
 
     def text(self, outcome: Outcome, rendered: Any, encode: Encode) -> str:
-        """Return the sentence as it is, a body as JSON with Python's own separators."""
         if outcome.is_error:
             return str(rendered)
         return json.dumps(json.loads(encode(rendered)), ensure_ascii=False)
 
     def remarks(self, outcome: Outcome) -> Any:
-        """Return warnings, suggestions and the way to what is missing; None for none of them."""
         if not outcome.warnings and not outcome.suggestions and outcome.fidelity is None:
             return None
         details = [self.get_warning_detail(warning) for warning in outcome.warnings]
-        told = {"warning_details": details, "suggestions": list(outcome.suggestions)}
-        return drop_empty({**told, **self.get_fidelity(outcome)})
+        suggestions = list(outcome.suggestions)
+        remarks = {"warning_details": details, "suggestions": suggestions}
+        return drop_empty({**remarks, **self.get_fidelity(outcome)})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the id under which the log knows the call, and what was read if that is said."""
         return drop_empty({"request_id": outcome.request_id, **self.get_source(outcome)})
 
     def parse(self, body: Any, status: int = 200) -> Outcome:
-        """Return the outcome of any body; of a failed result the text is the message."""
+        # Any body will do; of a failed result the text is the message.
         if status < 400:
             return Outcome(tool="", status=status, data=body)
         message = body if isinstance(body, str) else ""
         return Outcome("", status, failure=Failure("", Category.INTERNAL, message, ""))
 
     def answer(self, outcome: Outcome) -> Any:
-        """Return the body: of a soft failure all of it, not the data in it alone."""
+        # Of a soft failure all of the body, not the data in it alone.
         return outcome.data if outcome.body is None else outcome.body
 
     def soft_body(self, failure: Failure, outcome: Outcome) -> Any:
-        """Return the body of a call that worked: the view's, or its sentence if it has none."""
         body = self.answer(outcome)
         return {"detail": failure.message} if body is None else body
 
     def reason(self, failure: Failure, data: Any) -> str:
-        """Return why the call failed: the view's body, or our own words if there is none."""
         if data is not None:
             return f"ViewSet returned error: {data}"
         if len(failure.problems) > 1:

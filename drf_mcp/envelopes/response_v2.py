@@ -69,7 +69,6 @@ class ResponseV2Envelope(ContractEnvelope):
     meta_member: ClassVar[str] = "meta"
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the four members."""
         failure = outcome.failure
         return {
             "success": failure is None,
@@ -81,7 +80,6 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def meta(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the reserved members that have something to say."""
         return drop_empty(
             {
                 **self.get_further_meta(outcome, META["properties"]),
@@ -99,7 +97,6 @@ class ResponseV2Envelope(ContractEnvelope):
         )
 
     def error_data(self, failure: Failure, outcome: Outcome) -> dict[str, Any]:
-        """Return ``data`` of a failure; a soft one keeps what the view had to say."""
         standard = {
             "error_code": failure.code,
             "error_type": failure.category.value,
@@ -111,7 +108,6 @@ class ResponseV2Envelope(ContractEnvelope):
         return {**standard, **answer, **failure.context, **standard}
 
     def details(self, failure: Failure) -> dict[str, Any]:
-        """Return the ``details`` member: the first problem, all of them, and the view's own."""
         problems = failure.problems
         if not problems:
             return {"details": failure.details} if failure.details else {}
@@ -127,7 +123,6 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def problem(self, problem: Problem) -> dict[str, Any]:
-        """Return one entry of ``details.problems``."""
         return {
             "pointer": problem.pointer,
             **drop_empty({"field": problem.path}),
@@ -144,7 +139,6 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema: one of two shapes, told apart by ``success``."""
         success = {
             "success": {"enum": [True]},
             "error": {"type": "null"},
@@ -193,10 +187,7 @@ class ResponseV2Envelope(ContractEnvelope):
         )
 
     def parse_failure(self, envelope: Members, status: int, *, soft: bool) -> Failure:
-        """Return the failure of an envelope that says ``success: false``.
-
-        What `error_response` filled in gives way to what the HTTP status says.
-        """
+        # What `error_response` filled in gives way to what the HTTP status says.
         data = Members(envelope.get("data"))
         code = data.get_text("error_code") or DEFAULT_CODE
         category, remediation = data.get("error_type"), data.get_text("remediation")
@@ -217,14 +208,13 @@ class ResponseV2Envelope(ContractEnvelope):
         )
 
     def parse_category(self, name: Any, code: str, status: int) -> Category:
-        """Return the category of that name, else that of the code and the HTTP status."""
         try:
             return Category(name)
         except ValueError:
             return category_of_code(code, status if status >= 400 else 500)
 
     def parse_problems(self, details: Members) -> list[Problem]:
-        """Return the problems of ``details``, or the one problem that ``details`` describe."""
+        # Without ``problems``, ``details`` themselves describe one.
         return [
             Problem(
                 code=entry.get_text("code") or entry.get_text("constraint") or "invalid",
@@ -240,7 +230,7 @@ class ResponseV2Envelope(ContractEnvelope):
         ]
 
     def is_valid_detail(self, name: str, value: Any) -> bool:
-        """Return whether a member of ``details`` has the type that the contract gives it."""
+        # Whether a member has the type that the contract gives it.
         if name == "problems":
             return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
         return name not in ("field", "constraint") or isinstance(value, str)

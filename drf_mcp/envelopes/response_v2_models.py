@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -80,10 +80,7 @@ class ResponseMeta(ReservedMeta, total=False):
 
 
 class MetaArguments(ReservedMeta, total=False):
-    """What `success_response` and `error_response` take for ``meta``.
-
-    ``meta`` itself holds further members to merge into it.
-    """
+    """What `success_response` and `error_response` take for ``meta``, and further members."""
 
     meta: Mapping[str, Any]
 
@@ -124,7 +121,6 @@ class ToolResponse(Body):
 
     @model_validator(mode="after")
     def error_only_on_failure(self) -> Self:
-        """Refuse a success with an error and a failure without one."""
         if self.success is not (self.error is None):
             raise ValueError("error is a sentence on failure and null on success")
         if self.error is not None and not self.error.strip():
@@ -132,11 +128,9 @@ class ToolResponse(Body):
         return self
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON value."""
         return asdict(self)
 
     def as_envelope(self) -> dict[str, Any]:
-        """Return the members, ``data`` as the view made it."""
         return vars(self)
 
 
@@ -155,7 +149,7 @@ def success_response(
     Raises:
         TypeError: if ``data`` is no mapping.
     """
-    return ToolResponse(success=True, data=members("data", data), meta=response_meta(meta))
+    return ToolResponse(success=True, data=require_mapping("data", data), meta=make_meta(meta))
 
 
 def error_response(
@@ -187,24 +181,22 @@ def error_response(
     """
     code = error_code or "INTERNAL_ERROR"
     category = error_type or category_of_code(code, 500).value
-    told = members("details", details)
+    if not remediation:
+        known = category in {standard.value for standard in Category}
+        remediation = HANDLING[Category(category) if known else Category.INTERNAL].remediation
+    extra = require_mapping("details", details)
     standard = {
         "error_code": code,
         "error_type": category,
-        "remediation": remediation or default_remediation(category),
-        **({"details": told} if told else {}),
+        "remediation": remediation,
+        **({"details": extra} if extra else {}),
     }
-    # Written twice: the standard members stand first and cannot be overwritten.
-    merged = {**standard, **members("data", data), **standard}
-    return ToolResponse(success=False, data=merged, error=message, meta=response_meta(meta))
+    # Written twice: the standard members come first and cannot be overwritten.
+    merged = {**standard, **require_mapping("data", data), **standard}
+    return ToolResponse(success=False, data=merged, error=message, meta=make_meta(meta))
 
 
-def members(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what an argument holds, nothing for None.
-
-    Raises:
-        TypeError: if it is no mapping.
-    """
+def require_mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -215,46 +207,25 @@ def members(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(value)
 
 
-def default_remediation(error_type: str) -> str:
-    """Return the advice of a category; that of an internal error for one of your own."""
-    known = error_type in {category.value for category in Category}
-    return HANDLING[Category(error_type) if known else Category.INTERNAL].remediation
-
-
-def response_meta(arguments: MetaArguments) -> ResponseMeta:
-    """Return ``meta`` of the given members, those with nothing to say left out.
-
-    Raises:
-        TypeError: on an argument that is not a member of `MetaArguments`.
-    """
-    given: dict[str, Any] = dict(arguments)
-    unknown = given.keys() - MetaArguments.__annotations__.keys()
+def make_meta(arguments: MetaArguments) -> ResponseMeta:
+    members: dict[str, Any] = dict(arguments)
+    unknown = members.keys() - MetaArguments.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    extra = members("meta", given.pop("meta", None))
-    given["warning_details"] = with_severities(given.get("warning_details") or ())
-    told = {**extra, **{name: value for name, value in given.items() if value not in EMPTY}}
-    if "content_fidelity" in told:
-        told.setdefault("content_fidelity_schema_version", Fidelity.version)
-    if isinstance(told.get("rate_limit"), Mapping):
-        told["rate_limit"] = in_words(told["rate_limit"])
-    return {**told, "version": VERSION}  # type: ignore[typeddict-item]
-
-
-def in_words(rate_limit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rate limit whose time of reset and period are texts."""
-    texts = {"reset_at": to_iso_time, "period": to_period}
-    return {
-        name: texts[name](value) or value if name in texts else value
-        for name, value in rate_limit.items()
-    }
-
-
-def with_severities(details: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return warning details, a standard code without a severity given its own."""
-    return [
+    extra = require_mapping("meta", members.pop("meta", None))
+    # A standard code without a severity has its own.
+    members["warning_details"] = [
         {"severity": WARNING_SEVERITIES[detail["code"]].value, **detail}
         if detail.get("code") in WARNING_SEVERITIES
         else dict(detail)
-        for detail in details
+        for detail in members.get("warning_details") or ()
     ]
+    meta = {**extra, **{name: value for name, value in members.items() if value not in EMPTY}}
+    if "content_fidelity" in meta:
+        meta.setdefault("content_fidelity_schema_version", Fidelity.version)
+    quota = meta.get("rate_limit")
+    if isinstance(quota, Mapping):
+        texts = {"reset_at": to_iso_time, "period": to_period}
+        words = {name: texts[name](quota[name]) or quota[name] for name in texts if name in quota}
+        meta["rate_limit"] = {**quota, **words}
+    return {**meta, "version": VERSION}  # type: ignore[typeddict-item]

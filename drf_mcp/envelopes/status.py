@@ -63,7 +63,6 @@ class StatusEnvelope(ContractEnvelope):
     meta_member: ClassVar[str] = "metadata"
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the envelope, its short members first."""
         errors = self.errors(outcome)
         warnings = [item.message for item in outcome.warnings if not self.is_error_entry(item)]
         suggestions = [error.get("suggestion") for error in errors]
@@ -79,20 +78,17 @@ class StatusEnvelope(ContractEnvelope):
         return rendered if data is None else {**rendered, "data": data}
 
     def status(self, outcome: Outcome, *, troubled: bool) -> str:
-        """Return ``success``, ``partial_success`` or ``failure``."""
         if outcome.failure is not None:
             return "failure"
         return "partial_success" if troubled else "success"
 
     def data(self, outcome: Outcome) -> Any:
-        """Return the view's value as an object, None where a failure has none."""
         failure = outcome.failure
         if failure is not None and (outcome.data is None or not failure.soft):
             return failure.data
         return self.get_object(self.get_payload(outcome))
 
     def errors(self, outcome: Outcome) -> list[dict[str, Any]]:
-        """Return what failed, then the warnings that say what to do."""
         entries = filter(self.is_error_entry, outcome.warnings)
         lesser = list(map(self.warning_entry, entries))
         failure = outcome.failure
@@ -103,7 +99,6 @@ class StatusEnvelope(ContractEnvelope):
         return [*(self.problem_entry(item, failure) for item in failure.problems), *lesser]
 
     def metadata(self, outcome: Outcome) -> dict[str, Any]:
-        """Return who answered, when, and how long it took, unless the view's response says."""
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = Members(outcome.meta)
         duration = outcome.telemetry.get("duration_ms")
@@ -126,7 +121,6 @@ class StatusEnvelope(ContractEnvelope):
         )
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema: one of two shapes, told apart by ``success``."""
         success = {
             "success": {"enum": [True]},
             "status": {"enum": ["success", "partial_success"]},
@@ -152,7 +146,6 @@ class StatusEnvelope(ContractEnvelope):
         }
 
     def failure_entry(self, failure: Failure) -> dict[str, Any]:
-        """Return the entry of a failure without problems."""
         handling = HANDLING[failure.category]
         known = failure.recoverable
         return {
@@ -165,7 +158,6 @@ class StatusEnvelope(ContractEnvelope):
         }
 
     def problem_entry(self, problem: Problem, failure: Failure) -> dict[str, Any]:
-        """Return the entry of one problem with the arguments."""
         handling = HANDLING[failure.category]
         context = {
             **(failure.context if failure.data is None else {}),
@@ -185,7 +177,6 @@ class StatusEnvelope(ContractEnvelope):
         }
 
     def warning_entry(self, warning: Warning) -> dict[str, Any]:
-        """Return the entry of a warning that says what to do, or of an error of a success."""
         # "error" and "critical" are for failures: beside them there is no success.
         severity = Severity.INFO if warning.severity is Severity.INFO else Severity.WARNING
         return {
@@ -198,11 +189,9 @@ class StatusEnvelope(ContractEnvelope):
         }
 
     def is_error_entry(self, warning: Warning) -> bool:
-        """Return whether a warning becomes one of the ``errors``."""
         return bool(warning.remediation) or warning.recoverable is not None
 
     def format_code(self, code: str) -> str:
-        """Return the code in lower case."""
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
@@ -236,7 +225,6 @@ class StatusEnvelope(ContractEnvelope):
         )
 
     def parse_warning(self, error: Members) -> Warning:
-        """Return the warning of one of the ``errors`` of a success."""
         return Warning(
             code=screaming_code(error.get_text("code")),
             message=error.get_text("message"),
@@ -247,7 +235,7 @@ class StatusEnvelope(ContractEnvelope):
         )
 
     def parse_failure(self, errors: list[Members], data: Any, status: int) -> Failure:
-        """Return the failure of an envelope, named after the first serious error."""
+        # Named after the first serious error.
         context = data if isinstance(data, Mapping) else {}
         if not errors:
             code, message = "INTERNAL_ERROR", "The operation failed."
@@ -267,7 +255,6 @@ class StatusEnvelope(ContractEnvelope):
         )
 
     def parse_problem(self, error: Members) -> Problem:
-        """Return one of the ``errors`` of a failure as a problem without a pointer."""
         return Problem(
             code=error.get_text("code"),
             message=error.get_text("message"),

@@ -33,11 +33,8 @@ class ResponseStatus(str, enum.Enum):
 
 
 class HasValue(Protocol):
-    """An enum member whose ``value`` is info, warning, error or critical."""
-
     @property
-    def value(self) -> str:
-        """The severity in lower case."""
+    def value(self) -> str: ...
 
 
 class FormattedError(Protocol):
@@ -96,7 +93,7 @@ class ResponseMetadata(BaseModel):
 
     @field_serializer("timestamp")
     def timestamp_in_utc(self, value: datetime) -> str:
-        """Write the time as ISO 8601 in UTC, so that any JSON encoder takes the dump."""
+        # As text, so that any JSON encoder takes the dump.
         return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
@@ -157,11 +154,10 @@ class StandardMCPResponse(Body, BaseModel):
         return self.model_dump(exclude_none=True)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON value."""
         return self.finalize()
 
     def as_envelope(self) -> dict[str, Any]:
-        """Return the members, ``data`` as the view made it, ``metadata`` as far as it is set."""
+        # What nobody set of the metadata is not said: the envelope that renders it fills it in.
         return {
             **vars(self),
             "errors": [error.model_dump(exclude_none=True) for error in self.errors],
