@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.db.models.functions import Length
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -40,20 +38,13 @@ class ArchivedContentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     )
     readonly_fields = fields
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ArchivedContent]:
-        """Return the rows with their sizes; contents are read one by one."""
-        rows: QuerySet[ArchivedContent] = super().get_queryset(request).defer("content")
-        return rows.annotate(size=Length("content"))
-
-    @admin.display(description=_("characters"), ordering="size")
-    def size(self, row: Any) -> int:
-        """Return the length of the content."""
-        return int(row.size)
-
     @admin.display(description=_("content"))
     def shown_content(self, row: ArchivedContent) -> SafeString:
         """Return the content as indented JSON, the start of one that is very long."""
-        text = json.dumps(json.loads(row.content), indent=2, ensure_ascii=False)
+        content = "".join(
+            row.chunks.order_by("position").values_list("text", flat=True)  # type: ignore[attr-defined]
+        )
+        text = json.dumps(json.loads(content), indent=2, ensure_ascii=False)
         rest = len(text) - MAX_SHOWN
         more = f"\n… ({rest} more characters)" if rest > 0 else ""
         return format_html("<pre>{}{}</pre>", text[:MAX_SHOWN], more)

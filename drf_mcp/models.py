@@ -12,19 +12,35 @@ class ArchivedContent(models.Model):
     archive_id = models.CharField(_("archive id"), max_length=64, primary_key=True)
     owner = models.CharField(_("owner"), max_length=255, blank=True)
     tool = models.CharField(_("tool"), max_length=64)
-    content = models.TextField(_("content"))
     kwargs = models.JSONField(_("kwargs of the call"), default=dict)
     query_string = models.TextField(_("query of the call"), blank=True)
     content_hash = models.CharField(_("content hash"), max_length=71)
+    size = models.PositiveBigIntegerField(_("characters"))
     created = models.DateTimeField(_("created"))
     expires = models.DateTimeField(_("expires"), db_index=True)
 
     class Meta:
-        """Names, and the index that looking up by hash needs."""
-
         verbose_name = _("archived content")
         verbose_name_plural = _("archived contents")
         indexes = [models.Index(fields=["owner", "content_hash"], name="drf_mcp_owner_hash")]
 
     def __str__(self) -> str:
         return f"{self.tool} {self.archive_id}"
+
+
+class ArchivedChunk(models.Model):
+    """A part of an archived content: one row holds so much that every database takes it."""
+
+    content = models.ForeignKey(ArchivedContent, models.CASCADE, related_name="chunks")
+    position = models.PositiveIntegerField(_("position"))
+    text = models.TextField(_("text"))
+
+    class Meta:
+        verbose_name = _("archived chunk")
+        verbose_name_plural = _("archived chunks")
+        constraints = [
+            models.UniqueConstraint(fields=["content", "position"], name="drf_mcp_chunk_position")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.content_id} {self.position}"  # type: ignore[attr-defined]

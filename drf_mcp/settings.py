@@ -154,12 +154,13 @@ SETTINGS: dict[str, Setting] = {
     "DIGESTER_CLASS": Setting(
         "drf_mcp.truncation.ExtractiveDigester", Class("drf_mcp.truncation.Digester", none=True)
     ),
-    # Where content waits that a result had no room for. Several processes need a cache
-    # that they share, or drf_mcp.archive.DatabaseArchive. None: nothing is kept.
+    # Where content waits that a result had no room for: a drf_mcp.archive.Archive. By default
+    # tables of the database, made by `manage.py migrate`. None: nothing is kept.
     "ARCHIVE_CLASS": Setting(
-        "drf_mcp.archive.CacheArchive", Class("drf_mcp.archive.Archive", none=True)
+        "drf_mcp.archive.DatabaseArchive", Class("drf_mcp.archive.Archive", none=True)
     ),
-    # The alias in CACHES that CacheArchive uses.
+    # The alias in CACHES that drf_mcp.archive.CacheArchive uses: a cache of its own that all
+    # processes share, not that of throttles and sessions.
     "ARCHIVE_CACHE": Setting("default", CacheAlias()),
     # Seconds for which archived content can be retrieved.
     "ARCHIVE_TTL": Setting(3600, Number()),

@@ -9,8 +9,8 @@ from drf_mcp.archive.stores import (
     CallArchive,
     DatabaseArchive,
     Entry,
+    Kept,
     can_archive,
-    owner_of,
 )
 
 __all__ = [
@@ -20,6 +20,6 @@ __all__ = [
     "CallArchive",
     "DatabaseArchive",
     "Entry",
+    "Kept",
     "can_archive",
-    "owner_of",
 ]

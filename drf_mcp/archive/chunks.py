@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from drf_mcp.archive.search import Passage
+
 # What an envelope says beside the data.
 ENVELOPE_ROOM = 1500
 
@@ -58,6 +60,37 @@ def items_slice(
         "total_count": len(items),
         "items": part,
     }
+
+
+def passages_slice(
+    passages: Sequence[Passage], offset: int, limit: int, room: int
+) -> dict[str, Any]:
+    """Return a slice of passages, the best first."""
+    part: list[dict[str, Any]] = []
+    for passage in passages[offset : offset + limit]:
+        found = passage_item(passage, room)
+        room -= length(found) + 2
+        if room < 0 and part:
+            break
+        part.append(found)
+    end = offset + len(part)
+    return {
+        "offset": offset,
+        "next_offset": end if part and end < len(passages) else None,
+        "total_count": len(passages),
+        "passages": part,
+    }
+
+
+def passage_item(passage: Passage, room: int) -> dict[str, Any]:
+    """Return a passage with its locator: the item, and where in the item's text it starts."""
+    item = names_of(passage.item, room)
+    if passage.is_whole and length({**item, "value": passage.item["value"]}) <= room:
+        return {**item, "value": passage.item["value"]}
+    text = passage.text[passage.start : passage.end]
+    while len(text) > 1 and length(text) > room // 2:
+        text = text[: len(text) // 2]
+    return {**item, "offset": passage.start, "total_chars": len(passage.text), "text": text}
 
 
 def fitting(items: Sequence[Mapping[str, Any]], room: int) -> Iterator[Mapping[str, Any]]:

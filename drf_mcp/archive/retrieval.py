@@ -22,11 +22,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
-from drf_mcp.archive import Entry, can_archive, owner_of
-from drf_mcp.archive.chunks import items_slice, length, slice_room, text_slice
-from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.archive import Entry, can_archive
+from drf_mcp.archive.chunks import items_slice, length, passages_slice, slice_room, text_slice
+from drf_mcp.archive.search import PassageSearch
+from drf_mcp.dispatch.earlier_call import Items
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
+from drf_mcp.interaction.call_context import call_context
+from drf_mcp.json_text import encode_plain
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.options import mcp_tool
 from drf_mcp.tools.registry import registry
@@ -38,15 +41,17 @@ logger = logging.getLogger("drf_mcp")
 MOST_IDS = 500
 
 GONE = (
-    "There is no such content for you: it has expired, or the id is not exactly the one in "
-    "content_archive_hashes. Call the tool that gave it again, asking for less."
+    "There is no such content for you: it has expired, has made room for newer results of yours, "
+    "or the id is not exactly the one in content_archive_hashes. Call the tool that gave it again, "
+    "asking for less."
 )
 DESCRIPTION = """\
 Fetch what a result had no room for. A shortened result names an archive_id in
-content_archive_hashes and what is missing in dropped_content_ids. Without ids the items come
-in order, each with its JSON pointer into the whole answer; one long text, or one item too
-long for a slice, comes as text in slices of characters. Go on at next_offset until it is
-null. Content is kept for a limited time."""
+content_archive_hashes and what is missing in dropped_content_ids. With query the passages that
+answer it come, best first, each with the id and offset to read on from. Without query and ids
+the items come in order, each with its JSON pointer into the whole answer; one long text, or one
+item too long for a slice, comes as text in slices of characters. Go on at next_offset until it
+is null. Content is kept for a limited time."""
 
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "archive_id": {
@@ -58,6 +63,10 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
         "description": "A value in content_archive_hashes: instead of archive_id for a "
         "signed-in caller, beside it to be sure of the content.",
     },
+    "query": {
+        "type": "string",
+        "description": "Words to look for, instead of reading all of it.",
+    },
     "ids": {
         "type": "array",
         "items": {"type": "string"},
@@ -67,12 +76,14 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     "offset": {
         "type": "integer",
         "minimum": 0,
-        "description": "Where the slice starts: an item, or a character of one long text.",
+        "description": "Where the slice starts: an item, a passage, or a character of one long "
+        "text.",
     },
     "limit": {
         "type": "integer",
         "minimum": 1,
-        "description": "The most items, or characters, of the slice; as many as fit by default.",
+        "description": "The most items, passages or characters of the slice; as many as fit by "
+        "default.",
     },
     "canonical": {
         "type": "boolean",
@@ -103,6 +114,7 @@ class Arguments(serializers.Serializer[Any]):
 
     archive_id = serializers.CharField(required=False)
     content_hash = serializers.CharField(required=False)
+    query = serializers.CharField(required=False, max_length=1000)
     ids = serializers.ListField(child=ItemId(), required=False)
     offset = serializers.IntegerField(min_value=0, default=0)
     limit = serializers.IntegerField(min_value=1, default=None)
@@ -179,8 +191,8 @@ class ContentRetrieveView(GenericAPIView[Any]):
         arguments = Arguments(data=request.query_params)
         arguments.is_valid(raise_exception=True)
         self.arguments: dict[str, Any] = arguments.validated_data
-        entry = self.entry(request)
-        items: Any = entry.items
+        entry = self.get_entry(request)
+        items: Any = self.get_readable_items(entry)
         items = self.filter_queryset(items)
         facts = {
             "archive_id": entry.archive_id,
@@ -189,50 +201,69 @@ class ContentRetrieveView(GenericAPIView[Any]):
         }
         return Response({**facts, **self.slice(items)})
 
-    def entry(self, request: Request) -> Entry:
+    def get_entry(self, request: Request) -> Entry:
         """Return the content that is asked for.
 
         Raises:
-            NotFound: if there is none, it is somebody else's, or the tool that gave it is
-                not for the caller any longer.
+            NotFound: if there is none, or it is somebody else's.
             ArchiveUnavailable: if the archive fails.
         """
         archive_class = mcp_settings.ARCHIVE_CLASS
         archive_id, digest = self.arguments.get("archive_id"), self.arguments.get("content_hash")
-        owner = owner_of(request.user)
         if archive_class is None:
             raise NotFound(GONE)
 
-        def found() -> Entry | None:
+        def fetch() -> Entry | None:
             archive = archive_class()
-            kept = archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
-            return kept  # type: ignore[no-any-return]
+            owner = archive.get_owner(request.user, self.caller.request)
+            entry: Entry | None = (
+                archive.fetch(archive_id, owner) if archive_id else archive.find(digest, owner)
+            )
+            # Content is read from the archive here, where a failure of the archive is contained.
+            return entry if entry is None or entry.items else None
 
-        entry = contain(found, unavailable)
-        if entry is None or (digest and digest != entry.content_hash) or not self.allows(entry):
+        entry = contain(fetch, raise_unavailable)
+        if entry is None or (digest and digest != entry.content_hash):
             raise NotFound(GONE)
         return entry
 
-    def allows(self, entry: Entry) -> bool:
-        """Return whether the caller may still make the call that gave the content."""
+    def get_readable_items(self, entry: Entry) -> Items:
+        """Return the items that the caller may still have from the tool that gave them.
+
+        Raises:
+            NotFound: if there are none, in the words of what never existed.
+        """
         caller = self.caller
         served = getattr(caller.view, "registry", registry)
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
-        if tool is None:
-            return False
-        return Visibility(caller).admits_again(tool, entry.kwargs, entry.query_string)
+        items: Items = []
+        if tool is not None:
+            visibility = Visibility(caller)
+            items = visibility.get_readable_items(
+                tool, entry.kwargs, entry.query_string, entry.items
+            )
+        if not items:
+            raise NotFound(GONE)
+        return [{name: item[name] for name in ("id", "pointer", "value")} for item in items]
 
     def slice(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return a slice of the items, or of the one item that is a text or too long."""
         offset, limit = self.arguments["offset"], self.arguments["limit"]
         room = slice_room(mcp_settings.MAX_RESULT_CHARS)
+        if query := self.arguments.get("query"):
+            passages = PassageSearch(query).find(items)
+            if not passages:
+                call_context(self.request).suggest(
+                    "No item has a word of the query. Try other words, or read on without query."
+                )
+            return passages_slice(passages, offset, limit or len(passages), room)
         if len(items) == 1:
             value = items[0]["value"]
             if isinstance(value, str):
                 text = canonical_form(value) if self.arguments["canonical"] else value
                 return text_slice(items[0], "text", text, offset, limit or len(text), room)
             if length(items[0]) > room:
-                text = encode_data(value)
+                text = encode_plain(value)
                 return text_slice(items[0], "json", text, offset, limit or len(text), room)
         return items_slice(items, offset, limit or len(items), room)
 
@@ -251,7 +282,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
         return [authenticator() for authenticator in self.caller.authentication_classes]
 
 
-def unavailable(exc: Exception) -> NoReturn:
+def raise_unavailable(exc: Exception) -> NoReturn:
     """Log why the archive cannot be read, and raise what the caller is told."""
     logger.warning("The archive could not be read", exc_info=exc)
     raise ArchiveUnavailable from None

@@ -1,7 +1,7 @@
 """Where content waits that a result had no room for.
 
-An entry is written once, under a random id that only the result's reader learns, and
-is gone after ARCHIVE_TTL seconds. Any process of the project can read it.
+An entry is kept under a random id that only the reader of the result learns, and is gone after
+ARCHIVE_TTL seconds.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ import logging
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
+from django.db import router, transaction
+from django.db.models import Count, Sum
 from django.utils import timezone
 
 from drf_mcp.exceptions import contain
@@ -31,6 +33,9 @@ logger = logging.getLogger("drf_mcp")
 
 ARCHIVE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+LONGEST_OWNER = 255
+# SQLite takes 999 parameters in one query where it is old.
+MOST_PARAMETERS = 500
 
 
 class ArchiveUnavailable(Exception):
@@ -42,13 +47,8 @@ def can_archive() -> bool:
     return mcp_settings.ARCHIVE_CLASS is not None and mcp_settings.MAX_RESULT_CHARS is not None
 
 
-def owner_of(user: Any) -> str:
-    """Return the owner that a user is to the archive: its class and its primary key.
-
-    Returns:
-        "" for an anonymous user, and for one whom nothing tells from others: what is made
-        for them is found by its unguessable id alone.
-    """
+def get_user_key(user: Any) -> str:
+    """Return what tells a user from all others: its class and its primary key, "" for nobody."""
     if user is None or not user.is_authenticated:
         return ""
     key = getattr(user, "pk", None)
@@ -57,6 +57,14 @@ def owner_of(user: Any) -> str:
     kind = user.__class__
     label = model.concrete_model._meta.label if model else f"{kind.__module__}.{kind.__qualname__}"
     return "" if key is None else f"{label}:{key}"
+
+
+def get_tenant_key(request: Any) -> str:
+    """Return the tenant that middleware put on a request, "" if none did."""
+    tenant = getattr(request, "tenant", None)
+    if tenant is None:
+        return ""
+    return str(getattr(tenant, "pk", None) or getattr(tenant, "schema_name", tenant))
 
 
 def new_archive_id() -> str:
@@ -69,15 +77,15 @@ class Entry:
     """What one result had no room for.
 
     Attributes:
-        archive_id: the id under which it is kept.
-        owner: whom it was made for, see `owner_of`.
-        tool: the name of the tool that gave it.
-        content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``, the members of
-            each value in their own order. ASCII, so that every database takes it.
+        archive_id: the id under which the content is kept.
+        owner: whom the content was made for, see `Archive.get_owner`; "" for nobody known.
+        tool: the name of the tool that was called.
+        content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``. ASCII, so that every
+            database takes it.
         content_hash: the hash of the items, see `drf_mcp.json_text.content_hash`.
-        created: when it was made.
-        kwargs: the path's kwargs of the call that gave it.
-        query_string: its encoded query.
+        created: when the entry was made.
+        kwargs: the path's kwargs of the call.
+        query_string: the encoded query of the call.
     """
 
     archive_id: str
@@ -97,7 +105,7 @@ class Entry:
 
         Args:
             archive_id: a new id.
-            owner: whom it is for.
+            owner: whom the content is for.
             tool: the name of the tool.
             items: what is to be kept.
             call: ``kwargs`` and ``query_string`` of the call.
@@ -109,19 +117,24 @@ class Entry:
     @cached_property
     def items(self) -> list[dict[str, Any]]:
         """The items, each with its id, its JSON pointer into the whole answer, its value."""
-        return parsed(self.content)
+        return parse_items(self.content)
 
     def is_for(self, owner: str) -> bool:
-        """Return whether somebody who knows the archive id may read it."""
+        """Return whether somebody who knows the archive id may read the entry."""
         return self.owner in ("", owner)
+
+    def is_equal(self, other: Entry) -> bool:
+        """Return whether another entry holds the same content of the same call."""
+        return all(getattr(self, name) == getattr(other, name) for name in SAME)
 
 
 KEPT = {member.name for member in fields(Entry)} - {"archive_id"}
+SAME = ("owner", "tool", "content_hash", "kwargs", "query_string")
 
 
+# Slices of one content are fetched one after the other.
 @functools.lru_cache(maxsize=2)
-def parsed(content: str) -> list[dict[str, Any]]:
-    """Return the items in a content; that of the last ones is kept, as slices follow each other."""
+def parse_items(content: str) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = json.loads(content)
     return items
 
@@ -130,13 +143,39 @@ class Archive:
     """Keeps entries. A subclass gives `store`, `read` and `latest`.
 
     An instance is made for each use and keeps nothing itself.
+
+    Attributes:
+        is_durable: True if every process of the project reads what one has stored, and nothing
+            goes before ARCHIVE_TTL seconds have passed or the owner has stored too much. Only
+            then is a time named to the caller.
     """
 
-    def store(self, entry: Entry) -> None:
-        """Keep an entry for ARCHIVE_TTL seconds.
+    is_durable = False
+
+    def get_owner(self, user: Any, request: Any) -> str:
+        """Return whom content is for: the user, within the tenant of the request.
+
+        Args:
+            user: who is calling.
+            request: the request to the endpoint, whose ``tenant`` is that of middleware.
+
+        Returns:
+            At most 255 characters. "" for an anonymous user, whose content is found by its
+            unguessable id alone.
+        """
+        key = get_user_key(user)
+        tenant = get_tenant_key(request) if key else ""
+        owner = f"{tenant}/{key}" if tenant else key
+        return owner if len(owner) <= LONGEST_OWNER else hashlib.sha256(owner.encode()).hexdigest()
+
+    def store(self, entry: Entry) -> str:
+        """Keep an entry for ARCHIVE_TTL seconds and return the id under which it is kept.
+
+        Returns:
+            The entry's own id, or that of an equal entry, which is then kept as long.
 
         Raises:
-            ArchiveUnavailable: if it is not kept; whatever else it raises means the same.
+            ArchiveUnavailable: if the entry is not kept; any other exception means the same.
         """
         raise NotImplementedError(f"{type(self).__name__} must define store().")
 
@@ -168,8 +207,8 @@ class Archive:
 class CacheArchive(Archive):
     """Keeps entries in the cache ARCHIVE_CACHE.
 
-    Several processes need a cache that they share, such as Redis; a cache may drop an
-    entry before its time.
+    For a cache of its own that all processes share, such as a Redis database: a cache that is
+    full drops entries, those of throttles and sessions too if it holds them.
     """
 
     @property
@@ -177,21 +216,25 @@ class CacheArchive(Archive):
         """The cache."""
         return caches[mcp_settings.ARCHIVE_CACHE]
 
-    def store(self, entry: Entry) -> None:
+    def store(self, entry: Entry) -> str:
         """Keep an entry; a cache that drops it at once, as for its size, is unavailable."""
+        same = self.find(entry.content_hash, entry.owner)
+        if same is not None and same.is_equal(entry):
+            entry = replace(entry, archive_id=same.archive_id)
         key = self.key(entry.archive_id)
-        members = {name: value for name, value in vars(entry).items() if name in KEPT}
-        self.cache.set(key, members, mcp_settings.ARCHIVE_TTL)
+        stored = {name: value for name, value in vars(entry).items() if name in KEPT}
+        self.cache.set(key, stored, mcp_settings.ARCHIVE_TTL)
         if not self.cache.has_key(key):
             raise ArchiveUnavailable("The cache did not keep the entry.")
         if entry.owner:
             hash_key = self.hash_key(entry.owner, entry.content_hash)
             self.cache.set(hash_key, entry.archive_id, mcp_settings.ARCHIVE_TTL)
+        return entry.archive_id
 
     def read(self, archive_id: str) -> Entry | None:
         """Return the entry of that id."""
-        members = self.cache.get(self.key(archive_id))
-        return None if members is None else Entry(archive_id, **members)
+        stored = self.cache.get(self.key(archive_id))
+        return None if stored is None else Entry(archive_id, **stored)
 
     def latest(self, owner: str, content_hash: str) -> str | None:
         """Return the id of an owner's newest entry with that hash."""
@@ -208,38 +251,109 @@ class CacheArchive(Archive):
 
 
 class DatabaseArchive(Archive):
-    """Keeps entries in a table, `drf_mcp.models.ArchivedContent`.
+    """Keeps entries in tables, `drf_mcp.models.ArchivedContent` and its chunks.
 
-    ``manage.py mcp_expire`` deletes what has expired.
+    Each entry that is stored takes some expired ones away; ``manage.py mcp_expire`` deletes all
+    that have expired. A subclass may set the attributes.
+
+    Attributes:
+        max_entries: how many entries an owner may have; the oldest go first.
+        max_size: how many characters the entries of an owner may have together.
+        chunk_size: the most characters in one row of the database.
+        sweep: how many expired entries go with each one that is stored.
     """
+
+    is_durable = True
+    max_entries = 1_000
+    max_size = 100_000_000
+    chunk_size = 500_000
+    sweep = 20
+
+    @property
+    def model(self) -> Any:
+        # Settings name this class before Django's models are loaded.
+        from drf_mcp.models import ArchivedContent
+
+        return ArchivedContent
+
+    @property
+    def table(self) -> Any:
+        """All entries, read where they are written: a replica may lag behind."""
+        return self.model._default_manager.using(router.db_for_write(self.model))
 
     @property
     def rows(self) -> Any:
         """The entries that have not expired."""
         return self.table.filter(expires__gt=timezone.now())
 
-    @property
-    def table(self) -> Any:
-        """All entries."""
-        # Imported here: settings name this class before Django's models are loaded.
-        from drf_mcp.models import ArchivedContent
+    def store(self, entry: Entry) -> str:
+        """Keep an entry, in chunks; the oldest of an owner who has stored too much go."""
+        with transaction.atomic(using=self.table.db):
+            expires = entry.created + timedelta(seconds=mcp_settings.ARCHIVE_TTL)
+            if same := self.find_equal(entry):
+                self.rows.filter(pk=same).update(created=entry.created, expires=expires)
+                return same
+            self.delete(self.table.filter(expires__lte=entry.created)[: self.sweep])
+            self.make_room(entry)
+            stored = {name: getattr(entry, name) for name in KEPT - {"content"}}
+            row = self.table.create(
+                archive_id=entry.archive_id, **stored, size=len(entry.content), expires=expires
+            )
+            chunks = row.chunks.model
+            texts = range(0, len(entry.content), self.chunk_size)
+            chunks._default_manager.using(self.table.db).bulk_create(
+                (
+                    chunks(
+                        content=row,
+                        position=number,
+                        text=entry.content[start : start + self.chunk_size],
+                    )
+                    for number, start in enumerate(texts)
+                ),
+                # A statement holds no more than a few megabytes.
+                batch_size=4,
+            )
+        return entry.archive_id
 
-        return ArchivedContent._default_manager
+    def find_equal(self, entry: Entry) -> str | None:
+        """Return the id of an owner's entry with the same content of the same call."""
+        if not entry.owner:
+            return None
+        members = {name: getattr(entry, name) for name in SAME if name != "kwargs"}
+        rows = self.rows.filter(**members).values_list("pk", "kwargs")
+        # Not every database compares JSON.
+        return next((key for key, kwargs in rows if kwargs == entry.kwargs), None)
 
-    def store(self, entry: Entry) -> None:
-        """Keep an entry."""
-        self.table.create(
-            archive_id=entry.archive_id,
-            **{name: getattr(entry, name) for name in KEPT},
-            expires=entry.created + timedelta(seconds=mcp_settings.ARCHIVE_TTL),
-        )
+    def make_room(self, entry: Entry) -> None:
+        """Delete the oldest entries of an owner until another one is within the limits.
+
+        Raises:
+            ArchiveUnavailable: if the entry alone is too large, or if the callers whom nothing
+                tells apart have stored too much: none of them may displace another's content.
+        """
+        kept = self.rows.filter(owner=entry.owner)
+        usage = kept.aggregate(count=Count("pk"), size=Sum("size"))
+        count, size = usage["count"] + 1, (usage["size"] or 0) + len(entry.content)
+        if count <= self.max_entries and size <= self.max_size:
+            return
+        if not entry.owner or len(entry.content) > self.max_size:
+            raise ArchiveUnavailable("The archive has no room for the entry.")
+        oldest = []
+        for archive_id, length in kept.order_by("created").values_list("pk", "size"):
+            if count <= self.max_entries and size <= self.max_size:
+                break
+            oldest.append(archive_id)
+            count, size = count - 1, size - length
+        self.delete(self.table.filter(pk__in=oldest))
 
     def read(self, archive_id: str) -> Entry | None:
         """Return the entry of that id."""
         row = self.rows.filter(pk=archive_id).first()
         if row is None:
             return None
-        return Entry(row.pk, **{name: getattr(row, name) for name in KEPT})
+        texts = row.chunks.order_by("position").values_list("text", flat=True)
+        stored = {name: getattr(row, name) for name in KEPT - {"content"}}
+        return Entry(row.pk, content="".join(texts), **stored)
 
     def latest(self, owner: str, content_hash: str) -> str | None:
         """Return the id of an owner's newest entry with that hash."""
@@ -249,34 +363,55 @@ class DatabaseArchive(Archive):
 
     def expire(self) -> int:
         """Delete what has expired."""
-        deleted, _ = self.table.filter(expires__lte=timezone.now()).delete()
-        return int(deleted)
+        return self.delete(self.table.filter(expires__lte=timezone.now()))
+
+    def delete(self, rows: Any) -> int:
+        """Delete entries and return how many."""
+        # Databases differ in whether a subquery of DELETE may have a limit.
+        keys = list(rows.values_list("pk", flat=True))
+        for start in range(0, len(keys), MOST_PARAMETERS):
+            self.table.filter(pk__in=keys[start : start + MOST_PARAMETERS]).delete()
+        return len(keys)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where the content of one result is kept.
+
+    Attributes:
+        archive_id: the id to fetch the content by.
+        content_hash: the hash of its items.
+    """
+
+    archive_id: str
+    content_hash: str
 
 
 class CallArchive:
     """The archive for one call's result.
 
     Args:
-        owner: who may fetch it, see `owner_of`.
+        owner: who may fetch the content, see `Archive.get_owner`.
     """
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
 
-    def new_archive_id(self) -> str:
-        """Return an id that nobody can guess, always of the same length."""
-        return new_archive_id()
+    @property
+    def is_durable(self) -> bool:
+        """Whether the content is certain to be there for ARCHIVE_TTL seconds."""
+        return bool(getattr(mcp_settings.ARCHIVE_CLASS, "is_durable", False))
 
-    def keep(self, archive_id: str, outcome: Outcome, items: list[dict[str, Any]]) -> str:
-        """Store what an outcome leaves out and return its hash, "" if it was not stored."""
-        entry = Entry.of(archive_id, self.owner, outcome.tool, items, **outcome.call)
+    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Kept | None:
+        """Store what an outcome leaves out; None if the content was not stored."""
+        entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, **outcome.call)
 
-        def store() -> str:
-            mcp_settings.ARCHIVE_CLASS().store(entry)
-            return entry.content_hash
+        def store() -> Kept | None:
+            archive_id = mcp_settings.ARCHIVE_CLASS().store(entry)
+            return Kept(archive_id, entry.content_hash)
 
-        def failed(exc: Exception) -> str:
+        def failed(exc: Exception) -> Kept | None:
             logger.warning("The archive did not keep what a result left out", exc_info=exc)
-            return ""
+            return None
 
         return contain(store, failed)

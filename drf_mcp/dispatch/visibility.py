@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponse
-from django.http.response import HttpResponseBase
-from django.urls import ResolverMatch
+from django.http import Http404
 from rest_framework.exceptions import APIException
-from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, find_view_classes, is_bare
-from drf_mcp.dispatch.dispatcher import as_http_would, is_asynchronous
-from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
+from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, find_view_classes
+from drf_mcp.dispatch.earlier_call import EarlierCall, Items
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
-from drf_mcp.introspection.source.overrides import is_drf_code
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
@@ -35,108 +30,6 @@ steps = attrgetter(
     "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
 )
 REFUSALS = (APIException, PermissionDenied, Http404)
-
-
-class EarlierCall:
-    """A call that was made before, asked about again on behalf of a caller.
-
-    Args:
-        visibility: asks for the caller.
-        tool: the tool that was called.
-        match: the match of the path.
-        path: the path of that call.
-        query_string: its encoded query.
-    """
-
-    def __init__(
-        self,
-        visibility: Visibility,
-        tool: Tool,
-        match: ResolverMatch,
-        path: str,
-        query_string: str,
-    ) -> None:
-        self.visibility = visibility
-        self.tool = tool
-        self.match = match
-        self.path = path
-        self.query_string = query_string
-
-    def is_admitted(self) -> bool:
-        """Return whether the caller may still have what the call gave.
-
-        Raises:
-            Exception: whatever the view refuses or fails with.
-        """
-        if self.can_be_run_again():
-            return self.run_again().status_code < 300
-        view = self.view()
-        view.request = self.visibility.request(self.tool, view, self.path, self.query_string)
-        return self.respond(view.request._request, partial(self.ask_view, view)).status_code < 300
-
-    def ask_view(self, view: Any, request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Ask what stands before the view's handler, and for the object that the path names."""
-        view.initial(view.request, *args, **kwargs)
-        if self.names_an_object(view):
-            view.get_object()
-        return HttpResponse(status=204)
-
-    def respond(
-        self, request: ToolRequest, callback: Callable[..., HttpResponseBase]
-    ) -> HttpResponseBase:
-        """Return what a callback answers, within CALL_MIDDLEWARE."""
-        middleware = call_handler()
-        if middleware is None:
-            request.resolver_match = self.match
-            return callback(request, *self.match.args, **self.match.kwargs)
-        with thread_state_kept():
-            passage = Passage(request, self.match, callback)
-            response = middleware.answer(passage)
-        if passage.raised is not None and response is passage.substitute:
-            raise passage.raised
-        return response
-
-    def can_be_run_again(self) -> bool:
-        """Return whether the answer itself has to be asked for, and asking changes nothing.
-
-        REST framework's own handlers refuse nothing that `initial()` and `get_object()` do
-        not; a handler of the project may check whatever it likes.
-        """
-        endpoint = self.tool.endpoint
-        if endpoint.method not in SAFE_METHODS:
-            return False
-        handlers = {endpoint.action or endpoint.method.lower()}
-        if issubclass(endpoint.view_class, GenericAPIView) and endpoint.action is None:
-            handlers |= {"list", "retrieve"} & set(dir(endpoint.view_class))
-        return not is_drf_code(endpoint.view_class, *handlers)
-
-    def run_again(self) -> HttpResponseBase:
-        """Return the view's response to the same request."""
-        view, request = self.view(), self.visibility.inner(self.tool, self.path, self.query_string)
-        callback = self.match.func
-        if is_asynchronous(callback) or not is_bare(callback):
-            return self.respond(request, as_http_would(callback))
-        for method, action in getattr(view, "action_map", {}).items():
-            setattr(view, method, getattr(view, action))
-        return self.respond(request, as_http_would(view.dispatch))
-
-    def view(self) -> Any:
-        """Return the view, set up for the path of the call, that counts no call."""
-        view: Any = self.tool.endpoint.view()
-        view.args, view.kwargs = self.match.args, self.match.kwargs
-        view.headers = view.default_response_headers
-        # Reading what a call has given already is no further call.
-        view.check_throttles = lambda request: None
-        return view
-
-    def names_an_object(self, view: Any) -> bool:
-        """Return whether the path names an object of the view's queryset."""
-        if not isinstance(view, GenericAPIView):
-            return False
-        has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
-            type(view), "get_queryset"
-        )
-        return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
 
 
 class Visibility:
@@ -185,26 +78,24 @@ class Visibility:
 
         return contain(ask, lambda exc: not turns_away(exc))
 
-    def admits_again(self, tool: Tool, kwargs: Mapping[str, Any], query_string: str) -> bool:
-        """Return whether a view would let the caller in with what an earlier call sent.
-
-        Asked is what stands before the view's handler, throttles aside, and then the object:
-        by `get_object()` where that is what the handler does, by the whole of a read where
-        only its answer can tell. What cannot be asked is refused, since nothing else is
-        going to ask.
+    def get_readable_items(
+        self, tool: Tool, kwargs: Mapping[str, Any], query_string: str, items: Items
+    ) -> Items:
+        """Return the items of an earlier call's answer that the caller may still read.
 
         Args:
             tool: the tool that was called.
             kwargs: the path's kwargs of that call.
             query_string: its encoded query.
+            items: parts of the answer, each with its ``pointer`` and ``value``.
         """
         route = tool.endpoint.route
         path = route.build(kwargs)
         match = None if path is None else route.match(path, kwargs, self.caller.request)
         if path is None or match is None:
-            return False
-        again = EarlierCall(self, tool, match, path, query_string)
-        return contain(again.is_admitted, partial(refused, tool))
+            return []
+        call = EarlierCall(self, tool, match, path, query_string)
+        return contain(partial(call.get_readable_items, items), partial(log_failure, tool))
 
     def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
         """Return a request for the tool's method by whom the view would take the caller for."""
@@ -224,11 +115,11 @@ class Visibility:
         return ToolRequest(self.caller, tool.endpoint.method, path, query_string)
 
 
-def refused(tool: Tool, exc: Exception) -> bool:
-    """Return that an exception lets nobody in; log one that is no refusal."""
+def log_failure(tool: Tool, exc: Exception) -> Items:
+    """Return no items; log an exception that is no refusal."""
     if not isinstance(exc, REFUSALS):
         logger.warning("The permissions of %s could not be asked again", tool.name, exc_info=exc)
-    return False
+    return []
 
 
 def turns_away(exc: Exception) -> bool:

@@ -11,13 +11,14 @@ from rest_framework.settings import api_settings
 
 from drf_mcp import envelopes
 from drf_mcp.access.authentication import Caller
-from drf_mcp.archive import CallArchive, can_archive, owner_of
+from drf_mcp.archive import CallArchive, can_archive
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data, unencodable
 from drf_mcp.dispatch.errors.remediation import UNWRITABLE
 from drf_mcp.envelopes import Envelope
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 from drf_mcp.truncation.budget import Budget
@@ -127,7 +128,8 @@ class ToolBudget(Budget):
         urlconf = getattr(self.caller.request, "urlconf", None)
         if RETRIEVAL_TOOL not in self.registry.tools(urlconf):
             return None
-        return CallArchive(owner_of(self.caller.authenticate().user))
+        user = self.caller.authenticate().user
+        return CallArchive(mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request))
 
     def get_search_arguments(self) -> tuple[str, ...]:
         """Return the names of the arguments with the caller's search terms, best first."""

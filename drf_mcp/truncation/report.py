@@ -9,7 +9,7 @@ from typing import Any
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.settings import mcp_settings
-from drf_mcp.truncation.identifiers import Names
+from drf_mcp.truncation.identifiers import Names, reference
 from drf_mcp.truncation.json_paths import Path, value_at
 from drf_mcp.truncation.metadata import Aside
 from drf_mcp.truncation.rows import Lost
@@ -160,14 +160,23 @@ class Reporter:
         What stood beside the answer has no place in it, so its pointer is None.
         """
         names = self.named(reduction)
-        inside = [
-            {"id": name, "pointer": JSONPointer.from_path(path), "value": value_at(self.tree, path)}
-            for path, name in zip(reduction.paths, names, strict=False)
-        ]
+        inside = [self.item(path, name) for path, name in zip(reduction.paths, names, strict=False)]
         beside = [
             {"id": aside.name, "pointer": None, "value": aside.left_out} for aside in self.asides
         ]
         return inside + beside
+
+    def item(self, path: Path, name: str) -> dict[str, Any]:
+        """Return what stands at a path, with what identifies the row that it is a part of."""
+        item = {
+            "id": name,
+            "pointer": JSONPointer.from_path(path),
+            "value": value_at(self.tree, path),
+        }
+        depth = next((depth for depth, key in enumerate(path, 1) if isinstance(key, int)), None)
+        if depth is not None and depth < len(path):
+            item["row"] = reference(value_at(self.tree, path[:depth]))
+        return item
 
 
 def steps(reduction: Reduction, total: int) -> Iterator[str]:

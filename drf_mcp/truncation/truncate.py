@@ -24,11 +24,12 @@ Write: TypeAlias = Callable[[Outcome], str]
 class Storage(Protocol):
     """Keeps what one call's result has no room for."""
 
-    def new_archive_id(self) -> str:
-        """Return an id that nobody can guess, always of the same length."""
+    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Any:
+        """Store what an outcome leaves out; None if it was not stored.
 
-    def keep(self, archive_id: str, outcome: Outcome, items: list[dict[str, Any]]) -> str:
-        """Store what an outcome leaves out and return its hash, "" if it was not stored."""
+        Returns:
+            The ``archive_id``, always as long as `SOME_ID`, and the ``content_hash``.
+        """
 
 
 LONG_TEXT = 1500
@@ -38,6 +39,8 @@ LONGEST_DIGEST = 16000
 
 # Stands for a hash that is not known yet: all are of this length.
 SOME_HASH = content_hash([])
+# Stands for an archive id.
+SOME_ID = "x" * 22
 
 
 @dataclass(frozen=True)
@@ -100,11 +103,11 @@ class Fitter:
         tree = json.loads(self.encode(outcome.data))
         if self.archive is None:
             return self.attempt(tree, outcome, write, None).outcome("")
-        archive_id = self.archive.new_archive_id()
-        attempt = self.attempt(tree, outcome, write, archive_id)
+        attempt = self.attempt(tree, outcome, write, SOME_ID)
         items = attempt.reporter.items(attempt.reduction)
-        if kept_hash := self.archive.keep(archive_id, outcome, items):
-            return attempt.outcome(kept_hash)
+        if kept := self.archive.keep(outcome, items):
+            attempt.reporter.archive_id = kept.archive_id
+            return attempt.outcome(kept.content_hash)
         return self.attempt(tree, outcome, write, None, UNAVAILABLE).outcome("")
 
     def attempt(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.core.checks import run_checks
+from django.db import connection
 
 from drf_mcp.archive import Archive, CacheArchive, Entry
 from drf_mcp.truncation import Condensed, Digester
@@ -56,7 +58,11 @@ def warned(settings, found):
             "default": {"BACKEND": f"{BACKENDS}.locmem.LocMemCache"},
             "shared": {"BACKEND": f"{BACKENDS}.{backend}", "LOCATION": "redis://localhost"},
         }
-        settings.DRF_MCP = {"ARCHIVE_CACHE": "shared", **mcp_settings}
+        settings.DRF_MCP = {
+            "ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive",
+            "ARCHIVE_CACHE": "shared",
+            **mcp_settings,
+        }
         return [warning.msg for warning in found("drf_mcp.W007", deploy=True)]
 
     return of
@@ -93,6 +99,62 @@ def test_a_shared_cache_is_in_order(warned, backend):
 )
 def test_the_cache_does_not_matter_where_nothing_is_archived_in_it(warned, mcp_settings):
     assert warned("locmem.LocMemCache", **mcp_settings) == []
+
+
+def test_the_cache_of_throttles_is_no_archive(settings, found):
+    settings.REST_FRAMEWORK = {
+        **settings.REST_FRAMEWORK,
+        "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
+    }
+    settings.DRF_MCP = {"ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive"}
+    (error,) = found("drf_mcp.E006")
+    assert "the cache 'default', which throttles need too" in error.msg
+
+
+@pytest.mark.parametrize("engine", ["cache", "cached_db"])
+def test_the_cache_of_sessions_is_no_archive(settings, found, engine):
+    settings.SESSION_ENGINE = f"django.contrib.sessions.backends.{engine}"
+    settings.SESSION_CACHE_ALIAS = "shared"
+    settings.CACHES = {
+        name: {"BACKEND": f"{BACKENDS}.locmem.LocMemCache"} for name in ("default", "shared")
+    }
+    settings.DRF_MCP = {
+        "ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive",
+        "ARCHIVE_CACHE": "shared",
+    }
+    (error,) = found("drf_mcp.E006")
+    assert "the cache 'shared', which sessions need too" in error.msg
+
+
+@pytest.mark.parametrize("archive", ["drf_mcp.archive.DatabaseArchive", None])
+def test_an_archive_that_is_no_cache_shares_none(settings, found, archive):
+    settings.SESSION_ENGINE = "django.contrib.sessions.backends.cache"
+    settings.DRF_MCP = {"ARCHIVE_CLASS": archive}
+    assert found("drf_mcp.E006") == []
+
+
+@pytest.mark.django_db
+def test_missing_tables_of_the_archive_are_found(settings):
+    settings.DRF_MCP = {}
+    assert database_findings() == []
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE drf_mcp_archivedchunk RENAME TO elsewhere")
+    assert [warning.id for warning in database_findings()] == ["drf_mcp.W015"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("archive", ["drf_mcp.archive.CacheArchive", None])
+def test_tables_do_not_matter_to_another_archive(settings, archive):
+    settings.DRF_MCP = {"ARCHIVE_CLASS": archive}
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE drf_mcp_archivedchunk RENAME TO elsewhere")
+    assert database_findings() == []
+
+
+def database_findings() -> list:
+    """Return what ``check --database default --tag database`` says of this package."""
+    messages = run_checks(tags=["database"], databases=["default"])
+    return [message for message in messages if message.id.startswith("drf_mcp")]
 
 
 def test_a_cache_of_one_process_is_no_trouble_while_developing(settings, found):

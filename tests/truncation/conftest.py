@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.db import connections
 from django.urls import path
 from rest_framework.filters import SearchFilter
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
+
+from tests.archive.conftest import archive_class  # noqa: F401
 
 BODY = "\n".join(
     f"Chapter {n}. The harbour of {n} ships, “quoted” — naïve\tcafé. A storm broke the mole."
@@ -108,27 +108,3 @@ def library(expose, monkeypatch) -> Callable[..., None]:
         )
 
     return serve
-
-
-@pytest.fixture(params=["CacheArchive", "DatabaseArchive"])
-def archive_class(request, settings, db) -> str:
-    """The two archives, by dotted path."""
-    name = f"drf_mcp.archive.{request.param}"
-    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": name}
-    return name
-
-
-@pytest.fixture
-def database_file(tmp_path, django_db_blocker) -> Iterator[dict[str, Any]]:
-    """The settings of a database in a file, which is the default one of every thread."""
-    usual, databases = connections["default"], connections.databases
-    members = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "shared.sqlite3")}
-    usually = databases["default"]
-    options = {"timeout": 20, "transaction_mode": "IMMEDIATE"}
-    with django_db_blocker.unblock():
-        databases["default"] = {**usually, **members, "OPTIONS": options}
-        connections["default"] = connections.create_connection("default")
-        call_command("migrate", "drf_mcp", verbosity=0)
-        yield members
-        connections["default"].close()
-        connections["default"], databases["default"] = usual, usually

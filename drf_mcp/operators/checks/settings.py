@@ -6,14 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import caches
 from django.core.cache.backends.dummy import DummyCache
 from django.core.cache.backends.locmem import LocMemCache
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import connections, router
 from django.utils.module_loading import import_string
+from rest_framework.settings import api_settings
 
-from drf_mcp.archive import Archive, CacheArchive, can_archive
+from drf_mcp.archive import Archive, CacheArchive, DatabaseArchive, can_archive
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import contain
+from drf_mcp.models import ArchivedChunk
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import mcp_settings
 from drf_mcp.truncation import Digester
@@ -79,6 +83,58 @@ def check_archive_cache(project: Project) -> Iterator[CheckMessage]:
                 "DRF_MCP['ARCHIVE_CLASS'] to 'drf_mcp.archive.DatabaseArchive'.",
                 id="drf_mcp.W007",
             )
+
+
+@register_check()
+def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
+    archive_class = mcp_settings.ARCHIVE_CLASS
+    if archive_class is None or not can_archive() or not issubclass(archive_class, CacheArchive):
+        return
+    alias = mcp_settings.ARCHIVE_CACHE
+    for user in dict.fromkeys(find_users_of_cache(project, alias)):
+        yield Error(
+            f"What results have no room for is archived in the cache {alias!r}, which {user} "
+            f"need too: when it is full, their entries are dropped.",
+            hint="Name a cache of its own in DRF_MCP['ARCHIVE_CACHE'], or leave "
+            "DRF_MCP['ARCHIVE_CLASS'] out: by default content is kept in the database.",
+            id="drf_mcp.E006",
+        )
+
+
+def find_users_of_cache(project: Project, alias: str) -> Iterator[str]:
+    if "cache" in settings.SESSION_ENGINE and alias == settings.SESSION_CACHE_ALIAS:
+        yield "sessions"
+    throttles = [*api_settings.DEFAULT_THROTTLE_CLASSES]
+    for tool in project.tools.values():
+        throttles += getattr(tool.endpoint.view_class, "throttle_classes", ())
+    for throttle in throttles:
+        # REST framework's throttles hold a proxy of the default cache, which equals the cache.
+        if caches[alias] == getattr(throttle, "cache", None):
+            yield "throttles"
+
+
+@register(Tags.database)
+def check_archive_tables(
+    app_configs: Any, databases: Sequence[str] | None = None, **kwargs: Any
+) -> Sequence[CheckMessage]:
+    project = Project()
+    if not project.is_readable or not can_archive():
+        return []
+    if not issubclass(mcp_settings.ARCHIVE_CLASS, DatabaseArchive):
+        return []
+    alias = router.db_for_write(ArchivedChunk)
+    if alias not in (databases or ()):
+        return []
+    if ArchivedChunk._meta.db_table in connections[alias].introspection.table_names():
+        return []
+    return [
+        Warning(
+            "The tables for what results have no room for are missing: long results are "
+            "shortened, and nothing can be fetched back.",
+            hint="Run manage.py migrate.",
+            id="drf_mcp.W015",
+        )
+    ]
 
 
 class EnvelopeInspection:

@@ -87,9 +87,24 @@ def test_an_anonymous_entry_is_not_found_by_its_hash(archive):
 
 
 def test_the_newest_entry_of_a_hash_is_found(archive):
-    stored()
-    newest = stored()
+    stored(tool="things_list")
+    newest = stored(tool="others_list")
     assert archive.find(newest.content_hash, "7").archive_id == newest.archive_id
+
+
+def test_equal_content_of_one_owner_is_kept_once(archive):
+    made, again = entry(), entry()
+    assert archive.store(made) == made.archive_id
+    assert archive.store(again) == made.archive_id
+    assert archive.read(again.archive_id) is None
+
+
+@pytest.mark.parametrize("members", [{"owner": "8"}, {"owner": ""}, {"tool": "others_list"}])
+def test_equal_content_of_another_owner_or_call_is_kept_by_itself(archive, members):
+    made, other = entry(), entry(**members)
+    archive.store(made)
+    assert archive.store(other) == other.archive_id
+    assert archive.read(other.archive_id).items == ITEMS
 
 
 @pytest.mark.parametrize("name", ["", "unknown", "a b", "x" * 300, "../../etc", "é", "a\nb"])
@@ -160,7 +175,11 @@ def test_a_cache_that_keeps_nothing_is_unavailable(settings):
 def test_the_cache_is_the_one_named(settings):
     backend = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = {name: {"BACKEND": backend, "LOCATION": name} for name in ("default", "big")}
-    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CACHE": "big"}
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive",
+        "ARCHIVE_CACHE": "big",
+    }
     made = stored()
     assert caches["big"].get(f"drf_mcp:archive:{made.archive_id}")
     assert not caches["default"].get(f"drf_mcp:archive:{made.archive_id}")
@@ -169,7 +188,7 @@ def test_the_cache_is_the_one_named(settings):
 @pytest.mark.django_db
 def test_the_command_deletes_what_has_expired(settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"}
-    old, new, out = stored(), stored(), StringIO()
+    old, new, out = stored(owner="7"), stored(owner="8"), StringIO()
     ArchivedContent.objects.filter(pk=old.archive_id).update(
         expires=timezone.now() - timedelta(seconds=1)
     )

@@ -32,7 +32,7 @@ def stored_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> 
         },
     }
     done = subprocess.run(
-        [sys.executable, "-m", "tests.truncation.stored_elsewhere"],
+        [sys.executable, "-m", "tests.archive.stored_elsewhere"],
         input=json.dumps(asked),
         capture_output=True,
         text=True,

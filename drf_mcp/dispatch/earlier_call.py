@@ -1,0 +1,248 @@
+"""What a caller may still read of the answer to an earlier call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeAlias
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+
+from drf_mcp.access.authentication import is_bare
+from drf_mcp.dispatch.dispatcher import as_http_would, is_asynchronous
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
+from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.dispatch.response import ViewResponse
+from drf_mcp.exceptions import contain
+from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.tools.tool import Tool
+
+Items: TypeAlias = Sequence[Mapping[str, Any]]
+"""Parts of an answer, each with its ``pointer``, its ``value`` and, inside a row, its ``row``."""
+# The names under which rows show their primary keys, as far as no serializer says.
+IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
+
+
+class Asker(Protocol):
+    """Makes requests on behalf of one caller."""
+
+    def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
+        """Return REST framework's request, by whom the view would take the caller for."""
+
+    def inner(self, tool: Tool, path: str, query_string: str) -> ToolRequest:
+        """Return Django's request."""
+
+
+class Row:
+    """The row of a list that an item is, or stands in.
+
+    Args:
+        item: a part of an answer.
+    """
+
+    def __init__(self, item: Mapping[str, Any]) -> None:
+        tokens = (item["pointer"] or "").split("/")[1:]
+        places = [index for index, token in enumerate(tokens) if token.isdecimal()]
+        self.item = item
+        # None where the item is in no list.
+        self.place: int | None = places[0] if places else None
+        self.list_path = [JSONPointer.unescape(token) for token in tokens[: self.place]]
+        self.is_whole = self.place == len(tokens) - 1
+        self.value = item["value"] if self.is_whole else item.get("row")
+
+    def get_key(self, names: Iterable[str]) -> str | None:
+        """Return the first of the members by these names as text, None if the row has none."""
+        if not isinstance(self.value, Mapping):
+            return None
+        return next((str(self.value[n]) for n in names if self.value.get(n) is not None), None)
+
+    def get_identity(self) -> str | None:
+        """Return what tells the row from others: its primary key, else the whole of it."""
+        key = self.get_key(IDENTIFIERS)
+        if key is not None or not self.is_whole:
+            return key
+        return json.dumps(self.value, sort_keys=True)
+
+
+class EarlierCall:
+    """A call that was made before, asked about again on behalf of a caller.
+
+    Args:
+        asker: makes requests on behalf of the caller.
+        tool: the tool that was called.
+        match: the match of the path.
+        path: the path of that call.
+        query_string: its encoded query.
+    """
+
+    def __init__(
+        self,
+        asker: Asker,
+        tool: Tool,
+        match: ResolverMatch,
+        path: str,
+        query_string: str,
+    ) -> None:
+        self.asker = asker
+        self.tool = tool
+        self.match = match
+        self.path = path
+        self.query_string = query_string
+        # Rows of a queryset that the view would still list, by the text of their keys.
+        self.key_names: tuple[str, ...] = ()
+        self.listed: set[str] | None = None
+
+    def get_readable_items(self, items: Items) -> Items:
+        """Return the items that the caller may still have.
+
+        Asked is what stands before the view's handler, throttles aside, and then what the answer
+        shows. An object is asked for by `get_object()`; rows by the view's filtered queryset;
+        where REST framework's own handler is not what answers, or shows no primary keys, a read
+        is run again. An unsafe call is not run again: its own caller may have the answer as long
+        as neither the tool nor its object is refused.
+
+        Raises:
+            Exception: whatever the view refuses or fails with.
+        """
+        rows = [row for row in map(Row, items) if row.place is not None]
+        if not self.is_handled_by_project():
+            view = self.get_view()
+            view.request = self.asker.request(self.tool, view, self.path, self.query_string)
+            respond = partial(self.ask_view, view, rows)
+            if self.respond(view.request._request, respond).status_code >= 300:
+                return []
+            if not rows or self.names_an_object(view) or not self.is_safe:
+                return items
+            if self.listed is not None:
+                return [item for item in items if self.is_listed(Row(item))]
+        answer = self.run_again()
+        if answer.status >= 300:
+            return []
+        return items if not rows else self.intersect(items, answer.data)
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether asking again changes nothing."""
+        return self.tool.endpoint.method in SAFE_METHODS
+
+    def is_listed(self, row: Row) -> bool:
+        """Return whether the view would still list a row; a part outside of lists is no row."""
+        return row.place is None or row.get_key(self.key_names) in (self.listed or ())
+
+    def intersect(self, items: Items, data: Any) -> Items:
+        """Return the items whose rows stand in a new answer too."""
+        tree = json.loads(encode_data(data))
+        present: dict[tuple[str, ...], set[str | None]] = {}
+
+        def is_present(row: Row) -> bool:
+            path = tuple(row.list_path)
+            if path not in present:
+                found = [{"pointer": "/0", "value": value} for value in get_rows(tree, path)]
+                present[path] = {Row(item).get_identity() for item in found}
+            return row.get_identity() in present[path] - {None}
+
+        return [item for item in items if (row := Row(item)).place is None or is_present(row)]
+
+    def ask_view(
+        self, view: Any, rows: Sequence[Row], request: ToolRequest, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Ask what stands before the view's handler, and for the object or rows it would show."""
+        view.initial(view.request, *args, **kwargs)
+        if self.names_an_object(view):
+            view.get_object()
+        elif rows and self.is_safe and isinstance(view, GenericAPIView):
+            # A queryset that cannot be filtered by keys leaves the rows to a second run.
+            self.listed = contain(partial(self.get_listed_keys, view, rows), lambda exc: None)
+        return HttpResponse(status=204)
+
+    def get_listed_keys(self, view: Any, rows: Sequence[Row]) -> set[str] | None:
+        """Return the keys of the rows that the view would still list; None if it cannot say."""
+        queryset = view.filter_queryset(view.get_queryset())
+        if not isinstance(queryset, QuerySet):
+            return None
+        sources = {"pk", queryset.model._meta.pk.name}
+        fields = view.get_serializer().fields.items()
+        self.key_names = tuple(name for name, field in fields if field.source in sources)
+        keys = {row.get_key(self.key_names) for row in rows}
+        if not self.key_names or None in keys:
+            return None
+        found = queryset.order_by().filter(pk__in=keys).values_list("pk", flat=True)
+        return {str(key) for key in found}
+
+    def respond(
+        self, request: ToolRequest, callback: Callable[..., HttpResponseBase]
+    ) -> HttpResponseBase:
+        """Return what a callback answers, within CALL_MIDDLEWARE."""
+        middleware = call_handler()
+        if middleware is None:
+            request.resolver_match = self.match
+            return callback(request, *self.match.args, **self.match.kwargs)
+        with thread_state_kept():
+            passage = Passage(request, self.match, callback)
+            response = middleware.answer(passage)
+        if passage.raised is not None and response is passage.substitute:
+            raise passage.raised
+        return response
+
+    def is_handled_by_project(self) -> bool:
+        """Return whether the answer itself has to be asked for, and asking changes nothing.
+
+        REST framework's own handlers refuse nothing that `initial()` and `get_object()` do
+        not; a handler of the project may check whatever it likes.
+        """
+        endpoint = self.tool.endpoint
+        if not self.is_safe:
+            return False
+        handlers = {endpoint.action or endpoint.method.lower()}
+        if issubclass(endpoint.view_class, GenericAPIView) and endpoint.action is None:
+            handlers |= {"list", "retrieve"} & set(dir(endpoint.view_class))
+        return not is_drf_code(endpoint.view_class, *handlers)
+
+    def run_again(self) -> ViewResponse:
+        """Return the view's response to the same request."""
+        view = self.get_view()
+        request = self.asker.inner(self.tool, self.path, self.query_string)
+        callback = self.match.func
+        if is_asynchronous(callback) or not is_bare(callback):
+            response = self.respond(request, as_http_would(callback))
+        else:
+            for method, action in getattr(view, "action_map", {}).items():
+                setattr(view, method, getattr(view, action))
+            response = self.respond(request, as_http_would(view.dispatch))
+        return ViewResponse.read(response, request, self.query_string)
+
+    def get_view(self) -> Any:
+        """Return the view, set up for the path of the call, that counts no call."""
+        view: Any = self.tool.endpoint.view()
+        view.args, view.kwargs = self.match.args, self.match.kwargs
+        view.headers = view.default_response_headers
+        # Reading what a call has given already is no further call.
+        view.check_throttles = lambda request: None
+        return view
+
+    def names_an_object(self, view: Any) -> bool:
+        """Return whether the path names an object of the view's queryset."""
+        if not isinstance(view, GenericAPIView):
+            return False
+        has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
+            type(view), "get_queryset"
+        )
+        return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
+
+
+def get_rows(tree: Any, path: Iterable[str]) -> list[Any]:
+    """Return the rows of the list at a path, or of an object with numbers for names."""
+    for name in path:
+        tree = tree.get(name) if isinstance(tree, Mapping) else None
+    if isinstance(tree, Mapping):
+        return list(tree.values())
+    return tree if isinstance(tree, list) else []

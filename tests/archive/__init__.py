@@ -1,0 +1,1 @@
+"""What results leave out, kept and brought back."""

@@ -1,0 +1,187 @@
+"""The tables of the archive: chunks, limits of each owner, what expires, what fails."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.urls import path
+from django.utils import timezone
+from rest_framework.response import Response
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.views import APIView
+
+from drf_mcp.archive import ArchiveUnavailable, DatabaseArchive, Entry
+from drf_mcp.archive.stores import new_archive_id
+from drf_mcp.models import ArchivedChunk, ArchivedContent
+
+pytestmark = pytest.mark.django_db
+
+
+class SmallArchive(DatabaseArchive):
+    """Keeps little of each owner, in short chunks."""
+
+    max_entries = 3
+    max_size = 2_000
+    chunk_size = 100
+    sweep = 2
+
+
+def make_entry(value: object, owner: str = "7") -> Entry:
+    """Return an entry of one item that is not stored."""
+    item = {"id": "1", "pointer": "/0", "value": value}
+    return Entry.of(new_archive_id(), owner, "things_list", [item])
+
+
+def store(value: object, owner: str = "7", archive: type[DatabaseArchive] = SmallArchive) -> str:
+    """Store one item and return its archive id."""
+    return archive().store(make_entry(value, owner))
+
+
+def kept() -> set[str]:
+    """Return the ids of what is kept."""
+    return set(ArchivedContent.objects.values_list("pk", flat=True))
+
+
+@pytest.mark.parametrize("length", [0, 50, 99, 100, 101, 1_000])
+def test_content_comes_back_from_chunks_that_are_no_longer_than_said(length):
+    value = "é" * (length // 6) + "x" * (length % 6)
+    archive_id = store(value)
+    assert SmallArchive().read(archive_id).items[0]["value"] == value
+    assert max(len(chunk.text) for chunk in ArchivedChunk.objects.all()) <= 100
+
+
+def test_no_row_holds_more_than_half_a_million_characters():
+    store("x" * 5_000_000, archive=DatabaseArchive)
+    texts = ArchivedChunk.objects.values_list("text", flat=True)
+    assert max(map(len, texts)) == 500_000
+    assert len(texts) == 11
+
+
+def test_the_oldest_of_an_owner_who_has_too_many_go():
+    ids = [store(number) for number in range(5)]
+    assert kept() == set(ids[2:])
+
+
+def test_the_oldest_of_an_owner_who_has_too_much_go():
+    first = store("a" * 900)
+    second = store("b" * 900)
+    third = store("c" * 900)
+    assert kept() == {second, third} - {first}
+
+
+def test_what_others_keep_is_not_displaced():
+    other = store("theirs", owner="8")
+    for number in range(9):
+        store(number)
+    assert other in kept()
+
+
+def test_an_entry_that_alone_is_too_much_is_not_kept_and_displaces_nothing():
+    first = store("small")
+    with pytest.raises(ArchiveUnavailable):
+        store("x" * 3_000)
+    assert kept() == {first}
+
+
+def test_callers_whom_nothing_tells_apart_displace_nothing_of_each_other():
+    ids = {store(number, owner="") for number in range(3)}
+    with pytest.raises(ArchiveUnavailable):
+        store("one more", owner="")
+    assert kept() == ids
+
+
+def test_storing_takes_some_of_the_expired_away():
+    expired = [store(number, owner=str(number)) for number in range(3)]
+    ArchivedContent.objects.update(expires=timezone.now() - timedelta(seconds=1))
+    archive_id = store("new")
+    assert len(kept() & set(expired)) == 1
+    assert archive_id in kept()
+
+
+def test_storing_equal_content_again_keeps_it_as_long_as_new_content():
+    archive_id = store("same")
+    ArchivedContent.objects.update(expires=timezone.now() + timedelta(seconds=5))
+    assert store("same") == archive_id
+    assert ArchivedContent.objects.get().expires > timezone.now() + timedelta(minutes=50)
+
+
+def test_five_thousand_results_of_ten_owners_are_all_kept():
+    archive = DatabaseArchive()
+    ids = [archive.store(make_entry(number, str(number % 10))) for number in range(5_000)]
+    assert kept() == set(ids)
+    assert archive.fetch(ids[0], "0").items[0]["value"] == 0
+
+
+class Counted(APIView):
+    """Gives many rows, a few times an hour."""
+
+    class Throttle(UserRateThrottle):
+        rate = "3/hour"
+
+    throttle_classes = [Throttle]
+
+    def get(self, request) -> Response:
+        return Response([{"id": n, "note": f"{request.query_params} {n}" * 9} for n in range(900)])
+
+
+@pytest.fixture
+def counted(expose) -> None:
+    """Serve the throttled list, with settings that nobody has touched."""
+    expose(
+        path("counted/", Counted.as_view()),
+        ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
+        EXTRA_QUERY=True,
+    )
+
+
+def test_archived_results_leave_throttles_alone(counted, agent_of):
+    bob = agent_of("bob")
+    for number in range(3):
+        assert bob.call("counted", query={"n": number}).envelope["success"]
+    for number in range(400):
+        store(number, owner="8", archive=DatabaseArchive)
+    assert bob.call("counted").code == "RATE_LIMIT_EXCEEDED"
+
+
+def rename_table() -> None:
+    """Take the table away, as before it was migrated."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE drf_mcp_archivedcontent RENAME TO elsewhere")
+
+
+def make_table_read_only() -> None:
+    """Let the database refuse each insert."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON drf_mcp_archivedcontent "
+            "BEGIN SELECT RAISE(ABORT, 'read-only'); END"
+        )
+
+
+@pytest.mark.parametrize("fail", [rename_table, make_table_read_only])
+def test_without_a_table_to_write_to_a_result_is_shortened_and_promises_nothing(
+    counted, agent_of, fail
+):
+    fail()
+    result = agent_of("bob").call("counted")
+    meta = result.envelope["meta"]
+    assert result.envelope["success"]
+    assert "content_archive_hashes" not in meta
+    assert "content_retrieve" not in str(meta)
+    assert "ARCHIVE_UNAVAILABLE" in [detail["code"] for detail in meta["warning_details"]]
+
+
+def test_a_failing_insert_leaves_the_transaction_of_a_caller_whole(counted, agent_of):
+    make_table_read_only()
+    agent_of("bob").call("counted")
+    assert ArchivedContent.objects.count() == 0
+
+
+def test_without_a_database_nothing_fails(counted, agent_of, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise RuntimeError("There is no database.")
+
+    monkeypatch.setattr(DatabaseArchive, "table", property(refuse))
+    assert agent_of("bob").call("counted").envelope["success"]

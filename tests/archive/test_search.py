@@ -1,0 +1,140 @@
+"""What a result left out is found by words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from django.urls import path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.archive.search import PassageSearch, fold
+
+FILLER = "The mole was repaired in spring, and ships came in with the tide as before.\n"
+PLANTED = "The lighthouse keeper kept a parrot named Admiral Zeb.\n"
+
+
+def find(query: str, *values: object) -> list:
+    """Return the passages of items that a query finds."""
+    items = [{"id": str(n), "pointer": f"/{n}", "value": value} for n, value in enumerate(values)]
+    return PassageSearch(query).find(items)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("parrot", PLANTED),
+        ("PARROT", PLANTED),
+        ("parrots", PLANTED),
+        ("keeper of a parrot", PLANTED),
+        ("lighthouse", "The lighthouses of the coast."),
+        ("попугай", "Жил-был Попугай."),
+        ("灯塔", "守护者住在灯塔里。"),
+        ("学校教育", "这里的学校很大。"),
+        (":=", "if (n := len(a)) > 10:"),
+        ("yield from", "A generator may `yield from` another."),
+        ("Straße", "Die STRASSE, die straße."),
+    ],
+)
+def test_words_and_symbols_are_found_in_any_case_and_script(query, text):
+    passages = find(query, "nothing to see", text)
+    assert passages[0].item["id"] == "1"
+
+
+@pytest.mark.parametrize(("query", "text"), [("art", "A part of it."), ("zebra", PLANTED)])
+def test_a_word_is_not_found_within_another(query, text):
+    assert find(query, text) == []
+
+
+def test_a_rare_word_weighs_more_than_a_common_one():
+    passages = find("ships Zeb", *[FILLER] * 20, PLANTED)
+    assert passages[0].item["id"] == "20"
+
+
+def test_a_phrase_comes_before_its_words():
+    apart = "Zeb was no Admiral."
+    assert [p.item["id"] for p in find("Admiral Zeb", apart, PLANTED)] == ["1", "0"]
+
+
+def test_rows_are_searched_too():
+    rows = [{"id": n, "name": f"customer {n}", "city": "Oslo"} for n in range(50)]
+    (best, *_) = find("customer 37", *rows)
+    assert best.item["value"]["id"] == 37
+    assert best.is_whole
+
+
+def test_a_passage_of_a_long_text_starts_at_a_line_and_says_where():
+    text = FILLER * 500 + PLANTED + FILLER * 500
+    (best, *_) = find("parrot Admiral", text)
+    assert text[best.start - 1] == "\n"
+    assert PLANTED in text[best.start : best.end]
+    assert best.end - best.start < 1_200
+
+
+def test_five_megabytes_are_searched_in_a_moment():
+    """A bound that only work of another order breaks: it takes a tenth of this."""
+    text = FILLER * 34_000 + PLANTED + FILLER * 34_000
+    started = time.process_time()
+    (best, *_) = find("what was the parrot of the lighthouse keeper called", text)
+    assert time.process_time() - started < 10
+    assert "Admiral Zeb" in text[best.start : best.end]
+
+
+@given(st.text(max_size=200))
+def test_folding_keeps_every_character_in_its_place(text):
+    assert len(fold(text)) == len(text)
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=400), max_size=4))
+def test_whatever_is_asked_passages_lie_within_their_items(query, texts):
+    for passage in find(query or "x", *texts):
+        assert 0 <= passage.start < passage.end <= len(passage.text)
+
+
+class Novel(APIView):
+    """Gives a novel."""
+
+    def get(self, request) -> Response:
+        return Response({"title": "Novel", "text": FILLER * 30_000 + PLANTED + FILLER * 30_000})
+
+
+@pytest.mark.django_db
+def test_a_sentence_in_five_megabytes_is_found_in_one_call_and_read_on_from(expose, alice):
+    expose(path("novel/", Novel.as_view()), ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive")
+    (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
+    found = alice.call("content_retrieve", archive_id=archive_id, query="parrot").data
+    (passage,) = found["passages"]
+    assert PLANTED in passage["text"]
+    onward = alice.call(
+        "content_retrieve",
+        archive_id=archive_id,
+        ids=[passage["id"]],
+        offset=passage["offset"],
+        limit=len(passage["text"]),
+    ).data
+    assert onward["text"] == passage["text"]
+
+
+@pytest.mark.django_db
+def test_of_words_that_occur_nowhere_it_is_said(expose, alice):
+    expose(path("novel/", Novel.as_view()), ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive")
+    (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
+    result = alice.call("content_retrieve", archive_id=archive_id, query="submarine")
+    assert result.data["passages"] == []
+    assert "without query" in result.envelope["meta"]["suggestions"][0]
+
+
+@pytest.mark.django_db
+def test_passages_come_in_slices_that_fit(expose, alice):
+    expose(
+        path("novel/", Novel.as_view()),
+        ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
+        MAX_RESULT_CHARS=8000,
+    )
+    (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
+    result = alice.call("content_retrieve", archive_id=archive_id, query="tide")
+    assert len(result.raw["content"][0]["text"]) <= 8000
+    assert result.data["next_offset"] == len(result.data["passages"]) > 2
