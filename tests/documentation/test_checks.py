@@ -39,5 +39,6 @@ def test_every_message_says_what_mends_it(settings, broken):
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": endpoints})
     settings.DRF_MCP = {"EXPOSE": "all"} if broken == "settings" else {"PERMISSION_CLASSES": []}
     messages = run_checks(tags=["drf_mcp"], include_deployment_checks=True)
-    assert len({message.id for message in messages}) >= 3
+    # Of settings that cannot be read nothing else is said.
+    assert len({message.id for message in messages}) >= (1 if broken == "settings" else 3)
     assert all(message.hint for message in messages)
