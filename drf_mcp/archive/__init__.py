@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from drf_mcp.archive.cache import CacheArchive
+from drf_mcp.archive.database import DatabaseArchive
 from drf_mcp.archive.stores import (
     Archive,
     ArchiveUnavailable,
-    CacheArchive,
     CallArchive,
-    DatabaseArchive,
     Entry,
     Kept,
     can_archive,
