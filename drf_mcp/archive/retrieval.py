@@ -46,12 +46,10 @@ GONE = (
     "asking for less."
 )
 DESCRIPTION = """\
-Fetch what a result had no room for. A shortened result names an archive_id in
-content_archive_hashes and what is missing in dropped_content_ids. With query the passages that
-answer it come, best first, each with the id and offset to read on from. Without query and ids
-the items come in order, each with its JSON pointer into the whole answer; one long text, or one
-item too long for a slice, comes as text in slices of characters. Go on at next_offset until it
-is null. Content is kept for a limited time."""
+Fetch what a shortened result left out. With query: the passages about it, best first, each with
+the id and offset to read on from. With ids: these items. Else all items in order, each with its
+JSON pointer into the whole answer. A long text comes in slices of characters. Go on at
+next_offset until it is null. Content is kept for a limited time."""
 
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "archive_id": {
@@ -60,35 +58,31 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     },
     "content_hash": {
         "type": "string",
-        "description": "A value in content_archive_hashes: instead of archive_id for a "
-        "signed-in caller, beside it to be sure of the content.",
+        "description": "A value in content_archive_hashes, instead of archive_id or beside it.",
     },
     "query": {
         "type": "string",
-        "description": "Words to look for, instead of reading all of it.",
+        "description": "Words to look for.",
     },
     "ids": {
         "type": "array",
         "items": {"type": "string"},
         "maxItems": MOST_IDS,
-        "description": f"Only these of dropped_content_ids, {MOST_IDS} at most.",
+        "description": f"Some of dropped_content_ids, {MOST_IDS} at most.",
     },
     "offset": {
         "type": "integer",
         "minimum": 0,
-        "description": "Where the slice starts: an item, a passage, or a character of one long "
-        "text.",
+        "description": "Where to start: an item, a passage, or a character of one long text.",
     },
     "limit": {
         "type": "integer",
         "minimum": 1,
-        "description": "The most items, passages or characters of the slice; as many as fit by "
-        "default.",
+        "description": "The most items, passages or characters; by default as many as fit.",
     },
     "canonical": {
         "type": "boolean",
-        "description": "True for one text in canonical form, in which the locators of its "
-        "digest count.",
+        "description": "True for a text in the form in which the locators of its digest count.",
     },
 }
 
