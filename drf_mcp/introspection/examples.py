@@ -11,7 +11,7 @@ from drf_mcp.introspection.field_schema import FieldSchema
 MAX_REPEATED = 12
 
 
-def example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
+def make_example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return values for the required members of an object's schema, none for the others."""
     properties = schema.get("properties", {})
     required = schema.get("required", ())
@@ -51,7 +51,7 @@ class Example:
                 item = Example(schema.get("items", {}), self.name).value
                 return [item] * max(schema.get("minItems", 1), 1)
             case ["object"]:
-                return example_arguments(schema)
+                return make_example_arguments(schema)
         return "..."
 
     @property

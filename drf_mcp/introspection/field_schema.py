@@ -102,15 +102,15 @@ class FieldSchema(dict[str, Any]):
     def __or__(self, other: Any) -> Any:
         return FieldSchema({**self, **other}, self.meaning)
 
-    def meaning_also(self, **meaning: Any) -> FieldSchema:
+    def with_meaning(self, **meaning: Any) -> FieldSchema:
         """Return the schema with further members of its meaning."""
         return FieldSchema(self, replace(self.meaning, **meaning))
 
-    def of_kind(self, kind: Kind) -> FieldSchema:
+    def with_kind(self, kind: Kind) -> FieldSchema:
         """Return the schema of values of a kind, which the description names."""
         return FieldSchema(explain(self, kind.sentence), replace(self.meaning, kind=kind))
 
-    def limited(self, *limits: str) -> FieldSchema:
+    def with_limits(self, *limits: str) -> FieldSchema:
         """Return the schema with bounds that have no keyword: ``at most 7 digits``."""
         sentence = ", ".join(limits)
         known = (*self.meaning.limits, *limits)
@@ -133,7 +133,7 @@ class FieldSchema(dict[str, Any]):
             return FORMATS[name]
         return make_own_format(name) if "string" in self.types else None
 
-    def nullable(self) -> FieldSchema:
+    def allow_null(self) -> FieldSchema:
         """Return the schema of the same values and null."""
         widened = self | {}
         if "type" in self:
@@ -144,7 +144,7 @@ class FieldSchema(dict[str, Any]):
             widened["anyOf"] = [*self["anyOf"], {"type": "null"}]
         return FieldSchema(widened, self.meaning)
 
-    def has_room_for(self, value: Any) -> bool:
+    def allows(self, value: Any) -> bool:
         """Return True if a value of the schema's type keeps to its choices and bounds."""
         size = len(value) if isinstance(value, (str, list, dict)) else value
         least = [self[name] for name in ("minimum", "minLength", "minItems") if name in self]

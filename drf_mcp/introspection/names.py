@@ -16,21 +16,17 @@ SECRET = re.compile(
 
 
 def sounds_secret(name: str) -> bool:
-    """Return True if a name sounds like that of a secret."""
     return SECRET.search(name) is not None
 
 
 def is_portable(name: str) -> bool:
-    """Return True if the name can be used as it is."""
     return PORTABLE.fullmatch(name) is not None
 
 
 def make_portable_name(name: str) -> str:
-    """Return the name an agent uses for a view's own name.
+    """Return the name an agent uses for a view's own name, always the same for one name.
 
-    It matches ``^[A-Za-z_][A-Za-z0-9_]{0,63}$`` and is always the same for the same
-    name. Different names may meet in one portable name; telling them apart is the
-    caller's business.
+    Different names may meet in one portable name: the caller has to tell them apart.
     """
     if is_portable(name):
         return name
@@ -39,10 +35,8 @@ def make_portable_name(name: str) -> str:
         plain = plain.rstrip("_")
     if not plain or plain[0].isdigit():
         plain = f"_{plain}"
-    return plain if len(plain) <= LONGEST else shortened(plain, name)
-
-
-def shortened(plain: str, name: str) -> str:
-    """Cut a portable name to length, keeping it apart from others that start alike."""
+    if len(plain) <= LONGEST:
+        return plain
+    # The digest keeps long names apart that start alike.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{plain[: LONGEST - 9]}_{digest}"

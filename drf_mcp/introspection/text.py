@@ -23,35 +23,26 @@ def clean_text(value: Any) -> str:
 
 
 def join_values(values: Iterable[Any]) -> str:
-    """Return values as a comma-separated list."""
     return ", ".join(str(value) for value in values)
 
 
 def get_model_name(model: Any) -> str:
-    """Return the name of a model in words.
-
-    Django takes a class name apart at its capitals alone where nobody wrote a name.
-    """
+    """Return the name of a model in words."""
     options = model._meta
+    # Without a name of the project's own, Django takes a class name apart at its capitals alone.
     if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
         return clean_text(options.verbose_name)
     return " ".join(camel_case_to_spaces(part) for part in model.__name__.split("_") if part)
 
 
 def get_plural_name(model: Any) -> str:
-    """Return the name of many objects of a model in words.
-
-    Django adds an "s" to whatever it is where nobody wrote a name.
-    """
-    plural, unwritten = model._meta.verbose_name_plural, f"{model._meta.verbose_name}s"
-    return make_plural(get_model_name(model)) if str(plural) == unwritten else clean_text(plural)
-
-
-def make_plural(noun: str) -> str:
-    """Return the regular plural of a noun."""
-    if HISSING.search(noun):
-        return f"{noun}es"
-    return CONSONANT_Y.sub("ie", noun) + "s"
+    """Return the name of many objects of a model in words."""
+    plural = model._meta.verbose_name_plural
+    # Without a plural of the project's own, Django adds an "s" to any name.
+    if str(plural) != f"{model._meta.verbose_name}s":
+        return clean_text(plural)
+    noun = get_model_name(model)
+    return f"{noun}es" if HISSING.search(noun) else CONSONANT_Y.sub("ie", noun) + "s"
 
 
 def says_more(label: str, name: str) -> bool:

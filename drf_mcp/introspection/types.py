@@ -18,7 +18,6 @@ Schema: TypeAlias = dict[str, Any]
 AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
 """A serializer field of whatever values."""
 
-
 Place: TypeAlias = tuple[str, ...]
 """Where a value stands in an argument: names of members, ``*`` for any; () is the whole."""
 
@@ -46,12 +45,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class Relation:
-    """What a value identifies.
-
-    Attributes:
-        model: the model of the object.
-        key: the model field that holds the value.
-    """
+    """The model of the object that a value identifies, and the model field that holds it."""
 
     model: Any
     key: str
@@ -282,10 +276,9 @@ class EndpointSchema:
 
 @dataclass(frozen=True)
 class PathKwarg:
-    """One named part of a route.
+    """One kwarg of a route.
 
     Attributes:
-        name: the kwarg the view receives.
         converter: Django's path converter, None for a regular expression route.
         pattern: the regular expression of the kwarg, None when not known.
     """

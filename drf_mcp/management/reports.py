@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from drf_mcp.introspection.examples import example_arguments
+from drf_mcp.introspection.examples import make_example_arguments
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.types import Finding
 from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN, CLIENT_LIMITS
@@ -101,7 +101,7 @@ class Report:
     def get_example_call(self, tool: Tool) -> str:
         arguments = [
             f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-            for name, value in example_arguments(tool.input_schema).items()
+            for name, value in make_example_arguments(tool.input_schema).items()
         ]
         return shlex.join(["python", "manage.py", "mcp_call", tool.name, *arguments])
 

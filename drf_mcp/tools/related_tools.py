@@ -96,7 +96,7 @@ class Finders:
     def explain_value(self, schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:
         if not place:
             found = explain(schema, f"Find it with {finder}")
-            return FieldSchema.of(found).meaning_also(finder=finder)
+            return FieldSchema.of(found).with_meaning(finder=finder)
         if place[0] == ANY and isinstance(schema.get("items"), dict):
             return schema | {"items": self.explain_value(schema["items"], place[1:], finder)}
         members = schema.get("properties", {})

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.examples import Example, example_arguments
+from drf_mcp.introspection.examples import Example, make_example_arguments
 from drf_mcp.introspection.field_schema import FORMATS
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
@@ -67,9 +67,9 @@ def test_every_kind_has_an_example():
 
 def test_only_required_members_are_given():
     schema = {"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"]}
-    assert example_arguments(schema) == {"a": 1}
+    assert make_example_arguments(schema) == {"a": 1}
 
 
 def test_examples_of_every_tool_keep_to_its_schema():
     for tool in registry.tools().values():
-        jsonschema.validate(example_arguments(tool.input_schema), tool.input_schema)
+        jsonschema.validate(make_example_arguments(tool.input_schema), tool.input_schema)

@@ -46,7 +46,3 @@ def test_long_names_that_start_alike_stay_apart():
     first, second = make_portable_name("x" * 80 + "1"), make_portable_name("x" * 80 + "2")
     assert first != second
     assert len(first) == len(second) == 64
-
-
-def test_the_same_name_always_gives_the_same():
-    assert make_portable_name("x" * 80) == make_portable_name("x" * 80)

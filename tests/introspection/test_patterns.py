@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
-import shutil
-import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drf_mcp.introspection.patterns import is_ecmascript
+from tests.nasty.test_patterns import refused
 
 SHARED = [
     "^[-a-zA-Z0-9_]+$",
@@ -65,55 +63,17 @@ def test_syntax_of_python_alone_is_refused(pattern):
     assert not is_ecmascript(pattern)
 
 
-def random_patterns(count: int) -> list[str]:
-    """Return patterns put together at random from pieces that mean something."""
-    pieces = [
-        "a",
-        "-",
-        "0",
-        "]",
-        "[",
-        "[^",
-        "(",
-        ")",
-        "(?:",
-        "(?=",
-        "(?<!",
-        "{",
-        "}",
-        "{2}",
-        "{1,}",
-    ]
-    pieces += [
-        "*",
-        "+",
-        "?",
-        ".",
-        "^",
-        "$",
-        "|",
-        r"\d",
-        r"\S",
-        r"\-",
-        r"\.",
-        r"\]",
-        r"\@",
-        ",",
-        "/",
-    ]
-    chance = random.Random(7)
-    return ["".join(chance.choices(pieces, k=chance.randint(1, 7))) for _ in range(count)]
+PIECES = re.split(
+    " ", r"a - 0 ] [ [^ ( (?: (?= (?<! { {2} {1,} * + ? . ^ $ | \d \S \- \. \] \@ , /"
+)
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_a_real_engine_compiles_whatever_is_kept():
-    kept = [pattern for pattern in random_patterns(20_000) if is_ecmascript(pattern)]
+    chance = random.Random(7)
+    made = ("".join(chance.choices(PIECES, k=chance.randint(1, 7))) for _ in range(20_000))
+    kept = list(filter(is_ecmascript, made))
     assert len(kept) > 1000
-    script = "for (const p of JSON.parse(require('fs').readFileSync(0))) new RegExp(p, 'u')"
-    made = subprocess.run(
-        ["node", "-e", script], input=json.dumps(kept + SHARED), text=True, capture_output=True
-    )
-    assert made.returncode == 0, made.stderr
+    assert refused(kept + SHARED) == []
 
 
 @given(st.text())

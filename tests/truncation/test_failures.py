@@ -117,7 +117,7 @@ def test_a_soft_failure_keeps_what_fits_of_its_answer():
     assert fitted.restored == outcome.data
 
 
-def test_a_soft_failure_has_room_for_its_answer_beside_its_problems():
+def test_a_soft_failure_allows_its_answer_beside_its_problems():
     outcome = replace(refused(500, soft=True), status=200, data={"id": 1})
     fitted = fit(outcome, LIMIT)
     assert len(fitted.text) <= LIMIT

@@ -82,7 +82,7 @@ class ConstraintReader:
             return
         kind = self.schema.get("type")
         if kind not in NUMBERS:
-            self.schema = self.schema.limited(f"{words} {limit}")
+            self.schema = self.schema.with_limits(f"{words} {limit}")
             return
         number = limit if isinstance(limit, (int, float)) else float(limit)
         number = to_whole(limit) if kind == "integer" else number

@@ -54,7 +54,8 @@ class DescribedField:
     def input_schema(self) -> FieldSchema:
         """The schema of the values that the field takes, null among them."""
         schema = self.accepted_schema
-        return self.with_default(self.introduce(schema.nullable() if self.allows_null else schema))
+        schema = schema.allow_null() if self.field.allow_null else schema
+        return self.with_default(self.introduce(schema))
 
     @property
     def intended_schema(self) -> FieldSchema:
@@ -69,7 +70,7 @@ class DescribedField:
 
         A serializer writes null for every attribute that is None, ``allow_null`` or not.
         """
-        return self.introduce(self.represented_schema.nullable())
+        return self.introduce(self.represented_schema.allow_null())
 
     @property
     def accepted_schema(self) -> FieldSchema:
@@ -93,10 +94,6 @@ class DescribedField:
     @property
     def class_schema(self) -> FieldSchema:
         return ConstraintReader(self.field, self.describer.get_input_schema()).read()
-
-    @property
-    def allows_null(self) -> bool:
-        return bool(self.field.allow_null)
 
     @property
     def converts_as_described(self) -> bool:
@@ -133,9 +130,9 @@ class DescribedField:
         if not words.intention:
             return FieldSchema()
         own = "" if words.kind_name else schema.get("description", "")
-        null = "May be null" if self.allows_null else ""
+        null = "May be null" if self.field.allow_null else ""
         explained = explain({}, f"Meant to be {words.intention}", own, null)
-        return FieldSchema(explained).meaning_also(intention=words.intention)
+        return FieldSchema(explained).with_meaning(intention=words.intention)
 
     def introduce(self, schema: FieldSchema) -> FieldSchema:
         """Return the schema with the purpose of the field before its description."""
@@ -151,7 +148,7 @@ class DescribedField:
         if is_partial or self.field.default is empty or callable(self.field.default):
             return schema
         default = self.get_json_default(next(iter(schema.types), None))
-        known = default is not None and schema.has_room_for(default)
+        known = default is not None and schema.allows(default)
         return schema | {"default": default} if known else schema
 
     def get_json_default(self, json_type: str | None) -> Any:

@@ -105,4 +105,4 @@ class ManyRelatedDescriber(ArrayDescriber):
 
     def get_output_items(self) -> Schema:
         schema: FieldSchema = self.describe(self.field.child_relation).represented_schema
-        return schema.nullable()
+        return schema.allow_null()

@@ -60,7 +60,7 @@ class BigIntegerDescriber(FieldDescriber):
         # As a string the number keeps its digits in clients of JavaScript.
         by_setting = getattr(api_settings, "COERCE_BIGINT_TO_STRING", False)
         if getattr(self.field, "coerce_to_string", by_setting):
-            return FieldSchema(STRING).of_kind(WHOLE_NUMBER)
+            return FieldSchema(STRING).with_kind(WHOLE_NUMBER)
         return {"type": "integer"}
 
     def get_output_schema(self) -> Schema:
@@ -76,8 +76,8 @@ class DecimalDescriber(FieldDescriber):
             f"at most {field.max_digits} digits" if field.max_digits is not None else "",
             f"{field.decimal_places} decimal places" if field.decimal_places is not None else "",
         )
-        schema = FieldSchema(self.get_output_schema()).of_kind(DECIMAL)
-        return schema.limited(*filter(None, limits))
+        schema = FieldSchema(self.get_output_schema()).with_kind(DECIMAL)
+        return schema.with_limits(*filter(None, limits))
 
     def get_output_schema(self) -> Schema:
         by_setting = api_settings.COERCE_DECIMAL_TO_STRING
@@ -122,7 +122,7 @@ class IPAddressDescriber(TextDescriber):
         schema = super().get_input_schema()
         if self.field.protocol in ("ipv4", "ipv6"):
             return {**schema, "format": self.field.protocol}
-        return FieldSchema(schema).of_kind(IP_ADDRESS)
+        return FieldSchema(schema).with_kind(IP_ADDRESS)
 
 
 class UUIDDescriber(StringDescriber):
@@ -144,7 +144,7 @@ class DateTimeDescriber(StringDescriber):
         formats = getattr(self.field, "input_formats", by_setting)
         if any(input_format.lower() == ISO_8601 for input_format in formats):
             return super().get_input_schema()
-        return FieldSchema(STRING).of_kind(make_own_format(self.humanize(formats)))
+        return FieldSchema(STRING).with_kind(make_own_format(self.humanize(formats)))
 
 
 class DateDescriber(DateTimeDescriber):
@@ -173,7 +173,7 @@ class FileDescriber(StringDescriber):
     def get_input_schema(self) -> Schema:
         limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
         words = f"{self.kind.sentence} (data:TYPE;name=NAME;base64,...), at most {limit}"
-        return explain(FieldSchema(STRING).meaning_also(kind=self.kind), words)
+        return explain(FieldSchema(STRING).with_meaning(kind=self.kind), words)
 
 
 class ImageDescriber(FileDescriber):
