@@ -41,9 +41,7 @@ class ArchivedContentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     @admin.display(description=_("content"))
     def shown_content(self, row: ArchivedContent) -> SafeString:
         """Return the content as indented JSON, the start of one that is very long."""
-        content = "".join(
-            row.chunks.order_by("position").values_list("text", flat=True)  # type: ignore[attr-defined]
-        )
+        content = "".join(row.chunks.order_by("position").values_list("text", flat=True))
         text = json.dumps(json.loads(content), indent=2, ensure_ascii=False)
         rest = len(text) - MAX_SHOWN
         more = f"\n… ({rest} more characters)" if rest > 0 else ""

@@ -43,4 +43,4 @@ class ArchivedChunk(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.content_id} {self.position}"  # type: ignore[attr-defined]
+        return f"{self.content_id} {self.position}"
