@@ -92,8 +92,8 @@ SETTINGS: dict[str, Setting] = {
     # Guidance for the model, sent when a client connects. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True)),
     # --- Tools ----------------------------------------------------------------
-    # Names and titles of tools that have none of their own: a drf_mcp.tools.Naming. See
-    # docs/customising.md.
+    # Names, titles and descriptions of tools that have none in their options: a
+    # drf_mcp.tools.Naming. See docs/customising.md.
     "NAMING_CLASS": Setting("drf_mcp.tools.Naming", Class("drf_mcp.tools.Naming")),
     # Arguments and answers of views as schemas: a drf_mcp.introspection.Describer. See
     # docs/customising.md.

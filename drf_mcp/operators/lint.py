@@ -14,7 +14,7 @@ from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.types import Finding
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.tools import Tool
-from drf_mcp.tools.naming import project_docstring
+from drf_mcp.tools.naming import ViewTexts
 
 DESCRIBE = "Write a docstring on it, or @mcp_tool(description=...)."
 # An argument of more tools than this is reported once.
@@ -43,7 +43,7 @@ class Rule:
 
     @property
     def has_description(self) -> bool:
-        annotations = self.tool.texts.annotations
+        annotations = ViewTexts(self.endpoint, self.tool.view).annotations
         return bool(self.tool.options.description or getattr(annotations, "description", ""))
 
 
@@ -51,8 +51,8 @@ class Undescribed(Rule):
     remedy = DESCRIBE
 
     def get_message(self) -> str:
-        described = self.has_description or project_docstring(self.endpoint.handler)
-        if described or self.tool.texts.get_view_description():
+        described = self.has_description or self.endpoint.handler_docstring
+        if described or ViewTexts(self.endpoint, self.tool.view).get_view_description():
             return ""
         name, title = self.tool.name, self.tool.title
         return f"Nobody wrote what {name} does; the model reads {title!r} alone."
@@ -64,7 +64,7 @@ class InheritedDescription(Rule):
     def get_message(self) -> str:
         handler, view_class = self.endpoint.handler, self.endpoint.view_class
         is_own = handler.__name__ in vars(view_class)
-        if self.has_description or is_own or not project_docstring(handler):
+        if self.has_description or is_own or not self.endpoint.handler_docstring:
             return ""
         base = handler.__qualname__.rpartition(".")[0]
         if base in ("", getattr(view_class, "__name__", "")):

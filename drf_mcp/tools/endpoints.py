@@ -65,6 +65,20 @@ class Endpoint:
     def handler_name(self) -> str:
         return self.action or self.method.lower()
 
+    @property
+    def handler_docstring(self) -> str:
+        return self._find_docstring(self.handler)
+
+    @property
+    def view_docstring(self) -> str:
+        return self._find_docstring(self.view_class)
+
+    def _find_docstring(self, target: Any) -> str:
+        # REST framework's own docstrings say nothing of the project.
+        if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:
+            return ""
+        return inspect.cleandoc(target.__doc__)
+
     @functools.cached_property
     def standard_action(self) -> str | None:
         """The action that the endpoint amounts to: its own, or its mixin's."""

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rest_framework.views import APIView
@@ -39,7 +39,7 @@ VERBS = {
 
 
 class Naming:
-    """Names and titles of the tools to which the project gave none of their own.
+    """Names, titles and descriptions of tools that have none in their options.
 
     A subclass overrides the ``get_*`` methods; the setting NAMING_CLASS takes its dotted path.
     A name consists of lower-case letters, digits and underscores, a letter first, and has at
@@ -95,9 +95,13 @@ class Naming:
         """
         return ViewTexts(endpoint, view).get_title()
 
+    def get_description(self, endpoint: Endpoint, view: APIView, title: str) -> str:
+        """Return the description that models read, for a tool without one of its own."""
+        return ViewTexts(endpoint, view).get_description(title)
+
     def build_name(self, endpoint: Endpoint, *, versioned: bool = False) -> str:
         """Return noun and action as a name of at most 48 characters."""
-        segments = static_segments(endpoint.route.path)
+        segments = self._get_static_segments(endpoint.route.path)
         while segments and PREFIX_SEGMENT.match(segments[0]):
             if versioned and segments[0].lower().startswith("v"):
                 break
@@ -113,8 +117,11 @@ class Naming:
         return shorten_name(name, ending=name.removeprefix(f"{base}_") if base else "")
 
     def _without_action_path(self, segments: list[str], endpoint: Endpoint) -> list[str]:
-        own = static_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
+        own = self._get_static_segments(re.sub(r"\(.*\)|<.*>", "{}", endpoint.extra_path))
         return segments[: -len(own)] if own and segments[-len(own) :] == own else segments
+
+    def _get_static_segments(self, path: str) -> list[str]:
+        return [segment for segment in path.split("/") if segment and "{" not in segment]
 
     def _complete_name(self, base: str, endpoint: Endpoint) -> str:
         # A plain view with one method needs no action.
@@ -153,10 +160,6 @@ class Naming:
             free = (n for n in (*others, name, *numbered) if n not in unavailable)
             found.append(next(free))
         return found
-
-
-def static_segments(path: str) -> list[str]:
-    return [segment for segment in path.split("/") if segment and "{" not in segment]
 
 
 def snake_case(text: str) -> str:
@@ -212,7 +215,7 @@ class ViewTexts:
         """Return the nearest description: of the schema, the action or the view, or the title."""
         # The docstring of a view with several methods is the same for all of them, so the title
         # is put before it, and the method before that of an action with several.
-        endpoint, docstring = self.endpoint, project_docstring(self.endpoint.handler)
+        endpoint, docstring = self.endpoint, self.endpoint.handler_docstring
         description = getattr(self.annotations, "description", "") or docstring
         if description and description == docstring and endpoint.action_has_other_methods:
             description = f"{endpoint.method.capitalize()}: {description}"
@@ -222,24 +225,13 @@ class ViewTexts:
             alone = about and is_extra and not endpoint.view_has_other_methods
             description = about if alone else f"{title}. {about}"
         deprecated = getattr(self.annotations, "is_deprecated", False)
-        return cut_text(f"Deprecated. {description}" if deprecated else description)
+        description = (f"Deprecated. {description}" if deprecated else description).strip()
+        if len(description) <= MAX_DESCRIPTION:
+            return description
+        return description[: MAX_DESCRIPTION - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
 
     def get_view_description(self) -> str:
         description = self.endpoint.attempt(
             lambda: str(getattr(self.view, "description", None) or ""), ""
         )
-        return inspect.cleandoc(description) or project_docstring(self.endpoint.view_class)
-
-
-def project_docstring(target: Callable[..., Any]) -> str:
-    # REST framework's own docstrings say nothing of the project.
-    if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:
-        return ""
-    return inspect.cleandoc(target.__doc__)
-
-
-def cut_text(text: str) -> str:
-    text = text.strip()
-    if len(text) <= MAX_DESCRIPTION:
-        return text
-    return text[: MAX_DESCRIPTION - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
+        return inspect.cleandoc(description) or self.endpoint.view_docstring

@@ -10,17 +10,16 @@ from typing import Any
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
-from drf_mcp.tools.endpoints import Endpoint
 
 
 class Finders:
     """Names the list tools of the models that relations point at.
 
     Args:
-        endpoints: those of all tools by name, in the URLconf's order.
+        endpoints: the `Endpoint` of each tool by name, in the URLconf's order.
     """
 
-    def __init__(self, endpoints: Mapping[str, Endpoint]) -> None:
+    def __init__(self, endpoints: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
 
     @functools.cached_property
@@ -59,7 +58,7 @@ class Finders:
             if endpoint.standard_action == "list"
         }
 
-    def find_model(self, endpoint: Endpoint) -> Any:
+    def find_model(self, endpoint: Any) -> Any:
         declared = getattr(endpoint.view_class, "queryset", None)
         if declared is not None:
             return getattr(declared, "model", None)

@@ -1,4 +1,4 @@
-"""A tool: one endpoint, under one name, with what the model is told of it."""
+"""A tool: one endpoint under one name, with its schema and texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from rest_framework.views import APIView
 
 from drf_mcp.exceptions import InternalError
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import ANY, EndpointSchema, Finding
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.base import Arguments
@@ -26,9 +25,7 @@ from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.mirrored import HeaderNames
-from drf_mcp.tools.naming import ViewTexts
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.tools.related_tools import Finders
 
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
@@ -38,19 +35,19 @@ ARGUMENT_STYLES = {"flat": FlatArguments, "grouped": GroupedArguments}
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """One endpoint as a tool. Nothing is introspected before it is asked for.
+    """One endpoint as a tool. Nothing is introspected before it is needed.
 
     Attributes:
         name: unique in its registry.
         endpoint: the route, method and view that a call runs.
-        options: what the project said of it.
-        finders: names the tools that find what an argument identifies.
+        options: the options that the project gave it.
+        finders: the `Finders` of its registry, which find the objects of arguments; or None.
     """
 
     name: str
     endpoint: Endpoint
     options: ToolOptions
-    finders: Finders | None = None
+    finders: Any = None
 
     @functools.cached_property
     def view(self) -> APIView:
@@ -59,7 +56,7 @@ class Tool:
 
     @functools.cached_property
     def schema(self) -> EndpointSchema:
-        """What the endpoint takes and gives, under the view's own names."""
+        """The description of the endpoint, under the view's own names."""
         own = vars(self)
         # A cached property alone lets two threads in: each would describe the endpoint.
         with DESCRIBING:
@@ -69,7 +66,7 @@ class Tool:
         return described
 
     def describe(self) -> EndpointSchema:
-        """Describe the endpoint, with what the project said of it."""
+        """Describe the endpoint, with the arguments that its options declare."""
         portable = self.options.get_flag("portable", mcp_settings.PORTABLE)
         inspection = Inspection(self.view, self.endpoint.method, portable=portable)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
@@ -80,7 +77,7 @@ class Tool:
 
     @functools.cached_property
     def write_only(self) -> frozenset[tuple[str, ...]]:
-        """The names that lead to what the body holds and no answer repeats: secrets, files."""
+        """The names that lead to values of the body which no answer repeats: secrets, files."""
         body = self.schema.body
         return frozenset(
             (*name, *(part for part in place if part != ANY))
@@ -96,7 +93,6 @@ class Tool:
 
     @functools.cached_property
     def arguments(self) -> Arguments:
-        """The binding of arguments to a request."""
         style = ARGUMENT_STYLES.get(mcp_settings.ARGUMENTS)
         if style is None:
             raise InternalError("DRF_MCP['ARGUMENTS'] must be 'flat' or 'grouped'.")
@@ -114,10 +110,8 @@ class Tool:
 
     @property
     def selects(self) -> bool:
-        """True if fields of the answer may be asked for: it is a read, and names are ours.
-
-        An open query may hold a parameter of the view's own by the same name.
-        """
+        """True if the tool has the argument ``fields``."""
+        # An open query may hold a parameter of the view's own by the same name.
         return (
             mcp_settings.FIELDS_ARGUMENT
             and self.endpoint.method in READ_ONLY_METHODS
@@ -127,7 +121,7 @@ class Tool:
 
     @functools.cached_property
     def input_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments: what the project wrote, or a portable one."""
+        """The JSON Schema of the arguments: the project's own, or a portable one."""
         written = self.options.input_schema
         return self.arguments.schema if written is None else dict(written)
 
@@ -136,43 +130,29 @@ class Tool:
         """The names of the headers that repeat arguments, by the path of each argument."""
         return HeaderNames(self.input_schema) if self.options.mirrors else {}
 
-    @property
-    def texts(self) -> ViewTexts:
-        """What people wrote about the view."""
-        return ViewTexts(self.endpoint, self.view)
-
     @functools.cached_property
     def description(self) -> str:
-        """What the model reads."""
-        if self.options.description:
-            return self.options.description
-        return attempt(
-            self.endpoint.place,
-            lambda: self.texts.get_description(self.title),
-            "Give the tool a description with @mcp_tool(description=...).",
-            [],
+        """The text that the model reads."""
+        return self.options.description or self.endpoint.attempt(
+            lambda: str(
+                mcp_settings.NAMING_CLASS().get_description(self.endpoint, self.view, self.title)
+            ),
             self.title,
         )
 
     @functools.cached_property
     def title(self) -> str:
         """The name for people."""
-        title = self.options.title or attempt(
-            self.endpoint.place,
-            lambda: str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view)),
-            "Give the tool a title with @mcp_tool(title=...).",
-            [],
-            "",
+        title = self.options.title or self.endpoint.attempt(
+            lambda: str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view)), ""
         )
         return title or self.name.replace("_", " ").capitalize()
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:
-        """The specification's ToolAnnotations, with all four hints always.
-
-        Only a read and a plain create are known to destroy nothing. An API is a closed
-        world: what its tools reach is its own data.
-        """
+        """The specification's ToolAnnotations, with all four hints always."""
+        # Only a read and a plain create are known to destroy nothing. An API is a closed world:
+        # its tools reach its own data.
         endpoint, options = self.endpoint, self.options
         read_only = options.get_flag("read_only", endpoint.method in READ_ONLY_METHODS)
         creates = endpoint.method == "POST" and endpoint.standard_action == "create"
@@ -187,17 +167,17 @@ class Tool:
 
     @functools.cached_property
     def definitions(self) -> dict[Any, bytes]:
-        """The definition as JSON, by revision and envelope, as far as it was listed."""
+        """The definition as JSON, by revision and envelope, once it was listed."""
         return {}
 
     @property
     def list_tool(self) -> str | None:
-        """The name of the tool that lists what the path identifies, None if there is none."""
+        """The name of the tool that lists the objects of the path, None without one."""
         return self.finders.get_nearest_list(self.endpoint.route.path) if self.finders else None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What could not be described, and how to mend it."""
+        """The parts that could not be described, and their remedies."""
         return self.schema.findings
 
     def definition(self, output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -225,7 +205,6 @@ class Tool:
         return self.arguments.bind(arguments)
 
     def pointers(self, call: Call) -> ArgumentPointers:
-        """Return what finds an argument of the call by the view's own names."""
         return ArgumentPointers(self.arguments, call, lambda: self.write_only)
 
     def sanitize_arguments(self, arguments: Any) -> Any:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.types import ANY, PLAIN, Body, Handling, Parameter, Place, Schema, Upload
 
@@ -51,7 +50,7 @@ class SchemaHandling:
 class DeclaredBody:
     """The body that a schema without references describes."""
 
-    def __init__(self, inspection: Inspection, schema: Schema) -> None:
+    def __init__(self, inspection: Any, schema: Schema) -> None:
         self.inspection = inspection
         self.schema = PortableWriter(schema).combine() if "allOf" in schema else schema
 
