@@ -74,8 +74,8 @@ HANDLING: Mapping[Category, Handling] = {
     ),
     Category.UNAVAILABLE: Handling(Severity.ERROR, True, "Try again later."),
 }
-"""The one place that knows how each category is to be taken."""
 
+# The standard codes of a failure; projects have codes of their own beside these.
 CODES: Mapping[str, Category] = {
     "VALIDATION_ERROR": Category.VALIDATION,
     "INVALID_FORMAT": Category.VALIDATION,
@@ -91,11 +91,11 @@ CODES: Mapping[str, Category] = {
     "INTERNAL_ERROR": Category.INTERNAL,
     "UNAVAILABLE": Category.UNAVAILABLE,
 }
-"""The standard codes of a failure; a project's own codes stand beside them."""
 
+# Codes of projects for what was not found end so, such as ``SPEC_NOT_FOUND``.
 NOT_FOUND_ENDING = "_NOT_FOUND"
-"""How codes of a project's own end that say what was not found, such as ``SPEC_NOT_FOUND``."""
 
+# Where nothing more precise than the HTTP status is known.
 STATUS_CODES: Mapping[int, str] = {
     400: "VALIDATION_ERROR",
     401: "UNAUTHORIZED",
@@ -109,8 +109,8 @@ STATUS_CODES: Mapping[int, str] = {
     429: "RATE_LIMIT_EXCEEDED",
     503: "UNAVAILABLE",
 }
-"""The standard code of an HTTP status, where nothing more precise is known."""
 
+# By the code of an ErrorDetail: REST framework's own, this package's.
 CAUSES: Mapping[str, str] = {
     "parse_error": "INVALID_FORMAT",
     "unsupported_media_type": "INVALID_FORMAT",
@@ -125,7 +125,6 @@ CAUSES: Mapping[str, str] = {
     "feature_disabled": "FEATURE_DISABLED",
     "service_unavailable": "UNAVAILABLE",
 }
-"""The standard code by the code of an ErrorDetail: REST framework's own, this package's."""
 
 WARNING_SEVERITIES: Mapping[str, Severity] = {
     "CONTENT_TRUNCATED": Severity.INFO,
@@ -135,7 +134,6 @@ WARNING_SEVERITIES: Mapping[str, Severity] = {
     "RATE_LIMIT_APPROACHING": Severity.WARNING,
     "FALLBACK_USED": Severity.INFO,
 }
-"""The standard codes of a warning, each with its severity."""
 
 
 def standard_code(status: int) -> str:

@@ -50,78 +50,69 @@ class EnvelopeJSONRenderer(JSONRenderer):
         response, view = context.get("response"), context.get("view")
         if response is None or view is None or response.status_code in BODILESS:
             return super().render(data, accepted_media_type, renderer_context)
-        # Said on the response itself, which a cache may keep: its bytes are an envelope.
+        # A mark on the response itself, which a cache may keep: its bytes are an envelope.
         response.is_enveloped = True
         request = view.request
         urlconf = getattr(request, "urlconf", None)
         tool = registry.tool_at(request.resolver_match, request.method, urlconf)
         envelope = make_envelope(self.envelope_class or choose_envelope_class(tool))
-        prepared = envelope.prepare(outcome(tool, data, response, view), self.encode)
-        rendered = envelope.render(prepared)
-        return super().render(rendered, accepted_media_type, renderer_context)
+        prepared = envelope.prepare(self.get_outcome(tool, data, response, view), self.encode)
+        body = envelope.render(prepared)
+        return super().render(body, accepted_media_type, renderer_context)
 
     def encode(self, value: Any) -> str:
-        """Return a value of the view's as JSON text."""
         return json.dumps(value, cls=self.encoder_class, ensure_ascii=False)
 
+    def get_outcome(self, tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
+        """Return the outcome that a tool call would have.
 
-def outcome(tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
-    """Return what a response comes to, as a tool call would have it.
+        Args:
+            tool: the tool of the view's endpoint, None if there is none.
+            data: the response's data.
+            response: the response.
+            view: the view instance that answered.
+        """
+        request = view.request
+        answer = ViewResponse(
+            status=response.status_code,
+            data=data,
+            headers=response.headers,
+            view=view,
+            request=request,
+            excepted=response.exception,
+            query_string=request.META.get("QUERY_STRING", ""),
+        )
+        # Only an error speaks of the body, which a view may have left unread.
+        is_failed = response.exception or answer.status >= 400
+        body = self.read_body(request) if is_failed else {}
+        dispatcher = Dispatcher(parse_own_envelope)
+        if tool is None:
+            pointers = RequestPointers(request, body)
+            outcome = dispatcher.build_outcome(view.get_view_name(), pointers, answer)
+        else:
+            arguments = tool.pointers(tool.arguments.rebuild_call(view, body))
+            outcome = dispatcher.build_outcome(tool.name, arguments, answer)
+            outcome = dispatcher.add_list_hint(outcome, tool)
+        return replace(outcome, request_id=outcome.request_id or new_request_id())
 
-    Args:
-        tool: the tool that stands for the view's endpoint, None if none does.
-        data: the response's data.
-        response: the response.
-        view: the view instance that answered.
-    """
-    answer = ViewResponse(
-        status=response.status_code,
-        data=data,
-        headers=response.headers,
-        view=view,
-        request=view.request,
-        excepted=response.exception,
-        query_string=view.request.META.get("QUERY_STRING", ""),
-    )
-    # Only an error speaks of the body, which a view may have left unread.
-    body = read_request_body(view.request) if response.exception or answer.status >= 400 else {}
-    dispatcher = Dispatcher(parse_own_envelope)
-    if tool is None:
-        pointers = RequestPointers(view.request, body)
-        told = dispatcher.build_outcome(view.get_view_name(), pointers, answer)
-    else:
-        arguments = tool.pointers(tool.arguments.rebuild_call(view, body))
-        told = dispatcher.build_outcome(tool.name, arguments, answer)
-        told = dispatcher.add_list_hint(told, tool)
-    return replace(told, request_id=told.request_id or new_request_id())
-
-
-def read_request_body(request: Any) -> Any:
-    """Return the parsed body of a REST framework request; nothing if it cannot be read."""
-    try:
-        return request.data
-    except UNREADABLE:
-        return {}
+    def read_body(self, request: Any) -> Any:
+        try:
+            return request.data
+        except UNREADABLE:
+            return {}
 
 
 class RequestPointers(ArgumentLocator):
-    """Finds values of a request that no tool stands for, by the view's own names.
-
-    Args:
-        request: REST framework's request.
-        body: its body, parsed.
-    """
+    """Finds values of a request of an endpoint without a tool, by the view's own names."""
 
     def __init__(self, request: Any, body: Any) -> None:
         self.body = body
         self.query = request.query_params
 
     def knows(self, name: str | int) -> bool:
-        """Return whether the request sent something by that name."""
         return self.value(name) is not MISSING
 
     def value(self, name: str | int) -> Any:
-        """Return what the request sent by a name: in the body, or in the query."""
         if isinstance(self.body, list) and isinstance(name, int) and name < len(self.body):
             return self.body[name]
         for source in (self.body, self.query):
@@ -130,9 +121,7 @@ class RequestPointers(ArgumentLocator):
         return MISSING
 
     def pointer(self, path: Sequence[str | int]) -> str:
-        """Return the JSON pointer into the body."""
         return JSONPointer.from_path(path)
 
     def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return the query parameters of the next page."""
         return {**self.query.dict(), **query}

@@ -10,8 +10,10 @@ where somebody wants it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from drf_mcp.envelopes.base import Envelope as Envelope
@@ -61,20 +63,27 @@ def parse_own_envelope(body: Any, status: int) -> Outcome | None:
     return None
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__all__":
+class EnvelopesPackage(ModuleType):
+    """This package, which imports the module of a model when the model is first used."""
+
+    @property
+    def __all__(self) -> list[str]:
         classes = [Envelope, *map(type, BUILT_IN_ENVELOPES)]
-        return [*(one.__name__ for one in classes), *get_model_names()]
-    if name.startswith("_") or name not in (names := get_model_names()):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(names[name]), name)
-    return value
+        return [*(one.__name__ for one in classes), *self.find_models()]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in (models := self.find_models()):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(models[name]), name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.__all__})
+
+    def find_models(self) -> dict[str, str]:
+        modules = [f"{__name__}.{module}" for module in MODEL_MODULES]
+        return {name: module for module in modules for name in import_module(module).__all__}
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *get_model_names()})
-
-
-def get_model_names() -> dict[str, str]:
-    modules = [f"{__name__}.{module}" for module in MODEL_MODULES]
-    return {name: module for module in modules for name in import_module(module).__all__}
+sys.modules[__name__].__class__ = EnvelopesPackage

@@ -84,12 +84,10 @@ class Era(ABC):
         """
 
     def method_not_found(self, method: str) -> MethodNotFound:
-        """Return the error for a method that does not exist in this era."""
         return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
 
     @property
     def content_types(self) -> frozenset[str]:
-        """The types of content blocks that a tool result may hold."""
         return constants.CONTENT_TYPES[self.revision]
 
     def tool_members(self, tool: Members) -> dict[str, Any]:
@@ -111,7 +109,6 @@ class HandshakeEra(Era):
     serves_responses = True
 
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
-        """Check that ``initialize`` names a revision."""
         requested = message.params.get("protocolVersion")
         if message.method == "initialize" and not isinstance(requested, str):
             raise InvalidParams('The params of initialize must name a "protocolVersion".')
@@ -119,7 +116,6 @@ class HandshakeEra(Era):
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
-        """Return the members that the revision defines; the era adds none."""
         return self.get_defined(members, defined)
 
     @staticmethod
@@ -140,7 +136,6 @@ class StatelessEra(Era):
     repeats_arguments = True
 
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
-        """Check headers, revision and ``_meta``, in this order."""
         meta = message.meta
         requested = meta.get(PROTOCOL_VERSION_KEY)
         # A client that contradicts itself is told so before it is told that one of the
@@ -191,11 +186,8 @@ class StatelessEra(Era):
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
-        """Add the result's type, who the server is, and how long it may be cached.
-
-        A cacheable result is private to the caller unless ``cacheScope`` says otherwise
-        (server/utilities/caching).
-        """
+        # A cacheable result is private to the caller unless ``cacheScope`` says otherwise
+        # (server/utilities/caching).
         finished = {"resultType": "complete", **self.get_defined(members, defined)}
         finished["_meta"] = {**members.get("_meta", {}), constants.SERVER_INFO_KEY: server_info}
         if defined >= constants.CACHE_MEMBERS:
@@ -214,10 +206,6 @@ def select_era(message: Message, headers: Headers) -> Era:
     """Return the era of a message (basic/versioning, "Backward Compatibility").
 
     The era of an ``initialize`` has the revision that the handshake settles on.
-
-    Raises:
-        UnsupportedProtocolVersion: the header names a revision that is not served.
-        HeaderMismatch: the header is malformed.
     """
     if PROTOCOL_VERSION_KEY in message.meta:
         return _ERAS[STATELESS_REVISION]

@@ -46,7 +46,6 @@ class HeaderValue(str):
 
     @classmethod
     def from_headers(cls, headers: Mapping[str, str], name: str) -> HeaderValue | None:
-        """Return the value of a header, None if it is absent."""
         value = headers.get(name)
         return None if value is None else cls(value)
 
@@ -105,12 +104,7 @@ class RepeatedArguments:
         return {n: HeaderValue.from_text(text) for n, text in texts.items() if text is not None}
 
     def check(self, headers: Mapping[str, str]) -> None:
-        """Hold the headers of a request against the arguments ("Server Validation").
-
-        Raises:
-            HeaderMismatch: a header is missing, malformed, differs from its argument or stands
-                for none.
-        """
+        """Hold the headers of a request against the arguments ("Server Validation")."""
         for header, argument in self.values.items():
             value = HeaderValue.from_headers(headers, header)
             if value is None and self.to_text(argument) is None:
@@ -132,11 +126,7 @@ class RepeatedArguments:
 
 
 def compare_header(name: str, value: str | None, expected: Any) -> None:
-    """Hold the value of a header against the value of the body that the header repeats.
-
-    Raises:
-        HeaderMismatch: the header is missing, or its value is another one.
-    """
+    """Raise HeaderMismatch unless a header repeats a value of the body."""
     if value is None:
         raise HeaderMismatch(
             f"Header mismatch: the {name} header is missing, body value {_short.repr(expected)}"

@@ -44,12 +44,7 @@ class Message:
 
     @classmethod
     def from_json(cls, value: Any) -> Message | ClientResponse:
-        """Return the message that a JSON value is.
-
-        Raises:
-            InvalidRequest: the value is no JSON-RPC message.
-            InvalidParams: ``params`` or ``_meta`` is not an object.
-        """
+        """Return the message that a JSON value is, or raise a `ProtocolError`."""
         if not isinstance(value, dict):
             raise InvalidRequest("A message must be a JSON object.")
         if value.get("jsonrpc") != "2.0":
@@ -204,10 +199,8 @@ def decode_item(value: Any) -> Message | ClientResponse | ProtocolError:
 
 
 def to_request_id(value: Any) -> RequestId | None:
-    """Return a JSON value as an id; None if it is neither a string nor an integer.
-
-    JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
-    """
+    """Return a JSON value as an id; None if it is neither a string nor an integer."""
+    # JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
         return int(value)
     # A bool is an int to Python only.
@@ -222,12 +215,7 @@ def read_id(value: Any) -> RequestId | None:
 
 
 def encode(value: Any) -> bytes:
-    """Encode a JSON value compactly as UTF-8.
-
-    Raises:
-        ValueError: on NaN, an infinity or a circular value.
-        TypeError: on a value that JSON has no form for.
-    """
+    """Encode a JSON value compactly as UTF-8."""
     try:
         return _ENCODER.encode(value).encode()
     except UnicodeEncodeError:
@@ -236,12 +224,7 @@ def encode(value: Any) -> bytes:
 
 
 def encode_result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
-    """Encode the response that carries a result.
-
-    Args:
-        id: the request's id.
-        members: the result's members, each a JSON value or `Encoded`.
-    """
+    """Encode the response that carries a result, its members JSON values or `Encoded`."""
     values: dict[str, Any] = {}
     spliced: list[bytes] = []
     for name, value in members.items():
@@ -272,7 +255,6 @@ def encode_error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = Tr
 
 
 def join_batch(responses: Iterable[bytes]) -> bytes:
-    """Join encoded responses into the answer to a batch."""
     return b"[%b]" % b",".join(responses)
 
 
