@@ -24,7 +24,11 @@ from drf_mcp.envelopes import (
     StandardMCPResponse,
     ToolResponse,
     error_response,
+    metadata,
+    ok,
     parse_own_envelope,
+    response_v2,
+    status,
     success_response,
 )
 from drf_mcp.outcomes import Category
@@ -375,40 +379,10 @@ def test_what_only_resembles_an_envelope_is_data(serve, body):
     assert serve(view(lambda: body)).read()["data"] == body
 
 
-RESERVED = [
-    "warnings",
-    "warning_details",
-    "pagination",
-    "rate_limit",
-    "telemetry",
-    "content_fidelity",
-    "dropped_content_ids",
-    "content_archive_hashes",
-    "request_id",
-    "soft",
-    "extra",
-    "suggestions",
-    "content_version",
-    "content_hash",
-    "next_cursor",
-    "timestamp",
-    "tool_name",
-    "tool_version",
-    "execution_time",
-]
-MEMBERS = [
-    "has_more",
-    "cursor",
-    "total_count",
-    "next",
-    "limit",
-    "reset_at",
-    "period",
-    "code",
-    "message",
-    "field",
-    "burst",
-]
+METAS = (response_v2.META, ok.META, status.METADATA)
+RESERVED = sorted({"soft", "extra"}.union(*(meta["properties"] for meta in METAS)))
+FACTS = (metadata.PAGINATION, metadata.RATE_LIMIT)
+MEMBERS = sorted({"code", "message", "field", "burst"}.union(*(f["properties"] for f in FACTS)))
 objects = st.dictionaries(st.sampled_from(MEMBERS), values | st.floats(), max_size=3)
 metas = st.dictionaries(
     st.sampled_from(RESERVED), values | objects | st.lists(objects, max_size=2), max_size=4
