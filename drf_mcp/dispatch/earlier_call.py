@@ -22,7 +22,7 @@ from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.tools.tool import Tool
 

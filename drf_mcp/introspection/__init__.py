@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from drf_mcp.introspection.describer import Describer
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.types import Body, EndpointSchema, Finding, Parameter, PathKwarg
+from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.types import Body, EndpointSchema, Parameter, PathKwarg
 
 __all__ = [
     "Body",

@@ -14,8 +14,6 @@ from django.utils.module_loading import import_string
 from rest_framework.schemas import DefaultSchema
 from rest_framework.settings import api_settings
 
-from drf_mcp.introspection.types import AnyField, Schema
-
 # drf-spectacular is optional: its classes are imported once a view carries one of them.
 ANNOTATIONS = "drf_mcp.introspection.spectacular.Annotations"
 
@@ -23,10 +21,10 @@ ANNOTATIONS = "drf_mcp.introspection.spectacular.Annotations"
 CURRENT: ContextVar[Any] = ContextVar("drf_mcp_annotations", default=None)
 
 
-def find_declared_schema(field: AnyField) -> Schema | None:
+def find_declared_schema(field: Any) -> dict[str, Any] | None:
     """Return the schema that was written for what a field takes, None if there is none."""
     annotations = CURRENT.get()
-    schema: Schema | None = None if annotations is None else annotations.field_schema(field)
+    schema: dict[str, Any] | None = None if annotations is None else annotations.field_schema(field)
     return schema
 
 

@@ -15,6 +15,7 @@ from drf_mcp.introspection.outputs import ResponseSchema
 from drf_mcp.introspection.path_parameters import PathParameters
 from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.parameters import QueryParameters
+from drf_mcp.introspection.request_body.describer import RequestBody
 from drf_mcp.introspection.types import (
     Body,
     EndpointSchema,
@@ -75,7 +76,11 @@ class Describer:
 
     def get_request_body(self) -> Body:
         """Return the body that the handler takes from one caller or another."""
-        return CallerBody(self.inspection).get_body()
+
+        def describe(inspection: Inspection) -> Body:
+            return RequestBody(inspection).get_body()
+
+        return CallerBody(self.inspection, describe).get_body()
 
     def get_response_schema(self) -> Schema:
         """Return the schema of the success payload, ``{}`` where anything may be answered."""

@@ -21,12 +21,11 @@ from drf_mcp.introspection.locations import (
     find_serializer_model,
     locate_view,
 )
-from drf_mcp.introspection.portable import PortableWriter
-from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.handlers import HandlerReading, read_handler
-from drf_mcp.introspection.source.overrides import FLAG, is_drf_code
-from drf_mcp.introspection.source.trees import get_synchronous_name
-from drf_mcp.introspection.types import UNSAID, Finding, Schema
+from drf_mcp.introspection.source.members import get_synchronous_name, is_drf_code
+from drf_mcp.introspection.source.overrides import FLAG
+from drf_mcp.introspection.types import UNSAID, Schema
 
 Value = TypeVar("Value")
 
@@ -47,16 +46,19 @@ class Inspection:
     Attributes:
         view: the view instance.
         method: the HTTP method in upper case.
+        write: writes schemas for input in the portable subset; None for all of JSON Schema.
         handler_name: the name of the method that answers: an action, or an HTTP method.
         findings: what could not be described, and how to mend it.
     """
 
-    def __init__(self, view: Any, method: str, *, portable: bool = True) -> None:
+    def __init__(
+        self, view: Any, method: str, *, write: Callable[[Schema], Schema] | None = None
+    ) -> None:
         self.view = view
         # Views remember on themselves what they chose for whom.
         self.untouched = copy.copy(view)
         self.method = method.upper()
-        self.portable = portable
+        self.write = write
         self.findings: list[Finding] = []
         self.serializer: Any = None  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
@@ -68,7 +70,7 @@ class Inspection:
     def again(self, view: Any = None) -> Inspection:
         """Return a new inspection of the endpoint, by another view instance or a fresh one."""
         view = copy.copy(self.untouched) if view is None else view
-        own = Inspection(view, self.method, portable=self.portable)
+        own = Inspection(view, self.method, write=self.write)
         own.heeds_request = self.heeds_request
         return own
 
@@ -103,8 +105,8 @@ class Inspection:
         return {name: parameters[name, at] for name, at in parameters if at == location}
 
     def shaped(self, schema: Schema) -> Schema:
-        """Return a schema for input in the portable subset, or as it is if that was chosen."""
-        return PortableWriter.write(schema) if self.portable else schema
+        """Return a schema for input as it is listed: in the portable subset, by default."""
+        return schema if self.write is None else self.write(schema)
 
     @property
     def is_extra_action(self) -> bool:

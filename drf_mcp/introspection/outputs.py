@@ -14,7 +14,7 @@ from drf_mcp.introspection.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.source.handlers import read_handler
-from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.trees import FunctionSource
 from drf_mcp.introspection.types import Schema
 

@@ -1,4 +1,4 @@
-"""What the kwargs of a path name, and values for those of a path that nobody requested."""
+"""What the kwargs of a path name, versions among them, and values for a path without request."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ from functools import partial
 from typing import Any
 
 from django.db import models
-from rest_framework.versioning import NamespaceVersioning, URLPathVersioning
+from rest_framework.versioning import (
+    NamespaceVersioning,
+    QueryParameterVersioning,
+    URLPathVersioning,
+)
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.locations import find_declared_model
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.types import PathKwarg, PathKwargs
+from drf_mcp.introspection.types import (
+    Parameter,
+    Parameters,
+    PathKwarg,
+    PathKwargs,
+    Schema,
+)
 
 PARENT = re.compile(r"parent_lookup_(?P<lookup>\w+)|(?P<name>\w+)_(?:pk|id)")
 NUMBER, UUID, WORD = "0", str(uuid.UUID(int=0)), "placeholder"
@@ -66,6 +77,33 @@ class NamedKwarg:
         fitting = (text for text in texts if re.fullmatch(self.kwarg.pattern or ".*", text))
         text = next(fitting, NUMBER)
         return text if self.kwarg.converter is None else self.kwarg.converter.to_python(text)
+
+
+class VersionParameter:
+    """The version of the API that a caller can name."""
+
+    def __init__(self, view: Any) -> None:
+        self.versioning: Any = getattr(view, "versioning_class", None)
+
+    def get_parameters(self) -> Parameters:
+        """Return the query parameter that names the version, where one does."""
+        versioning = self.versioning
+        if not isinstance(versioning, type) or not issubclass(versioning, QueryParameterVersioning):
+            return ()
+        return (Parameter(versioning.version_param, self.get_schema()),)
+
+    def get_schema(self) -> Schema:
+        """Return the schema of the version, wherever the request holds it."""
+        default = self.versioning.default_version
+        versions = [*(self.versioning.allowed_versions or ())]
+        if versions and default is not None and default not in versions:
+            versions.append(default)
+        schema: Schema = {"type": "string"}
+        if versions:
+            schema["enum"] = [str(version) for version in versions if version is not None]
+        if default is not None:
+            schema["default"] = str(default)
+        return explain(schema, "Version of the API")
 
 
 def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:

@@ -11,11 +11,10 @@ from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body.declared import CompletedBody
-from drf_mcp.introspection.request_body.describer import NONE, RequestBody
 from drf_mcp.introspection.request_body.handling import walk_fields
-from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_without_flag
-from drf_mcp.introspection.types import UNSAID, Body, Finding
+from drf_mcp.introspection.types import UNSAID, Body
 
 RENAMED = "Let the view's parser and renderer work without a request that was sent."
 DECLARE = (
@@ -42,10 +41,18 @@ class CallerBody:
     Where the fields may depend on the caller, they are described for an anonymous one and for a
     superuser; where they may depend on the flag, with it and without, as a request finds the
     view. What only one of them may send is optional.
+
+    Args:
+        inspection: the endpoint.
+        describe: returns the body as the caller of an inspection may send it.
     """
 
-    def __init__(self, inspection: Inspection) -> None:
+    def __init__(self, inspection: Inspection, describe: Callable[[Inspection], Body]) -> None:
         self.inspection = inspection
+        self.describe = describe
+
+    def ask_as(self, inspection: Inspection) -> CallerBody:
+        return CallerBody(inspection, self.describe)
 
     def get_body(self) -> Body:
         """Return the body as people wrote it, with the names that the view's code knows besides."""
@@ -54,7 +61,7 @@ class CallerBody:
             return body
         own = self.inspection.again()
         own.heeds_request = False
-        known = attempt(self.inspection.place, CallerBody(own).get_union, "", [], NONE)
+        known = attempt(self.inspection.place, self.ask_as(own).get_union, "", [], Body("none"))
         return CompletedBody(body, known).get_body()
 
     def get_union(self) -> Body:
@@ -71,7 +78,7 @@ class CallerBody:
 
     def get_own(self) -> Body:
         """Return the body that this caller may send, under the keys that clients use."""
-        body = RequestBody(self.inspection).get_body()
+        body = self.describe(self.inspection)
         return self.inspection.attempt(
             lambda: Renaming(self.inspection.view).rename_body(body), RENAMED, body
         )
@@ -81,11 +88,11 @@ class CallerBody:
         if inspection.serializer is None and not failed:
             return
         if failed or self.depends(lambda owner, name: is_left_to_frameworks(owner, [name])):
-            yield from CallerBody(inspection.privileged).try_own([])
+            yield from self.ask_as(inspection.privileged).try_own([])
         if self.depends(is_same_without_flag):
             failures: list[Finding] = []
             real = inspection.without_flag
-            callers = (CallerBody(real), CallerBody(real.privileged))
+            callers = (self.ask_as(real), self.ask_as(real.privileged))
             bodies = [body for caller in callers for body in caller.try_own(failures)]
             if failures and not bodies:
                 inspection.find(f"{CHOSEN_BY_FLAG} {failures[0].message}", DECLARE)

@@ -12,7 +12,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.source.overrides import find_package, is_drf_code
+from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.types import ANY, Body, Handling, Parameter, Place, Schema
 
 Value = TypeVar("Value")

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
-from drf_mcp.introspection.types import Finding
-
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something of an endpoint that could not be described.
+
+    Attributes:
+        place: where, such as ``shop.api.OrderViewSet.create``.
+        message: what went wrong.
+        remedy: what the project can do about it.
+    """
+
+    place: str
+    message: str
+    remedy: str
 
 
 def attempt(

@@ -8,6 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
+from drf_mcp.introspection.safe_call import Finding
 
 if TYPE_CHECKING:
     from rest_framework.fields import Field
@@ -230,21 +231,6 @@ class Body:
         properties = {**others["properties"], **rows["properties"]}
         schema = {**(self.schema or {}), "items": {**rows, "properties": properties}}
         return replace(self, schema=schema, handling=self.handling.union(other.handling))
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something of an endpoint that could not be described.
-
-    Attributes:
-        place: where, such as ``shop.api.OrderViewSet.create``.
-        message: what went wrong.
-        remedy: what the project can do about it.
-    """
-
-    place: str
-    message: str
-    remedy: str
 
 
 class LostFilters(Finding):

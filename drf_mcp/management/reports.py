@@ -9,7 +9,7 @@ from typing import Any
 
 from drf_mcp.introspection.examples import make_example_arguments
 from drf_mcp.introspection.locations import locate_view
-from drf_mcp.introspection.types import Finding
+from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN, CLIENT_LIMITS
 from drf_mcp.operators.exposure_report import Unexposed
 from drf_mcp.operators.lock import Change, ToolSurface

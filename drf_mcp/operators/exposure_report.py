@@ -8,7 +8,7 @@ from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
 from drf_mcp.introspection.locations import locate_view
-from drf_mcp.introspection.source.overrides import find_class_attribute
+from drf_mcp.introspection.source.members import find_class_attribute
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints

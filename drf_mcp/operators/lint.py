@@ -11,7 +11,7 @@ from typing import Any
 
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.locations import locate_view
-from drf_mcp.introspection.types import Finding
+from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.tools import Tool
 from drf_mcp.tools.naming import ViewTexts

@@ -17,8 +17,7 @@ from drf_mcp.introspection.inspection import make_request, negotiate
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.path_kwargs import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.overrides import find_class_attribute
-from drf_mcp.introspection.source.trees import get_synchronous_name
+from drf_mcp.introspection.source.members import find_class_attribute, get_synchronous_name
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import Route, find_routes
 

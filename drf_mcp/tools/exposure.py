@@ -12,8 +12,7 @@ from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import find_view_classes
-from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.types import Finding
+from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints

@@ -12,7 +12,9 @@ from rest_framework.views import APIView
 
 from drf_mcp.exceptions import InternalError
 from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.types import ANY, EndpointSchema, Finding
+from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.types import ANY, EndpointSchema
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import Call
@@ -68,7 +70,8 @@ class Tool:
     def describe(self) -> EndpointSchema:
         """Describe the endpoint, with the arguments that its options declare."""
         portable = self.options.get_flag("portable", mcp_settings.PORTABLE)
-        inspection = Inspection(self.view, self.endpoint.method, portable=portable)
+        write = PortableWriter.write if portable else None
+        inspection = Inspection(self.view, self.endpoint.method, write=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
         described: EndpointSchema = describer.describe()
         if self.finders is not None:

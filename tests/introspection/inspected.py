@@ -6,6 +6,7 @@ from typing import Any
 
 from drf_mcp.introspection import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
 from drf_mcp.introspection.inspection import make_request, negotiate
+from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.portability import assert_portable
 
 METHODS = {
@@ -37,7 +38,8 @@ def describe(
     view: Any, method: str, path_kwargs: dict[str, PathKwarg], *, portable: bool = True
 ) -> EndpointSchema:
     """Describe one method of a view instance."""
-    return Describer(Inspection(view, method, portable=portable), path_kwargs).describe()
+    inspection = Inspection(view, method, write=PortableWriter.write if portable else None)
+    return Describer(inspection, path_kwargs).describe()
 
 
 def described(

@@ -13,7 +13,7 @@ from rest_framework.validators import UniqueValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.patterns import is_ecmascript
-from drf_mcp.introspection.source.overrides import find_package
+from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, join_values
 
 SAFE_INTEGER = 2**53 - 1

@@ -17,7 +17,8 @@ from drf_mcp.introspection.fields import composites, relations, scalars, seriali
 from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.fields.constraints import ConstraintReader
 from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.text import clean_text, join_values, says_more
 from drf_mcp.introspection.types import AnyField
 

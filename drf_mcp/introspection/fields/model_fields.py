@@ -7,8 +7,9 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
-from drf_mcp.introspection.source.overrides import find_package
-from drf_mcp.introspection.types import Schema
+from drf_mcp.introspection.source.members import find_package
+
+Schema = dict[str, Any]
 
 SCHEMAS: dict[type, Schema] = {
     models.AutoField: {"type": "integer"},

@@ -12,7 +12,7 @@ from rest_framework.validators import BaseUniqueForValidator
 from drf_mcp.introspection.annotations import find_hidden_fields
 from drf_mcp.introspection.field_schema import explain, join_sentences
 from drf_mcp.introspection.fields.base import FieldDescriber
-from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.introspection.types import AnyField, Schema
 

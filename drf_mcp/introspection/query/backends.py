@@ -13,18 +13,12 @@ from rest_framework.filters import OrderingFilter, SearchFilter
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection, make_request
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
-from drf_mcp.introspection.safe_call import attempt
-from drf_mcp.introspection.source.overrides import (
-    find_class_attribute,
-    find_package,
-    is_drf_code,
-    is_left_to_frameworks,
-    is_same_for_every_request,
-)
+from drf_mcp.introspection.safe_call import Finding, attempt
+from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
+from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_for_every_request
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     ClosedSet,
-    Finding,
     LostFilters,
     Parameter,
     Parameters,

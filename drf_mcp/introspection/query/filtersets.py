@@ -15,7 +15,7 @@ from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.composites import Choices
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.source.handlers import read_handler
-from drf_mcp.introspection.source.overrides import find_package
+from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import (
     ANY,

@@ -10,7 +10,7 @@ from rest_framework import pagination
 
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.openapi import find_declared_parameters
-from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.types import ClosedSet, Parameter, Parameters, Schema
 
 

@@ -12,14 +12,14 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
-from rest_framework.versioning import QueryParameterVersioning
 
-from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, PLAINLY, Inspection
 from drf_mcp.introspection.openapi import read_openapi_parameter
+from drf_mcp.introspection.path_kwargs import VersionParameter
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
+from drf_mcp.introspection.source.members import get_synchronous_name
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks
 from drf_mcp.introspection.source.queries import (
     QueryReading,
@@ -27,8 +27,7 @@ from drf_mcp.introspection.source.queries import (
     read_query_of_class,
     read_query_of_member,
 )
-from drf_mcp.introspection.source.trees import get_synchronous_name
-from drf_mcp.introspection.types import LostFilters, Parameter, Parameters, Schema
+from drf_mcp.introspection.types import LostFilters, Parameter, Parameters
 
 SERIALIZING = frozenset({"get_serializer", "get_serializer_class"})
 NONE: Parameters = ()
@@ -188,33 +187,6 @@ class UndeclaredParameters:
 
     def read_class(self, owner: type) -> QueryReading:
         return read_query_of_class(owner)
-
-
-class VersionParameter:
-    """The version of the API that a caller can name."""
-
-    def __init__(self, view: Any) -> None:
-        self.versioning: Any = getattr(view, "versioning_class", None)
-
-    def get_parameters(self) -> Parameters:
-        """Return the query parameter that names the version, where one does."""
-        versioning = self.versioning
-        if not isinstance(versioning, type) or not issubclass(versioning, QueryParameterVersioning):
-            return ()
-        return (Parameter(versioning.version_param, self.get_schema()),)
-
-    def get_schema(self) -> Schema:
-        """Return the schema of the version, wherever the request holds it."""
-        default = self.versioning.default_version
-        versions = [*(self.versioning.allowed_versions or ())]
-        if versions and default is not None and default not in versions:
-            versions.append(default)
-        schema: Schema = {"type": "string"}
-        if versions:
-            schema["enum"] = [str(version) for version in versions if version is not None]
-        if default is not None:
-            schema["default"] = str(default)
-        return explain(schema, "Version of the API")
 
 
 def walk_serializers(classes: list[type]) -> Iterator[type]:

@@ -20,7 +20,8 @@ from drf_mcp.introspection.request_body.keys import ANY_FILE, KeyParameters, Ser
 from drf_mcp.introspection.request_body.parsers import ViewParsers
 from drf_mcp.introspection.request_body.serializer import InputSerializer
 from drf_mcp.introspection.source.handlers import read_handler
-from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf, is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     PLAIN,
@@ -231,7 +232,7 @@ class SerializerBody:
         inspection, serializer = self.inspection, self.serializer
         # What annotations say of a field is the schema class's to know, whatever the view.
         annotated = inspection.annotations is not None and type(inspection.view.schema)
-        manner = ("input", serializer.partial, inspection.portable, self.takes_json, annotated)
+        manner = ("input", serializer.partial, inspection.write, self.takes_json, annotated)
         shared = SharedDescription(serializer)
         return shared.get(manner, self.get_closed_fields, inspection.findings)
 

@@ -15,7 +15,8 @@ from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.request_body.parsers import ViewParsers
-from drf_mcp.introspection.source.overrides import CONVERSIONS, is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.introspection.source.overrides import CONVERSIONS
 from drf_mcp.introspection.source.trees import MappingReads, is_name, parse_function
 from drf_mcp.introspection.types import ANY, PLAIN, Handling, Parameter, Parameters, Schema, Upload
 

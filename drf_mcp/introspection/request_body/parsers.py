@@ -12,7 +12,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import Body
 

@@ -11,11 +11,10 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
-from drf_mcp.introspection.source.overrides import is_drf_code
+from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import join_values
-from drf_mcp.introspection.types import Finding
 
 DECLARE = (
     "Give the view a serializer_class, or construct a serializer with data=request.data in"

@@ -16,18 +16,16 @@ from typing import Any
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
+from drf_mcp.introspection.source.members import find_member, get_synchronous_name, unwrap_function
 from drf_mcp.introspection.source.trees import (
     REQUEST,
     FunctionSource,
     MappingReads,
     find_lookup,
-    find_member,
-    get_synchronous_name,
     is_name,
     is_own_member,
     is_request,
     is_request_member,
-    unwrap_function,
 )
 
 # Called on self these have a known part to play and are not followed.

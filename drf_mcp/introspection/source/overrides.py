@@ -8,8 +8,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.utils.functional import cached_property
-
+from drf_mcp.introspection.source.members import is_drf_code, unwrap_member
 from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
 
 CONVERSIONS = ("to_internal_value", "run_validation")
@@ -21,36 +20,6 @@ WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "l
 INSTANCE = frozenset({"self", "cls"})
 REQUEST = frozenset({"request", "_request"})
 FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
-
-
-def is_drf_code(owner: type, *names: str) -> bool:
-    """Return whether REST framework itself wrote each of the class's members.
-
-    Decorators that keep the wrapped function's ``__module__``, as `functools.wraps` does, count
-    as what they wrap: caching or logging a method does not change what it returns.
-    """
-    return all(find_package(owner, name) == "rest_framework" for name in names)
-
-
-def find_package(owner: type, name: str) -> str:
-    """Return the top-level package that defines a class's member; "" if nothing does."""
-    attribute = inspect.getattr_static(owner, name, None)
-    module = getattr(unwrap_member(attribute), "__module__", None) or ""
-    return str(module).partition(".")[0]
-
-
-def find_class_attribute(owner: type, name: str) -> Any:
-    """Return a class attribute without calling its descriptor."""
-    return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
-
-
-def unwrap_member(attribute: Any) -> Any:
-    """Return the function inside a property, a class method or a cached property."""
-    if isinstance(attribute, property):
-        return attribute.fget
-    if isinstance(attribute, (cached_property, functools.cached_property)):
-        return attribute.func
-    return getattr(attribute, "__func__", attribute)
 
 
 class InputMethod:

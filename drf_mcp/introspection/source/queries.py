@@ -15,16 +15,18 @@ from django.forms import BaseForm
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.source.meanings import Meanings
-from drf_mcp.introspection.source.overrides import unwrap_member
+from drf_mcp.introspection.source.members import (
+    find_member,
+    get_synchronous_name,
+    unwrap_function,
+    unwrap_member,
+)
 from drf_mcp.introspection.source.trees import (
     FunctionSource,
     evaluates_to,
     find_lookup,
-    find_member,
-    get_synchronous_name,
     is_name,
     is_own_member,
-    unwrap_function,
 )
 
 # Packages whose own parameters are known without reading how they do it.

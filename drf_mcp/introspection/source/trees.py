@@ -13,20 +13,6 @@ from typing import Any, TypeGuard
 
 from django.db.models import FileField, Model
 
-# Packages for asynchronous views name their methods so.
-SYNCHRONOUS_NAMES = {
-    "alist": "list",
-    "aretrieve": "retrieve",
-    "acreate": "create",
-    "aupdate": "update",
-    "partial_aupdate": "partial_update",
-    "adestroy": "destroy",
-    "aget_object": "get_object",
-    "aget_queryset": "get_queryset",
-    "afilter_queryset": "filter_queryset",
-    "apaginate_queryset": "paginate_queryset",
-    "get_apaginated_response": "get_paginated_response",
-}
 REQUEST = frozenset({"request", "_request", "req"})
 BODY = frozenset({"data", "POST", "FILES", "body", "stream"})
 QUERY = frozenset({"query_params", "GET"})
@@ -203,28 +189,6 @@ def parse_function(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | N
         return None
     statement = tree.body[0] if tree.body else None
     return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-
-
-def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Return an attribute of a class and its home, as `super` would find it after a class."""
-    mro = owner.__mro__
-    start = mro.index(after) + 1 if after in mro else 0
-    home = next((base for base in mro[start:] if name in vars(base)), None)
-    return (vars(home)[name], home) if home is not None else (None, None)
-
-
-def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield a function and those inside its decorators, each with whether it wraps another."""
-    while inspect.isfunction(function):
-        wrapped = getattr(function, "__wrapped__", None)
-        if function.__module__ == "rest_framework.decorators":  # @api_view
-            wrapped = inspect.getclosurevars(function).nonlocals.get("func")
-        yield function, wrapped is not None
-        function = wrapped
-
-
-def get_synchronous_name(name: str) -> str:
-    return SYNCHRONOUS_NAMES.get(name, name)
 
 
 def is_own_member(node: ast.AST) -> TypeGuard[ast.Attribute]:

@@ -1,0 +1,77 @@
+"""The members of classes, and which package wrote each."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.functional import cached_property
+
+# Packages for asynchronous views name their methods so.
+SYNCHRONOUS_NAMES = {
+    "alist": "list",
+    "aretrieve": "retrieve",
+    "acreate": "create",
+    "aupdate": "update",
+    "partial_aupdate": "partial_update",
+    "adestroy": "destroy",
+    "aget_object": "get_object",
+    "aget_queryset": "get_queryset",
+    "afilter_queryset": "filter_queryset",
+    "apaginate_queryset": "paginate_queryset",
+    "get_apaginated_response": "get_paginated_response",
+}
+
+
+def is_drf_code(owner: type, *names: str) -> bool:
+    """Return whether REST framework itself wrote each of the class's members.
+
+    Decorators that keep the wrapped function's ``__module__``, as `functools.wraps` does, count
+    as what they wrap: caching or logging a method does not change what it returns.
+    """
+    return all(find_package(owner, name) == "rest_framework" for name in names)
+
+
+def find_package(owner: type, name: str) -> str:
+    """Return the top-level package that defines a class's member; "" if nothing does."""
+    attribute = inspect.getattr_static(owner, name, None)
+    module = getattr(unwrap_member(attribute), "__module__", None) or ""
+    return str(module).partition(".")[0]
+
+
+def find_class_attribute(owner: type, name: str) -> Any:
+    """Return a class attribute without calling its descriptor."""
+    return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
+
+
+def unwrap_member(attribute: Any) -> Any:
+    """Return the function inside a property, a class method or a cached property."""
+    if isinstance(attribute, property):
+        return attribute.fget
+    if isinstance(attribute, (cached_property, functools.cached_property)):
+        return attribute.func
+    return getattr(attribute, "__func__", attribute)
+
+
+def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
+    """Return an attribute of a class and its home, as `super` would find it after a class."""
+    mro = owner.__mro__
+    start = mro.index(after) + 1 if after in mro else 0
+    home = next((base for base in mro[start:] if name in vars(base)), None)
+    return (vars(home)[name], home) if home is not None else (None, None)
+
+
+def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
+    """Yield a function and those inside its decorators, each with whether it wraps another."""
+    while inspect.isfunction(function):
+        wrapped = getattr(function, "__wrapped__", None)
+        if function.__module__ == "rest_framework.decorators":  # @api_view
+            wrapped = inspect.getclosurevars(function).nonlocals.get("func")
+        yield function, wrapped is not None
+        function = wrapped
+
+
+def get_synchronous_name(name: str) -> str:
+    return SYNCHRONOUS_NAMES.get(name, name)
