@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from drf_mcp.interaction.call_context import call_context
-    from drf_mcp.tools import mcp_tool, mcp_viewset, registry
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "call_context", "mcp_tool", "mcp_viewset", "registry"]
 
+# INSTALLED_APPS imports this module before models can be imported, so that each name is imported
+# on its first use. `__init__.pyi` has their types.
+MODULES = {
+    "call_context": "drf_mcp.interaction.call_context",
+    "mcp_tool": "drf_mcp.tools.options",
+    "mcp_viewset": "drf_mcp.tools.options",
+    "registry": "drf_mcp.tools.registry",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Import the public names on first use: INSTALLED_APPS imports this module too early."""
-    if name in {"mcp_tool", "mcp_viewset", "registry"}:
-        from drf_mcp import tools
-
-        return getattr(tools, name)
-    if name == "call_context":
-        from drf_mcp.interaction.call_context import call_context
-
-        return call_context
+    if name in MODULES:
+        return getattr(import_module(MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
