@@ -107,16 +107,14 @@ class FilterBackends:
 
     def get_backend_parameters(self, backend_class: Any) -> Parameters:
         backend = backend_class()
-        if hasattr(backend, "get_filterset_class"):
-            if find_package(backend_class, DECLARE) not in FILTER_PACKAGES:
-                return find_own_parameters(backend, self.view)
-            return FilterSetParameters(self.inspection, backend).get_parameters()
-        if is_drf_code(backend_class, DECLARE):
-            if isinstance(backend, SearchFilter):
-                return SearchParameters(self.inspection, backend).get_parameters()
-            if isinstance(backend, OrderingFilter):
-                return OrderingParameters(self.inspection, backend).get_parameters()
-        return find_declared_parameters(backend, self.view)
+        if not hasattr(backend, "get_filterset_class"):
+            kinds = {SearchFilter: SearchParameters, OrderingFilter: OrderingParameters}
+            bases = backend_class.__mro__ if is_drf_code(backend_class, DECLARE) else ()
+            kind = next((kinds[base] for base in bases if base in kinds), BackendParameters)
+            return kind(self.inspection, backend).get_parameters()
+        if find_package(backend_class, DECLARE) not in FILTER_PACKAGES:
+            return find_own_parameters(backend, self.view)
+        return FilterSetParameters(self.inspection, backend).get_parameters()
 
     def guard(self, prefix: str, step: Any, default: Any) -> Any:
         failures: list[Finding] = []
@@ -128,17 +126,19 @@ class FilterBackends:
         return found
 
 
-class SearchParameters:
-    """The term that a search filter reads."""
-
-    def __init__(self, inspection: Inspection, backend: SearchFilter) -> None:
+class BackendParameters:
+    def __init__(self, inspection: Inspection, backend: Any) -> None:
+        self.inspection = inspection
         self.view: Any = inspection.view
         self.backend = backend
 
     def get_parameters(self) -> Parameters:
-        """Return the search term, nothing where no fields are searched."""
-        request: Any = getattr(self.view, "request", None)
-        searched = self.backend.get_search_fields(self.view, request)
+        return find_declared_parameters(self.backend, self.view)
+
+
+class SearchParameters(BackendParameters):
+    def get_parameters(self) -> Parameters:
+        searched = self.backend.get_search_fields(self.view, self.view.request)
         if not searched:
             return ()
         fields = join_values(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
@@ -160,17 +160,12 @@ class OrderingTerms(ClosedSet):
         return text.removeprefix("-") in self.names
 
 
-class OrderingParameters:
-    """The names that an ordering filter reads, each with a minus for descending."""
-
-    def __init__(self, inspection: Inspection, backend: OrderingFilter) -> None:
-        self.inspection = inspection
-        self.view: Any = inspection.view
-        self.backend = backend
-        self.declared: Any = getattr(self.view, "ordering_fields", backend.ordering_fields)
+class OrderingParameters(BackendParameters):
+    @property
+    def declared(self) -> Any:
+        return getattr(self.view, "ordering_fields", self.backend.ordering_fields)
 
     def get_parameters(self) -> Parameters:
-        """Return the ordering, nothing where rows cannot be ordered."""
         items: Schema = {"type": "string"}
         closed: OrderingTerms | None = None
         if is_drf_code(type(self.backend), "get_ordering", "remove_invalid_fields"):
@@ -194,7 +189,7 @@ class OrderingParameters:
         queryset = self.inspection.queryset
         if queryset is None and isinstance(self.declared, (list, tuple)):
             return [name if isinstance(name, str) else name[0] for name in self.declared]
-        context = {"request": getattr(self.view, "request", None)}
+        context = {"request": self.view.request}
         valid = self.backend.get_valid_fields(queryset, self.view, context)
         return list(dict.fromkeys(str(name) for name, _ in valid))
 
@@ -215,16 +210,8 @@ class OrderingParameters:
         return all(is_drf_code(owner, n) or is_same_for_every_request(owner, n) for n in names)
 
 
-class FilterSetParameters:
-    """The query parameters of the filter set that a backend chooses for a view."""
-
-    def __init__(self, inspection: Inspection, backend: Any) -> None:
-        self.inspection = inspection
-        self.view: Any = inspection.view
-        self.backend = backend
-
+class FilterSetParameters(BackendParameters):
     def get_parameters(self) -> Parameters:
-        """Return the parameters of each filter, none without a filter set."""
         inspection, queryset = self.inspection, self.inspection.queryset
         filterset_class = self.backend.get_filterset_class(self.view, queryset)
         if filterset_class is None:
@@ -253,11 +240,11 @@ class FilterSetParameters:
 
     def get_filters(self, filterset_class: Any) -> dict[str, Any]:
         # Made as for a request: filters may be added, and form fields changed, on the way.
-        request, queryset = self.view.request, self.inspection.queryset
-        backend = self.backend
+        request, queryset, backend = self.view.request, self.inspection.queryset, self.backend
         if find_package(type(backend), "get_filterset") in OWN_PACKAGES:
-            kwargs = backend.get_filterset_kwargs(request, queryset, self.view)
-            filterset = filterset_class(**kwargs)
+            filterset = filterset_class(
+                **backend.get_filterset_kwargs(request, queryset, self.view)
+            )
         else:
             filterset = backend.get_filterset(request, queryset, self.view)
         prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""

@@ -71,7 +71,6 @@ class FilterParameters:
         self.required = bool(item.extra.get("required"))
 
     def get_parameters(self) -> Parameters:
-        """Return the parameters, as the form field of the filter reads them."""
         if isinstance(self.item, (filters.AllValuesFilter, filters.AllValuesMultipleFilter)):
             return (self.get_stored_value(),)
         form_field = FormField(self.item.field, self.item)
@@ -149,7 +148,6 @@ class FormField:
         self.item = item
 
     def get_schema(self) -> Schema:
-        """Return the schema of one value."""
         if isinstance(self.field, forms.ModelChoiceField):
             queryset = self.field.queryset
             model = queryset.model if queryset is not None else None
@@ -201,7 +199,6 @@ class FormField:
         return reading is None or method not in reading.calls
 
     def get_handling(self) -> Handling:
-        """Return the relation that a value identifies a row of, if it does."""
         field = self.field
         if not isinstance(field, forms.ModelChoiceField) or field.queryset is None:
             return PLAIN

@@ -36,7 +36,6 @@ class Pages:
         self.paginator = paginator
 
     def get_parameters(self, view: Any) -> Parameters:
-        """Return the query parameters that the paginator declares or reads."""
         return find_declared_parameters(self.paginator, view)
 
     def get_schema(self, rows: Schema) -> Schema:
@@ -146,6 +145,5 @@ FAMILIES: dict[type, type[Pages]] = {
 
 
 def get_pages(paginator: Any) -> Pages:
-    """Return the pages of a paginator, by the nearest of REST framework's families."""
     family = next((base for base in type(paginator).__mro__ if base in FAMILIES), None)
     return FAMILIES[family](paginator) if family is not None else Pages(paginator)

@@ -116,8 +116,6 @@ class QueryParameters:
 
 
 class UndeclaredParameters:
-    """The query parameters that nothing declares and that code is seen to read."""
-
     def __init__(self, query: QueryParameters) -> None:
         self.query = query
         self.inspection = query.inspection
@@ -125,7 +123,6 @@ class UndeclaredParameters:
         self.reading = QueryReading({}, is_open=True)
 
     def get_parameters(self) -> Parameters:
-        """Return an optional parameter for each name, a text where nothing says more."""
         self.reading = reading = self.get_reading()
         found = [
             Parameter(name, {"type": "array", "items": {"type": "string"}}, multiple="repeat")
@@ -150,7 +147,6 @@ class UndeclaredParameters:
             yield Parameter(name, schema, multiple=multiple)
 
     def get_reading(self) -> QueryReading:
-        """Return what the view, its serializers, its filters and its paginator read."""
         reading = self.read_members(type(self.view), "dispatch", self.inspection.handler_name)
         classes = list(reading.serializers)
         if reading.members & SERIALIZING:
@@ -190,7 +186,6 @@ class UndeclaredParameters:
 
 
 def walk_serializers(classes: list[type]) -> Iterator[type]:
-    """Yield serializer classes and the classes of the fields that they declare."""
     waiting, seen = list(classes), set()
     while waiting:
         part = waiting.pop()

@@ -18,7 +18,6 @@ class SchemaHandling:
         self.schema = dict(schema)
 
     def get_handling(self) -> Handling:
-        """Return the handling of the schema and of every schema inside."""
         uploads, forms, secrets, unread = {}, {}, [], set()
         for place, part in self.walk(self.schema):
             if part.get("writeOnly") is True or place[:-1] in unread:
@@ -48,14 +47,11 @@ class SchemaHandling:
 
 
 class DeclaredBody:
-    """The body that a schema without references describes."""
-
     def __init__(self, inspection: Any, schema: Schema) -> None:
         self.inspection = inspection
         self.schema = PortableWriter(schema).combine() if "allOf" in schema else schema
 
     def get_body(self) -> Body:
-        """Return the body; of a choice between objects it takes the members of each."""
         schema, shaped = self.schema, self.inspection.shaped
         choices = schema.get("oneOf") or schema.get("anyOf")
         if choices:

@@ -61,7 +61,6 @@ class RequestBody:
         self.parsers = ViewParsers(inspection.view)
 
     def get_body(self) -> Body:
-        """Return the body, as the view's parsers read it."""
         # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
         if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
             return NONE
@@ -92,14 +91,12 @@ class RequestBody:
         return reading is not None and reading.ignores_body
 
     def get_declaration(self) -> Any:
-        """Return what people wrote to be the request; `UNSAID` if they wrote nothing."""
         inspection = self.inspection
         if inspection.annotations is None or not inspection.heeds_request:
             return UNSAID
         return inspection.attempt(inspection.annotations.request, ANNOTATE, UNSAID)
 
     def get_undeclared_body(self) -> Body:
-        """Return the body that the handler is seen to read."""
         serializer = self.serializer
         if self.takes_nothing:
             return NONE
@@ -203,15 +200,12 @@ class RequestBody:
 
 
 class SerializerBody:
-    """The body that a serializer reads."""
-
     def __init__(self, inspection: Inspection, serializer: Any) -> None:
         self.inspection = inspection
         self.serializer = serializer
         self.takes_json = ViewParsers(inspection.view).json is not None
 
     def get_body(self) -> Body:
-        """Return the body, open for a serializer that may read anything."""
         serializer, inspection = self.serializer, self.inspection
         if isinstance(serializer, ListSerializer):
             schema = inspection.shaped({"type": "array", **DescribedField(serializer).input_schema})

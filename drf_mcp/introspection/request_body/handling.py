@@ -65,7 +65,6 @@ class FieldHandling:
         self.takes_json = takes_json
 
     def get_handling(self) -> Handling:
-        """Return the handling of the field and of every field inside."""
         uploads, forms, secrets, related = {}, {}, [], {}
         for place, part in walk_fields(self.field):
             if self.is_secret(part):

@@ -34,7 +34,6 @@ class SerializerKeys:
         self.serializer = serializer
 
     def find(self) -> list[str]:
-        """Return the keys that its methods, and its fields' own `get_value`, ask for."""
         fields = FieldNode(self.serializer).sendable
         found = [key for field in fields.values() for key in self.find_of_field(field)]
         for base in type(self.serializer).__mro__:
@@ -129,7 +128,6 @@ class KeyParameters:
         return bool(reading.files or (reading.keys and self.takes_forms))
 
     def get_parameters(self) -> Parameters:
-        """Return a member for each key."""
         return tuple(map(self.get_parameter, self.names))
 
     def get_parameter(self, key: str, words: str = "") -> Parameter:
@@ -153,10 +151,8 @@ class KeyParameters:
         return Parameter(key, explain({}, words))
 
     def get_file(self, name: str, upload: Upload, *, required: bool = False) -> Parameter:
-        """Return a member that is a file."""
         schema = self.describe(FileField()).input_schema
         return Parameter(name, schema, required, handling=Handling({(): upload}))
 
     def get_any_handling(self) -> Handling:
-        """Return the handling of members of which nothing is known."""
         return Handling({(ANY,): Upload(sure=False)}) if self.takes_forms else PLAIN

@@ -29,7 +29,6 @@ class ViewParsers:
 
     @cached_property
     def json(self) -> Any:
-        """The first parser of JSON, None without one."""
         return next((parser for parser in self.classes if is_json_parser(parser)), None)
 
     @cached_property
@@ -53,7 +52,6 @@ class ViewParsers:
 
     @property
     def reads_whole_file(self) -> bool:
-        """Whether nothing but one file is read, sent as it is."""
         return self.reads_raw_files and not any(map(self.reads, FIELD_PARSERS))
 
     @property
@@ -88,6 +86,5 @@ class ViewParsers:
 
 
 def is_json_parser(parser: Any) -> bool:
-    """Return True for a parser of JSON, whatever it makes of it."""
     media_type = str(parser.media_type)
     return issubclass(parser, JSONParser) or media_type.endswith(("/json", "+json"))

@@ -32,7 +32,6 @@ class InputSerializer:
 
     @cached_property
     def call(self) -> SerializerCall | None:
-        """The one serializer the handler constructs from ``request.data``, None without one."""
         calls = list(self.reading.serializer_calls if self.reading is not None else ())
         if len({(call.serializer_class, call.attribute) for call in calls}) != 1:
             return None
@@ -77,7 +76,6 @@ class InputSerializer:
         return is_unclear and self.inspection.method == "PATCH"
 
     def get_serializer(self) -> Any:
-        """Return the serializer, None (and a finding) if none is known."""
         call, inspection = self.call, self.inspection
         if call is not None and call.serializer_class is not None:
             return inspection.attempt(lambda: self.construct(call), GUARD, None)
@@ -142,7 +140,6 @@ class InputSerializer:
         return self.construct(replace(call, many=True))
 
     def adopt(self, serializer: Any) -> Any:
-        """Return a copy of a serializer that people wrote down, in the view's context."""
         own: Any = copy.deepcopy(serializer)
         own._context = self.context
         return own
