@@ -122,10 +122,20 @@ def guarded(*classes):
     return {"permission_classes": list(classes)}
 
 
-def test_a_call_that_everybody_lets_through_is_allowed(asked):
-    explanation = asked(Post, **guarded(IsAuthenticated))
-    assert explanation.allows is True
-    assert explanation.verdict == "dora may call thing."
+@pytest.mark.parametrize(
+    ("user", "classes", "allows", "verdict"),
+    [
+        (True, [IsAuthenticated], True, "dora may call thing."),
+        (True, [Raising], False, "Raising refuses: No."),
+        (True, [Broken], None, "cannot be asked without a call"),
+        (False, [IsAuthenticated], False, "An anonymous caller may not call thing"),
+    ],
+)
+def test_permissions_decide(asked, dora, user, classes, allows, verdict):
+    explanation = asked(Post, user=dora if user else None, **guarded(*classes))
+    assert explanation.allows is allows
+    assert verdict in explanation.verdict
+    assert [step.kind for step in explanation.steps] == ["endpoint", "permission"]
 
 
 @pytest.mark.parametrize(
@@ -157,28 +167,6 @@ def test_a_permission_that_the_user_has_is_no_obstacle(asked, dora):
     dora.user_permissions.add(Permission.objects.get(codename="change_group"))
     permissions = guarded(DjangoModelPermissions)
     assert asked(OneGroupChanged, route="thing/<int:pk>/", **permissions).allows is True
-
-
-def test_a_permission_that_needs_the_call_itself_is_left_open(asked):
-    explanation = asked(Post, **guarded(Broken))
-    assert explanation.allows is None
-    assert "cannot be asked without a call" in explanation.verdict
-
-
-def test_a_permission_that_raises_its_refusal_refuses(asked):
-    explanation = asked(Post, **guarded(Raising))
-    assert explanation.allows is False
-    assert "Raising refuses: No." in explanation.verdict
-
-
-def test_nobody_is_an_anonymous_caller(asked):
-    explanation = asked(Post, user=None, **guarded(IsAuthenticated))
-    assert explanation.verdict.startswith("An anonymous caller may not call thing")
-
-
-def test_the_endpoints_own_permissions_are_asked_first(asked, settings):
-    explanation = asked(Post, **guarded(AllowAny))
-    assert [step.kind for step in explanation.steps] == ["endpoint", "permission"]
 
 
 def test_a_throttle_tells_what_is_left_and_counts_nothing(asked, dora):
@@ -224,15 +212,11 @@ def test_rows_that_depend_on_the_path_are_left_open(asked):
 
 
 def test_object_permissions_are_asked_about_the_rows(asked):
-    Group.objects.bulk_create([Group(name=str(number)) for number in range(5)])
+    Group.objects.create(name="1")
+    assert asked(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly)).allows is False
+    Group.objects.bulk_create([Group(name=str(number)) for number in (0, 2, 3, 4)])
     explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly))
     assert "EvenOnly.has_object_permission allows 2 of 5 groups" in explanation.verdict
-
-
-def test_an_object_permission_that_allows_no_row_refuses(asked):
-    Group.objects.create(name="1")
-    explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(EvenOnly))
-    assert explanation.allows is False
 
 
 def test_object_permissions_of_django_name_what_is_missing(asked):

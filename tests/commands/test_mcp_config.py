@@ -11,29 +11,12 @@ from django.core.management import CommandError, call_command
 
 from drf_mcp.operators.client_configs import CLIENTS, find_authorization_scheme
 
-JSON_CLIENTS = ["claude-desktop", "cursor", "vscode", "gemini"]
-
 
 def run(*args: str) -> tuple[str, str]:
     """Run the command and return stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     call_command("mcp_config", *args, stdout=out, stderr=err)
     return out.getvalue(), err.getvalue()
-
-
-@pytest.mark.parametrize("stdio", [[], ["--stdio"]], ids=["http", "stdio"])
-@pytest.mark.parametrize("client", CLIENTS)
-def test_every_client_has_a_configuration_and_a_place_for_it(client, stdio):
-    text, place = run(client, *stdio)
-    assert "shop" in text
-    assert place.startswith(f"# {CLIENTS[client].title}: ")
-
-
-@pytest.mark.parametrize("stdio", [[], ["--stdio"]], ids=["http", "stdio"])
-@pytest.mark.parametrize("client", JSON_CLIENTS)
-def test_json_is_json(client, stdio):
-    (servers,) = json.loads(run(client, *stdio)[0]).values()
-    assert list(servers) == ["shop"]
 
 
 @pytest.mark.parametrize("client", ["codex"])
@@ -53,29 +36,24 @@ def test_the_url_the_token_and_the_name_are_those_given():
     }
 
 
-def test_the_url_is_that_of_the_endpoint_on_a_development_server():
-    assert "http://127.0.0.1:8000/mcp" in run("claude-code")[0]
-
-
 def test_the_command_line_can_be_pasted_into_a_shell():
     words = shlex.split(run("claude-code", "--token", "a b$c")[0])
     assert words[-1] == "Authorization: Token a b$c"
 
 
-def test_stdio_without_a_user_has_the_token_in_the_environment():
+def test_stdio_has_the_token_in_the_environment_unless_a_user_is_named():
     server = json.loads(run("cursor", "--stdio", "--token", "0123")[0])["mcpServers"]["shop"]
     assert server["env"]["MCP_TOKEN"] == "0123"
     assert "--user" not in server["args"]
-
-
-def test_stdio_as_a_user_needs_no_token():
     server = json.loads(run("cursor", "--stdio", "--user", "alice")[0])["mcpServers"]["shop"]
     assert "MCP_TOKEN" not in server["env"]
 
 
 def test_all_of_them_at_once():
-    _, places = run("all")
-    assert len(places.splitlines()) == len(CLIENTS)
+    text, places = run("all")
+    assert "http://127.0.0.1:8000/mcp" in text
+    titles = [line.removeprefix("# ").partition(":")[0] for line in places.splitlines()]
+    assert titles == [config_class.title for config_class in CLIENTS.values()]
 
 
 def test_an_unknown_client_is_refused():

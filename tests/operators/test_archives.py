@@ -71,14 +71,14 @@ def warned(settings, found):
     ("backend", "trouble"),
     [("locmem.LocMemCache", "belongs to one process"), ("dummy.DummyCache", "keeps nothing")],
 )
-def test_a_cache_that_other_processes_do_not_see_is_told_of(warned, backend, trouble):
-    (message,) = warned(backend)
-    assert "the cache 'shared'" in message
-    assert trouble in message
-
-
-def test_an_archive_derived_from_the_stock_one_is_looked_at_too(warned):
-    assert len(warned("locmem.LocMemCache", ARCHIVE_CLASS=OwnCacheArchive)) == 1
+def test_a_cache_that_other_processes_do_not_see_is_told_of_before_deploying(
+    warned, found, backend, trouble
+):
+    for archive_class in (CacheArchive, OwnCacheArchive):
+        (message,) = warned(backend, ARCHIVE_CLASS=archive_class)
+        assert "the cache 'shared'" in message
+        assert trouble in message
+    assert found("drf_mcp.W007") == []
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,3 @@ def test_tables_do_not_matter_to_another_archive(settings, found, lost_tables, a
 def test_tables_that_are_there_are_in_order(settings, found):
     settings.DRF_MCP = {}
     assert found("drf_mcp.W015", deploy=True) == []
-
-
-def test_a_cache_of_one_process_is_no_trouble_while_developing(settings, found):
-    settings.DRF_MCP = {}
-    assert found("drf_mcp.W007") == []

@@ -52,9 +52,12 @@ def answer(connection: Connection, line: bytes) -> None:
     connection.answer(work)
 
 
-def test_a_request_cancelled_before_its_turn_is_not_begun(connection, written):
+@pytest.mark.parametrize("number", [1, 1.0])
+def test_a_request_cancelled_before_its_turn_is_not_begun(connection, written, number):
     work = connection.receive(message("tools/call", 1, name="stats", arguments={}))
-    connection.receive(message("notifications/cancelled", requestId=1))
+    for unknown in (7, "x", None, [1], {}):
+        connection.receive(message("notifications/cancelled", requestId=unknown))
+    connection.receive(message("notifications/cancelled", requestId=number))
     connection.server = None  # whoever asks it fails
     connection.answer(work)
     assert written == []
@@ -117,9 +120,11 @@ def test_what_nobody_expected_is_an_error_that_tells_nothing(written, caplog):
 def test_a_line_that_cannot_be_read_is_answered_in_the_revision_spoken(
     connection, written, version
 ):
+    answer(connection, b"{")
     answer(connection, message("initialize", 0, protocolVersion=version))
     answer(connection, b"{")
-    assert ("id" in written[1]) == (version == "2025-06-18")
+    assert written[0]["id"] is None
+    assert ("id" in written[2]) == (version == "2025-06-18")
 
 
 def test_a_line_that_cannot_be_read_after_a_stateless_message_has_no_id(connection, written):
@@ -127,18 +132,6 @@ def test_a_line_that_cannot_be_read_after_a_stateless_message_has_no_id(connecti
     answer(connection, message("server/discover", 0, _meta=meta))
     answer(connection, b"{")
     assert "id" not in written[1]
-
-
-def test_a_first_line_that_cannot_be_read_has_the_id_null(connection, written):
-    answer(connection, b"{")
-    assert written[0]["id"] is None
-
-
-def test_a_request_is_cancelled_by_the_same_number(connection, written):
-    work = connection.receive(message("ping", 1))
-    connection.receive(message("notifications/cancelled", requestId=1.0))
-    connection.answer(work)
-    assert written == []
 
 
 def test_each_request_of_a_refused_batch_is_refused(written):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -54,35 +53,13 @@ def test_the_revision_of_the_handshake_holds_for_the_whole_connection(serve, rev
     assert server.close() == []
 
 
-def test_the_stateless_era_needs_no_handshake(serve):
-    server = serve("--user", "alice")
-    server.send_stateless("server/discover", "a")
-    server.send_stateless("tools/call", "b", name="stats", arguments={})
-    answers = {answer["id"]: answer["result"] for answer in server.close()}
-    assert STATELESS in answers["a"]["supportedVersions"]
-    assert answers["b"]["resultType"] == "complete"
-
-
 def test_a_line_that_is_no_message_is_answered_without_an_id(noisy):
     noisy.write(b"nonsense\n\n   \n[]\n")
     errors = [answer["error"]["code"] for answer in (noisy.answer(), noisy.answer())]
     assert sorted(errors) == [-32700, -32600]
+    noisy.send("notifications/initialized")
     noisy.send("ping", 1)
     assert noisy.close() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
-
-
-def test_a_line_that_is_too_long_is_refused_and_the_next_one_served(noisy):
-    noisy.write(b'"%b"\n' % (b"x" * 20_000))
-    error = noisy.answer()
-    assert (error["id"], error["error"]["code"]) == (None, -32700)
-    noisy.send("ping", 1)
-    assert noisy.answer()["id"] == 1
-
-
-def test_a_notification_gets_no_answer(noisy):
-    noisy.send("notifications/initialized")
-    noisy.send("notifications/whatever")
-    assert noisy.close() == []
     assert noisy.process.returncode == 0
 
 
@@ -90,7 +67,8 @@ def test_everything_asked_is_answered_before_the_end_of_stdin_ends_the_server(se
     server = serve("--user", "alice")
     for number in range(20):
         server.call(number, "stats")
-    assert {answer["id"] for answer in server.close()} == set(range(20))
+    server.send_stateless("server/discover", 20)
+    assert {answer["id"] for answer in server.close()} == set(range(21))
     assert server.process.returncode == 0
 
 
@@ -111,14 +89,6 @@ def test_a_cancelled_call_is_not_answered(noisy, tmp_path):
     assert noisy.answer()["id"] == 2
     (tmp_path / "a").unlink()
     assert noisy.close() == []
-
-
-def test_cancelling_what_nobody_asked_ends_quietly(noisy):
-    for wrong in (7, "x", None, [1], {}):
-        noisy.send("notifications/cancelled", requestId=wrong)
-    noisy.send("notifications/cancelled")
-    noisy.send("ping", 1)
-    assert [answer["id"] for answer in noisy.close()] == [1]
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -149,18 +119,14 @@ def test_a_second_signal_ends_the_server_at_once(noisy, tmp_path):
     assert noisy.process.wait(SECONDS) in (0, -signal.SIGTERM)
 
 
-@pytest.mark.parametrize("scheme", [[], ["--scheme", "Token"]])
-def test_a_token_of_the_environment_says_who_is_calling(serve, shop, scheme):
-    server = serve(*scheme, MCP_TOKEN=shop.tokens["carol"])
+@pytest.mark.parametrize(
+    ("scheme", "word"), [([], ""), (["--scheme", "Token"], ""), ([], "Token ")]
+)
+def test_a_token_of_the_environment_says_who_is_calling(serve, shop, scheme, word):
+    server = serve(*scheme, MCP_TOKEN=word + shop.tokens["carol"])
     server.call(1, "customers_deactivate", pk=10**9)
     result = server.answer()["result"]["structuredContent"]
     assert result["data"]["error_code"] == "NOT_FOUND"
-
-
-def test_the_environment_may_hold_the_whole_header(serve, shop):
-    server = serve(MCP_TOKEN=f"Token {shop.tokens['alice']}")
-    server.call(1, "stats")
-    assert server.answer()["result"]["structuredContent"]["data"]["customers"] == 30
 
 
 @pytest.mark.parametrize("environment", [{}, {"MCP_TOKEN": "wrong"}])
@@ -192,13 +158,3 @@ def test_a_server_that_cannot_start_says_so_on_stderr(shop, arguments, environme
     )
     assert (run.returncode, run.stdout) == (2, "")
     assert told in run.stderr
-
-
-def test_a_batch_is_answered_in_one_line_where_the_revision_has_batches(serve):
-    server = serve("--user", "alice")
-    server.send("initialize", 1, protocolVersion="2025-03-26", **INITIALIZE)
-    server.answer()
-    ping = {"jsonrpc": "2.0", "method": "ping"}
-    batch = [{**ping, "id": "a"}, {**ping, "id": "b"}]
-    server.write(json.dumps(batch).encode() + b"\n")
-    assert [answer["id"] for answer in server.answer()] == ["a", "b"]
