@@ -13,7 +13,7 @@ class DRFMCPConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Import the ``mcp`` modules and the system checks."""
+        # Not before: the checks import models and settings.
         from drf_mcp.operators import checks  # noqa: F401
 
         autodiscover_modules("mcp")

@@ -13,32 +13,26 @@ from typing import Any, BinaryIO
 
 @functools.cache
 def take_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Return stdin and stdout as they were, and leave nothing but stderr to everybody else.
-
-    Whatever is printed from here on goes to stderr, be it by Python, by a library in C or
-    by a process started from here; so does what was printed before and waits in a buffer.
-    Whoever reads stdin finds it empty. Cached: a second call returns the same streams.
-    """
+    """Return stdin and stdout as they were, and leave nothing but stderr to everybody else."""
     protocol_in, protocol_out = os.dup(0), os.dup(1)
+    # Descriptors, not sys.stdout alone: libraries in C and child processes print too.
     os.dup2(2, 1)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
+    # Text that was printed before and waits in the buffer goes to stderr as well.
     sys.stdout.flush()
     sys.stdout = sys.stderr
     return os.fdopen(protocol_in, "rb"), os.fdopen(protocol_out, "wb")
 
 
 class SignalledInput(io.RawIOBase):
-    """Reads a descriptor so that no signal is missed while it waits for more.
-
-    A signal between the last look at signals and the beginning of a ``read`` would
-    otherwise wait for the next line, which may never come; so would one that the system
-    gives to another thread.
-    """
+    """Reads a descriptor so that no signal is missed while it waits for more."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
+        # A signal between the last look at signals and the beginning of a `read` would otherwise
+        # wait for the next line, which may never come; so would one given to another thread.
         self.signalled, wakeup = os.pipe()
         os.set_blocking(wakeup, False)
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)

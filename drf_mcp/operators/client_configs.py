@@ -141,8 +141,8 @@ class Codex(ClientConfig):
 
     def quote(self, value: Any) -> str:
         if isinstance(value, Mapping):
-            members = (f"{self.quote_key(n)} = {self.quote(v)}" for n, v in value.items())
-            return f"{{ {', '.join(members)} }}"
+            pairs = (f"{self.quote_key(n)} = {self.quote(v)}" for n, v in value.items())
+            return f"{{ {', '.join(pairs)} }}"
         # Strings and lists of strings are the same in TOML as in JSON.
         return json.dumps(value)
 

@@ -51,8 +51,8 @@ class Undescribed(Rule):
     remedy = DESCRIBE
 
     def get_message(self) -> str:
-        described = self.has_description or self.endpoint.handler_docstring
-        if described or ViewTexts(self.endpoint, self.tool.view).get_view_description():
+        is_described = self.has_description or self.endpoint.handler_docstring
+        if is_described or ViewTexts(self.endpoint, self.tool.view).get_view_description():
             return ""
         name, title = self.tool.name, self.tool.title
         return f"Nobody wrote what {name} does; the model reads {title!r} alone."
@@ -186,7 +186,7 @@ class Lint:
         UnguardedWrite,
         UnexplainedArguments,
     )
-    # Reported of several tools together.
+    # Reported of several tools together, so as not to repeat themselves.
     grouped = (Undescribed, UnexplainedArguments)
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:

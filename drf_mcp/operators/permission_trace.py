@@ -23,7 +23,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
-from drf_mcp.transports.in_process import make_local_caller
+from drf_mcp.transports.local_caller import make_local_caller
 
 # Rows whose object permissions are asked.
 SAMPLE = 100
@@ -58,10 +58,7 @@ class TracedPermission:
         self.permission = permission
         self.request = request
         self.view = view
-
-    @property
-    def name(self) -> str:
-        return self.get_name(self.permission)
+        self.name = self.get_name(permission)
 
     def get_name(self, permission: Any) -> str:
         for composed, word in COMPOSED.items():

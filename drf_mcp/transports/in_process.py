@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
-from django.contrib.auth.models import AnonymousUser
-from django.core.handlers.wsgi import WSGIRequest
-
 import drf_mcp
-from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.envelopes import Envelope
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
@@ -22,37 +16,8 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.registry import registry
-
-
-def make_local_caller(user: Any = None, authorization: str | None = None) -> Caller:
-    """Return a caller at the endpoint as the settings have it.
-
-    A user needs no credential; with None, the Authorization header says who is calling.
-    """
-    # ".example.com" allows example.com itself, and "*" any host.
-    hosts = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
-    environ = {
-        "REQUEST_METHOD": "POST",
-        "PATH_INFO": "/mcp",
-        "SCRIPT_NAME": "",
-        "SERVER_NAME": hosts[0] if hosts else "localhost",
-        "SERVER_PORT": "80",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "REMOTE_ADDR": "127.0.0.1",
-        "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(),
-    }
-    if authorization is not None:
-        environ["HTTP_AUTHORIZATION"] = authorization
-    request = WSGIRequest(environ)
-    request.user = AnonymousUser() if user is None else user
-    if user is not None:
-        # As `force_authenticate` of REST framework's tests tells a view's authentication.
-        request._force_auth_user = user  # type: ignore[attr-defined]
-    classes = resolve_authentication_classes()
-    return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
+from drf_mcp.transports.local_caller import make_local_caller
 
 
 class InProcessClient:
@@ -92,7 +57,7 @@ class InProcessClient:
         server = Server(registry)
         forced = self.envelope_class
         if forced is not None:
-            server.force_envelope = lambda chosen: forced
+            server.force_envelope = lambda envelope_class: forced
         caller = make_local_caller(self.user)
         return server.answer(json.dumps(message).encode(), headers, caller).body
 

@@ -15,7 +15,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.in_process import make_local_caller
+from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.transports.stdio import Connection, StdioServer, Stopped, Work
 
 pytestmark = pytest.mark.django_db

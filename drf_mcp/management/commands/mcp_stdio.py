@@ -14,7 +14,7 @@ from drf_mcp.management.streams import SignalledInput, take_streams
 from drf_mcp.operators.client_configs import find_authorization_scheme
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
-from drf_mcp.transports.in_process import make_local_caller
+from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.transports.stdio import Connection, StdioServer, Stopped
 
 TOKEN_VARIABLE = "MCP_TOKEN"

@@ -18,7 +18,7 @@ from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.lock import LOCK_FILE, LockFileError, SurfaceLock, ToolSurface
 from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.tools import Tool, registry
-from drf_mcp.transports.in_process import make_local_caller
+from drf_mcp.transports.local_caller import make_local_caller
 
 BREAKING = 1
 

@@ -12,7 +12,6 @@ from django.urls import URLResolver, get_resolver
 from django.views import View
 
 from drf_mcp.exceptions import contain
-from drf_mcp.server import Server
 from drf_mcp.settings import SETTINGS, mcp_settings
 from drf_mcp.tools import Registry, Tool, registry
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
@@ -92,9 +91,8 @@ class Project:
                 continue
             callback: Any = entry.callback
             view_class = getattr(callback, "view_class", View)
-            # The view itself stands above the checks: apps that import it need no checks.
-            server_class = getattr(view_class, "server_class", None)
-            if isinstance(server_class, type) and issubclass(server_class, Server):
+            # MCPView is not imported: the app imports the checks when the views do not exist yet.
+            if hasattr(view_class, "server_class") and hasattr(view_class, "registry"):
                 route = Route(None, (*chain, entry.pattern), callback)
                 yield MountedEndpoint(route.path, view_class(**callback.view_initkwargs))
 

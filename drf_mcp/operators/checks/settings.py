@@ -56,11 +56,11 @@ def check_envelopes(project: Project) -> Iterator[CheckMessage]:
 @register_check()
 def check_fidelity_classes(project: Project) -> Iterator[CheckMessage]:
     for name, (base, methods) in CLASSES.items():
-        chosen = getattr(mcp_settings, name)
-        for method in methods if chosen is not None else ():
-            if getattr(chosen, method) is getattr(base, method):
+        named = getattr(mcp_settings, name)
+        for method in methods if named is not None else ():
+            if getattr(named, method) is getattr(base, method):
                 yield Error(
-                    f"DRF_MCP[{name!r}]: {chosen.__name__} has no method {method}().",
+                    f"DRF_MCP[{name!r}]: {named.__name__} has no method {method}().",
                     hint="See docs/large_results.md.",
                     id="drf_mcp.E005",
                 )
