@@ -26,10 +26,8 @@ from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
-from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
-from drf_mcp.tools.capability import ToolsCapability
 
 STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/page.js", "drf_mcp/icon.svg")
 # Decisions that say nothing about other people's rows.
@@ -43,7 +41,7 @@ class Page:
     # To override: a template of this name, extending "drf_mcp/base.html".
     template_name = "drf_mcp/api.html"
 
-    def __init__(self, server: Server, caller: Caller) -> None:
+    def __init__(self, server: Any, caller: Caller) -> None:
         self.server = server
         self.caller = caller
         self.request: HttpRequest = caller.request
@@ -119,7 +117,7 @@ class Page:
 
     def get_context(self) -> Context:
         """Return the context of the template, ``template`` naming the part of the page to show."""
-        capability = next(c for c in self.server.capabilities if isinstance(c, ToolsCapability))
+        capability = next(c for c in self.server.capabilities if c.name == "tools")
         message = RequestContext(Message(None, "tools/list"), ERA, self.caller)
         tools = capability.get_tools(message)
         visible = Visibility(self.caller).of(tools.values())

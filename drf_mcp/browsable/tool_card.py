@@ -16,7 +16,6 @@ from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import Argument
-from drf_mcp.tools.capability import ToolsCapability
 
 SUFFIXES = ("ViewSet", "APIView", "View")
 WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -29,7 +28,8 @@ class ToolCard:
     """A tool as the page shows it."""
 
     tool: Tool
-    capability: ToolsCapability
+    # The ToolsCapability that lists and calls the tool.
+    capability: Any
 
     @property
     def envelope(self) -> str:
@@ -89,7 +89,8 @@ class ToolCard:
     @functools.cached_property
     def definition(self) -> bytes:
         # As `tools/list` sends it.
-        return self.capability.get_definition(self.tool, ERA)
+        definition: bytes = self.capability.get_definition(self.tool, ERA)
+        return definition
 
     @property
     def size(self) -> int:
