@@ -17,7 +17,7 @@ test_extras := demo,docs,filter,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo docs pictures test test-nightly first-command lint node clean bench
+.PHONY: demo docs pictures test test-nightly test-services first-command lint node clean bench
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo
@@ -37,6 +37,11 @@ test: lint
 # The same tests, with eight times as many examples of each property.
 test-nightly: .venv/installed-test
 	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto
+
+# What depends on the database, on a PostgreSQL server that is started for the purpose; Debian's
+# package is installed where there is none.
+test-services: .venv/installed-test
+	.ci/with_postgresql $(run) -m pytest tests/archive tests/parity
 
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.

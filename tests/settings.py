@@ -1,9 +1,19 @@
 """The example project's settings, with a database in memory and fast passwords."""
 
+import os
+
 from example_project.settings import *  # noqa: F403
 from example_project.settings import INSTALLED_APPS
 
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
+# The folder of sockets of a server that .ci/with_postgresql has started.
+if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
+    DATABASES["default"] = {
+        "ENGINE": "django.db.backends.postgresql",
+        "HOST": folder,
+        "NAME": "shop",
+        "USER": "postgres",
+    }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 INSTALLED_APPS = [*INSTALLED_APPS, "tests"]
 DEBUG = False

@@ -153,11 +153,14 @@ def rename_table() -> None:
 
 def make_table_read_only() -> None:
     """Let the database refuse each insert."""
+    refuse = (
+        "CREATE TRIGGER refuse BEFORE INSERT ON drf_mcp_archivedcontent "
+        "BEGIN SELECT RAISE(ABORT, 'read-only'); END"
+        if connection.vendor == "sqlite"
+        else "ALTER TABLE drf_mcp_archivedcontent ADD CONSTRAINT refuse CHECK (size < 0) NOT VALID"
+    )
     with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TRIGGER refuse BEFORE INSERT ON drf_mcp_archivedcontent "
-            "BEGIN SELECT RAISE(ABORT, 'read-only'); END"
-        )
+        cursor.execute(refuse)
 
 
 @pytest.mark.parametrize("fail", [rename_table, make_table_read_only])
