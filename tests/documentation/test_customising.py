@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import include, path
+from rest_framework import generics, serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.tools import registry
+from example_project.shop.models import Product
 from tests.agents import Agent
 from tests.documentation.pages import DOCS, blocks
 
@@ -100,3 +102,16 @@ def test_naming_keeps_the_version_of_every_path(shown, expose):
     naming = shown("warehouse/naming.py")["VersionedNaming"]
     expose(path("api/v1/boxes/", Boxes.as_view()), NAMING_CLASS=naming)
     assert list(registry.tools()) == ["v1_boxes"]
+
+
+def test_a_describer_describes_a_field_class_of_a_project(shown, expose):
+    price = shown("prices/fields.py")["PriceField"]
+
+    class Prices(generics.CreateAPIView):
+        queryset = Product.objects.all()
+        serializer_class = type("Price", (serializers.Serializer,), {"price": price()})
+
+    expose(path("prices/", Prices.as_view()))
+    tool = registry.tool("prices_create")
+    assert "12.50 EUR" in tool.input_schema["properties"]["price"]["description"]
+    assert set(tool.schema.output["properties"]["price"]["properties"]) == {"amount", "currency"}
