@@ -10,9 +10,9 @@ from django.urls import converters
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.names import is_ecmascript
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.path_kwargs import NamedKwarg, VersionParameter
-from drf_mcp.introspection.patterns import is_ecmascript
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, get_model_name

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, explain, make_own_format
-from drf_mcp.introspection.names import is_portable
-from drf_mcp.introspection.patterns import is_ecmascript
+from drf_mcp.introspection.names import is_ecmascript, is_portable
+from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.json_text import JSONPointer
 

@@ -14,10 +14,10 @@ from djangorestframework_camel_case.render import CamelCaseJSONRenderer
 from rest_framework import generics
 from rest_framework import serializers as f
 
-from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.examples import Example
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.tools import registry
 from drf_mcp.tools.arguments.call import Call
 from example_project.shop.models import Customer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.introspection.patterns import is_ecmascript
+from drf_mcp.introspection.names import is_ecmascript
 from tests.nasty.test_patterns import refused
 
 SHARED = [

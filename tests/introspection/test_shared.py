@@ -92,13 +92,6 @@ def test_a_viewset_makes_the_fields_once_for_each_thing_said(made, settings):
     assert made.count(Counted) == len(["output", "input", "partial input"])
 
 
-def test_the_next_view_of_the_serializer_makes_none(made):
-    described(Users, "POST", "create")
-    made.clear()
-    described(Users, "POST", "create")
-    assert made == []
-
-
 def test_what_is_shared_is_what_would_be_said_alone(settings):
     shared = [described(Users, method, action) for method, action in ACTIONS]
     for (method, action), schema in zip(ACTIONS, shared, strict=True):

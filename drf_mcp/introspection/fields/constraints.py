@@ -12,7 +12,7 @@ from rest_framework.fields import RegexField, SlugField
 from rest_framework.validators import UniqueValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.patterns import is_ecmascript
+from drf_mcp.introspection.names import is_ecmascript
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, join_values
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from rest_framework.fields import empty
 
-from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.annotations import find_declared_schema
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields import composites, relations, scalars, serializers
 from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.fields.constraints import ConstraintReader
 from drf_mcp.introspection.safe_call import attempt
+from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.text import clean_text, join_values, says_more

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlencode
 
-from drf_mcp.introspection.accepted import SchemaWords
+from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import Body, ClosedSet, EndpointSchema, Parameter
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import MISSING, Problem

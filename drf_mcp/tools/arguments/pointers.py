@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from drf_mcp.introspection.accepted import SchemaWords
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import ANY
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING
