@@ -63,7 +63,7 @@ class Describer:
             body=self.guard("get_request_body", Body("open", schema={})),
             output=self.guard("get_response_schema", {}),
             paginated=bool(self.query.pages),
-            computed_query=self.query.undeclared.reading.computed,
+            computed_query=tuple(self.query.undeclared.reading.computed),
         )
 
     def get_path_parameters(self) -> Parameters:

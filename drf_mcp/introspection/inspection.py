@@ -85,9 +85,9 @@ class Inspection:
         return self.attempt(lambda: read_handler(type(self.view), self.handler_name), PLAINLY, None)
 
     @property
-    def calls(self) -> frozenset[str]:
+    def calls(self) -> set[str]:
         """The names of the methods that the handler calls on the view."""
-        return self.reading.calls if self.reading is not None else frozenset()
+        return self.reading.calls if self.reading is not None else set()
 
     @cached_property
     def annotations(self) -> Any:

@@ -120,7 +120,7 @@ class UndeclaredParameters:
         self.query = query
         self.inspection = query.inspection
         self.view = query.view
-        self.reading = QueryReading({}, is_open=True)
+        self.reading = QueryReading(is_open=True)
 
     def get_parameters(self) -> Parameters:
         self.reading = reading = self.get_reading()
@@ -156,7 +156,7 @@ class UndeclaredParameters:
         paginator = getattr(self.view, "paginator", None) if self.query.pages else None
         if paginator is not None:
             parts.append(self.read_members(type(paginator), "paginate_queryset"))
-        return reduce(QueryReading.beside, parts, reading)
+        return reduce(QueryReading.union, parts, reading)
 
     def get_serializers(self) -> list[type]:
         # The view may give another class to another caller.
@@ -179,7 +179,7 @@ class UndeclaredParameters:
 
     def read_members(self, owner: type, *names: str) -> QueryReading:
         readings = (read_query_of_member(owner, name) for name in names)
-        return reduce(QueryReading.beside, readings, QueryReading({}))
+        return reduce(QueryReading.union, readings, QueryReading())
 
     def read_class(self, owner: type) -> QueryReading:
         return read_query_of_class(owner)

@@ -1,9 +1,4 @@
-"""What the source of a view's handler shows: the hooks it calls, the body it reads.
-
-An action may inherit its viewset's serializer, filters and paginator without using any
-of them. What it does with them stands only in its source, so that is read: the handler
-itself, the methods it calls on ``self`` and the functions it hands the request to.
-"""
+"""What the source of a view's handler shows: the hooks it calls, the body it reads."""
 
 from __future__ import annotations
 
@@ -41,7 +36,7 @@ class SerializerCall:
     """One construction of a serializer from ``request.data``.
 
     Attributes:
-        serializer_class: the class called, None for the view's own `get_serializer`.
+        serializer_class: the class, None for the view's own `get_serializer`.
         many: True if it is given ``many=True``, None if that depends on what was sent.
         attribute: the view's attribute that holds the class, "" if it is named itself.
         partial: True if it is given ``partial=True``, or a body that the handler changed, of
@@ -54,46 +49,24 @@ class SerializerCall:
     partial: bool | None = False
 
 
-@dataclass(frozen=True)
 class HandlerReading:
-    """What was found in a handler.
+    """What a handler does, read of its source and of what it calls.
+
+    Serves extra actions and handlers that a project wrote anew: what they use of their view's
+    serializer, filters and paginator, and what they read by themselves, stands nowhere else.
 
     Attributes:
         calls: the names of the methods it calls on ``self`` or `super`; asynchronous ones
             by their synchronous names.
         reads_body: True if it reads ``request.data`` or the like.
+        reads_whole: True if ``request.data`` or the like goes anywhere as a whole.
+        reads_parts: True if it gives the view's own serializer something else to read.
         hands_on: True if the request goes where reading could not follow.
         serializer_calls: the serializers it makes of ``request.data``.
-        reads_parts: True if it gives the view's own serializer something else to read.
         keys: the keys that it reads of ``request.data`` itself.
         files: the keys that it reads of ``request.FILES``, or whose values it uses as files.
         lists: the keys of which it reads every value.
-        reads_whole: True if ``request.data`` or the like goes anywhere as a whole.
     """
-
-    calls: frozenset[str]
-    reads_body: bool
-    hands_on: bool
-    serializer_calls: frozenset[SerializerCall]
-    reads_parts: bool = False
-    keys: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    lists: frozenset[str] = frozenset()
-    reads_whole: bool = False
-
-    @property
-    def ignores_body(self) -> bool:
-        """True if nothing the handler does can depend on the request's body."""
-        return not self.reads_body and not self.hands_on
-
-    @property
-    def reads_keys_alone(self) -> bool:
-        """True if the handler asks the body for keys, and nothing sees it as a whole."""
-        return self.reads_body and not self.reads_whole and not self.hands_on
-
-
-class HandlerReader:
-    """Walks a handler and what it calls, and gathers what it sees."""
 
     def __init__(self, view_class: type) -> None:
         self.view_class = view_class
@@ -105,18 +78,15 @@ class HandlerReader:
         self.lists: set[str] = set()
         self.seen: set[CodeType] = set()
 
-    def get_reading(self) -> HandlerReading:
-        return HandlerReading(
-            calls=frozenset(self.calls),
-            reads_body=self.reads_body,
-            hands_on=self.hands_on,
-            serializer_calls=frozenset(self.serializer_calls),
-            reads_parts=self.reads_parts,
-            keys=tuple(self.keys),
-            files=tuple(self.files),
-            lists=frozenset(self.lists),
-            reads_whole=self.reads_whole,
-        )
+    @property
+    def ignores_body(self) -> bool:
+        """True if nothing the handler does can depend on the request's body."""
+        return not self.reads_body and not self.hands_on
+
+    @property
+    def reads_keys_alone(self) -> bool:
+        """True if the handler asks the body for keys, and nothing sees it as a whole."""
+        return self.reads_body and not self.reads_whole and not self.hands_on
 
     def follow(self, function: Any, owner: type | None) -> None:
         # Each layer is a method of the class that defines it: a decorator may have put into a
@@ -232,6 +202,6 @@ def read_handler(view_class: type, name: str) -> HandlerReading | None:
     function, owner = find_member(view_class, name)
     if FunctionSource(function).tree is None:
         return None
-    reader = HandlerReader(view_class)
-    reader.follow(function, owner)
-    return reader.get_reading()
+    reading = HandlerReading(view_class)
+    reading.follow(function, owner)
+    return reading

@@ -1,4 +1,7 @@
-"""Query parameters that code reads by itself, beside those of filters and paginators."""
+"""Query parameters that code reads by itself, beside those of filters and paginators.
+
+Serves views, serializers and backends that ask ``request.query_params`` and declare nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import dis
 import functools
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -39,33 +42,35 @@ ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 Bindings = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass
 class QueryReading:
     """What code was seen to read of the query.
 
     Attributes:
         names: the parameters, each with True if it is read as a list.
         computed: the source of names that only the running code knows.
-        schemas: the serializers and forms that are given the query to read.
+        schemas: the serializers and forms that read the query.
         serializers: the serializers that are made for the answer, or for the body.
         members: the names of the members that were read.
         is_open: True if the query, or the request, goes where reading could not follow.
     """
 
-    names: Mapping[str, bool]
-    computed: tuple[str, ...] = ()
-    schemas: tuple[type, ...] = ()
-    serializers: tuple[type, ...] = ()
-    members: frozenset[str] = frozenset()
+    names: dict[str, bool] = field(default_factory=dict)
+    computed: dict[str, None] = field(default_factory=dict)
+    schemas: dict[type, None] = field(default_factory=dict)
+    serializers: dict[type, None] = field(default_factory=dict)
+    members: set[str] = field(default_factory=set)
     is_open: bool = False
 
-    def beside(self, other: QueryReading) -> QueryReading:
-        names = {name: self.names.get(name, False) for name in (*self.names, *other.names)}
+    def union(self, other: QueryReading) -> QueryReading:
+        names = dict(self.names)
+        for name, is_list in other.names.items():
+            names[name] = names.get(name, False) or is_list
         return QueryReading(
-            {name: read or other.names.get(name, False) for name, read in names.items()},
-            tuple(dict.fromkeys((*self.computed, *other.computed))),
-            tuple(dict.fromkeys((*self.schemas, *other.schemas))),
-            tuple(dict.fromkeys((*self.serializers, *other.serializers))),
+            names,
+            self.computed | other.computed,
+            self.schemas | other.schemas,
+            self.serializers | other.serializers,
             self.members | other.members,
             self.is_open or other.is_open,
         )
@@ -76,40 +81,22 @@ def is_framework_code(owner: Any) -> bool:
 
 
 class QueryReader:
-    """Gathers what the members of a class read of the query, through frameworks' hooks as well.
-
-    Args:
-        owner: the class that ``self`` is an instance of.
-    """
+    """Reads the members of the class that ``self`` is of, through frameworks' hooks as well."""
 
     def __init__(self, owner: type) -> None:
         self.owner = owner
-        self.names: dict[str, bool] = {}
-        self.computed: dict[str, None] = {}
-        self.schemas: dict[type, None] = {}
-        self.serializers: dict[type, None] = {}
-        self.members: set[str] = set()
-        self.is_open = False
+        self.reading = QueryReading()
         self.seen: set[tuple[CodeType, frozenset[tuple[str, Any]]]] = set()
 
     def get_reading(self) -> QueryReading:
-        names = {
-            name: several
-            for name, several in self.names.items()
-            # The other way to write the same list.
-            if name.removesuffix("[]") == name or name.removesuffix("[]") not in self.names
-        }
-        return QueryReading(
-            names,
-            tuple(self.computed),
-            tuple(self.schemas),
-            tuple(self.serializers),
-            frozenset(self.members),
-            self.is_open,
-        )
+        names = self.reading.names
+        # "a[]" is the other way to write the list "a".
+        for name in [n for n in names if n.endswith("[]") and n.removesuffix("[]") in names]:
+            del names[name]
+        return self.reading
 
     def read(self, name: str, after: type | None = None, bindings: Bindings | None = None) -> None:
-        self.members.add(get_synchronous_name(name))
+        self.reading.members.add(get_synchronous_name(name))
         member, home = find_member(self.owner, name, after)
         self.follow(unwrap_member(member), home, bindings or {})
 
@@ -120,7 +107,7 @@ class QueryReader:
                 continue
             self.seen.add(run)
             if len(self.seen) > MOST_FUNCTIONS:
-                self.is_open = True
+                self.reading.is_open = True
             elif is_framework_code(layer):
                 self.follow_hooks(layer.__code__, home)
             else:
@@ -150,26 +137,20 @@ def find_members_used(code: CodeType) -> frozenset[tuple[str, bool]]:
 
 
 class FunctionReader:
-    """Reads one function of a project.
-
-    Args:
-        reader: gathers what is found, and follows calls.
-        function: the function.
-        home: the class that defines it.
-        bindings: the values of its parameters.
-    """
+    """Reads one function of a project, with known values of some parameters."""
 
     def __init__(
         self, reader: QueryReader, function: Any, home: type | None, bindings: Bindings
     ) -> None:
         self.reader = reader
+        self.reading = reader.reading
         self.source = FunctionSource(function)
         self.home = home
         self.meanings = Meanings(reader.owner, self.source, bindings)
 
     def read(self) -> None:
         if self.source.tree is None:
-            self.reader.is_open = True
+            self.reading.is_open = True
             return
         nodes = self.source.nodes
         for node in nodes:
@@ -181,20 +162,20 @@ class FunctionReader:
             elif is_own_member(node):
                 self.read_property(node.attr)
         if any(map(self.meanings.is_open_use, nodes)):
-            self.reader.is_open = True
+            self.reading.is_open = True
 
     def read_lookup(self, node: ast.AST) -> None:
         mapping, keys = find_lookup(node)
         if mapping is None or not evaluates_to(mapping, self.meanings.is_query):
             return
         self.meanings.understand(mapping)
-        several = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist"
+        is_list = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "getlist"
         for key in keys:
             found = self.meanings.find_texts(key)
             if found is None:
-                self.reader.computed[ast.unparse(key)] = None
+                self.reading.computed[ast.unparse(key)] = None
             for name in found or ():
-                self.reader.names[name] = self.reader.names.get(name, False) or several
+                self.reading.names[name] = self.reading.names.get(name, False) or is_list
 
     def read_property(self, name: str) -> None:
         member, home = find_member(self.reader.owner, name)
@@ -213,13 +194,13 @@ class FunctionReader:
             return self.reader.follow(target, None, bindings)
         values = (*node.args, *(keyword.value for keyword in node.keywords))
         if not is_framework_code(target) and any(map(self.reaches_query, values)):
-            self.reader.is_open = True
+            self.reading.is_open = True
         return None
 
-    def read_method(self, node: ast.Call, called: ast.Attribute) -> None:
-        self.reader.members.add(get_synchronous_name(called.attr))
-        after = None if isinstance(called.value, ast.Name) else self.home
-        member, home = find_member(self.reader.owner, called.attr, after)
+    def read_method(self, node: ast.Call, method: ast.Attribute) -> None:
+        self.reading.members.add(get_synchronous_name(method.attr))
+        after = None if isinstance(method.value, ast.Name) else self.home
+        member, home = find_member(self.reader.owner, method.attr, after)
         skipped = 0 if isinstance(member, staticmethod) else 1
         behind = unwrap_member(member)
         self.reader.follow(behind, home, self.bind_parameters(node, behind, skipped=skipped))
@@ -232,10 +213,10 @@ class FunctionReader:
         if data is None and node.args and issubclass(target, BaseForm):
             data = node.args[0]
         if data is not None and evaluates_to(data, self.meanings.is_query):
-            self.reader.schemas[target] = None
+            self.reading.schemas[target] = None
             self.meanings.understand(data)
         elif issubclass(target, BaseSerializer):
-            self.reader.serializers[target] = None
+            self.reading.serializers[target] = None
 
     def bind_parameters(self, node: ast.Call, function: Any, *, skipped: int) -> dict[str, Any]:
         if not inspect.isfunction(function):
