@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 from typing import Any
 
 _KINDS = bytes.maketrans(b"{}", b"[]")
@@ -140,3 +140,19 @@ def parse_json_text(value: Any, wanted: type, most: int = MAX_TEXT_DEPTH) -> Any
     except (ValueError, RecursionError):
         return value
     return parsed if isinstance(parsed, wanted) and not is_nested_deeper(value, most) else value
+
+
+class JSONBody:
+    """A model of a response's body, which reads like the mapping that it stands for."""
+
+    # REST framework's JSON encoder writes whatever has `keys` and items as an object, so that a
+    # view may answer ``Response(success_response(...))`` over plain HTTP too.
+
+    def as_json(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def keys(self) -> KeysView[str]:
+        return self.as_json().keys()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.as_json()[name]

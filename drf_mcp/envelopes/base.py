@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, KeysView, Mapping, MappingView
+from collections.abc import Callable, Container, Iterator, Mapping, MappingView
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
@@ -251,26 +251,3 @@ class ContractEnvelope(Envelope):
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that have something to say: not None, "", or empty."""
     return {name: value for name, value in members.items() if value not in (None, "", [], {})}
-
-
-class Body:
-    """A model that reads like the mapping that it stands for.
-
-    REST framework's JSON encoder writes anything that does as an object, so that a view
-    may answer ``Response(success_response(...))`` over plain HTTP too.
-    """
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the JSON value."""
-        raise NotImplementedError
-
-    def as_envelope(self) -> dict[str, Any]:
-        """Return the members of the envelope, ``data`` as the view made it."""
-        raise NotImplementedError
-
-    def keys(self) -> KeysView[str]:
-        """Return the names of the members."""
-        return self.as_json().keys()
-
-    def __getitem__(self, name: str) -> Any:
-        return self.as_json()[name]

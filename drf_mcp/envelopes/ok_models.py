@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import Self
 
-from drf_mcp.envelopes.base import Body
+from drf_mcp.json_text import JSONBody
 
 __all__ = [
     "OkError",
@@ -41,7 +41,7 @@ class OkMeta(BaseModel):
     warnings: list[str] | None = Field(default=None, description="Non-blocking issues")
 
 
-class OkResponse(Body, BaseModel):
+class OkResponse(JSONBody, BaseModel):
     """The whole envelope; dump it with ``exclude_unset=True``."""
 
     mcp_contract: ClassVar[str] = "ok"

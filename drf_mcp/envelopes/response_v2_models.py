@@ -11,9 +11,8 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code
-from drf_mcp.envelopes.base import Body
 from drf_mcp.envelopes.metadata import to_iso_time, to_period
-from drf_mcp.envelopes.response_v2 import VERSION
+from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Category, Fidelity
 
 __all__ = [
@@ -100,7 +99,7 @@ class ErrorData(TypedDict, total=False):
 
 
 @dataclass
-class ToolResponse(Body):
+class ToolResponse(JSONBody):
     """One response; ``dataclasses.asdict`` gives the JSON value.
 
     Raises:
@@ -108,7 +107,7 @@ class ToolResponse(Body):
             a failure, or a reserved member of ``meta`` has the wrong shape.
     """
 
-    mcp_contract: ClassVar[str] = VERSION
+    mcp_contract: ClassVar[str] = "response-v2"
 
     success: Annotated[bool, Field(description="Whether the call worked")]
     data: Annotated[
@@ -228,4 +227,4 @@ def make_meta(arguments: MetaArguments) -> ResponseMeta:
         texts = {"reset_at": to_iso_time, "period": to_period}
         words = {name: texts[name](quota[name]) or quota[name] for name in texts if name in quota}
         meta["rate_limit"] = {**quota, **words}
-    return {**meta, "version": VERSION}  # type: ignore[typeddict-item]
+    return {**meta, "version": "response-v2"}  # type: ignore[typeddict-item]

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from drf_mcp.envelopes.base import Body
+from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Severity
 
 __all__ = [
@@ -97,7 +97,7 @@ class ResponseMetadata(BaseModel):
         return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
-class StandardMCPResponse(Body, BaseModel):
+class StandardMCPResponse(JSONBody, BaseModel):
     """Base response model; subclass it per tool if you like.
 
     ``status`` is decided by `finalize`.
