@@ -234,7 +234,7 @@ class Server:
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers)
-        with traced(context, self.registry):
+        with traced(context, self.registry, drf_mcp.__version__):
             members = handler(context)
         info = era.implementation_members(self.get_server_info())
         return Reply(200, jsonrpc.encode_result(item.id, era.finish(members, defined, info)))

@@ -105,7 +105,9 @@ def send_signals(call: CallRecord) -> None:
         tool_failed.send_robust(Tool, **told)
 
 
-def traced(exchange: RequestContext, registry: Registry) -> AbstractContextManager[Any]:
+def traced(
+    exchange: RequestContext, registry: Registry, version: str
+) -> AbstractContextManager[Any]:
     """Return a context in which a message is served: a span, where spans are recorded."""
     tracing = tracing_module()
     if tracing is None:
@@ -115,7 +117,7 @@ def traced(exchange: RequestContext, registry: Registry) -> AbstractContextManag
         logger.error("A span could not be started", exc_info=exc)
         return UNTRACED
 
-    return contain(lambda: tracing.server_span(exchange, registry), untraced)
+    return contain(lambda: tracing.server_span(exchange, registry, version), untraced)
 
 
 def tracing_module() -> Any:

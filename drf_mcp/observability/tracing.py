@@ -13,10 +13,9 @@ from typing import Any
 
 from opentelemetry import context, propagate, trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, StatusCode
+from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer
 from rest_framework.exceptions import APIException
 
-import drf_mcp
 from drf_mcp.exceptions import ProtocolError
 from drf_mcp.observability.records import CallRecord, RequestContext
 from drf_mcp.tools.arguments.masking import escape_unprintable
@@ -31,8 +30,8 @@ def is_recording() -> bool:
     return not isinstance(provider, (trace.ProxyTracerProvider, trace.NoOpTracerProvider))
 
 
-def server_span(exchange: RequestContext, registry: Registry) -> ServerSpan:
-    """Return the span of a message, not yet started."""
+def server_span(exchange: RequestContext, registry: Registry, version: str) -> ServerSpan:
+    """Return the span of a message, not yet started, by this version of the package."""
     attributes = message_attributes(exchange)
     name = exchange.message.method
     if name == CALL:
@@ -42,7 +41,8 @@ def server_span(exchange: RequestContext, registry: Registry) -> ServerSpan:
         if isinstance(called, str) and called in registry.tools(exchange.urlconf):
             attributes["gen_ai.tool.name"] = called
             name = f"{name} {called}"
-    return ServerSpan(name, attributes, *parent_of(exchange))
+    tracer = trace.get_tracer("drf_mcp", version)
+    return ServerSpan(tracer, name, attributes, *parent_of(exchange))
 
 
 def message_attributes(exchange: RequestContext) -> dict[str, Any]:
@@ -86,6 +86,7 @@ class ServerSpan:
     """A context in which a message is served, and the span that tells of it.
 
     Args:
+        tracer: starts the span.
         name: the span's name.
         attributes: what is known of the message.
         parent: the context of the span.
@@ -93,9 +94,13 @@ class ServerSpan:
     """
 
     def __init__(
-        self, name: str, attributes: dict[str, Any], parent: Context, links: list[Link]
+        self,
+        tracer: Tracer,
+        name: str,
+        attributes: dict[str, Any],
+        parent: Context,
+        links: list[Link],
     ) -> None:
-        tracer = trace.get_tracer("drf_mcp", drf_mcp.__version__)
         self.parent = parent
         self.span = tracer.start_span(name, parent, SpanKind.SERVER, attributes, links)
 
