@@ -69,11 +69,9 @@ class ToolsCapability(Capability):
         return make_envelope(force(envelope_class) if force else envelope_class)
 
     def get_dispatcher(self) -> Dispatcher:
-        """Return what calls the views."""
         return Dispatcher(parse_own_envelope)
 
     def get_budget(self, tool: Tool, arguments: Any, caller: Caller) -> ToolBudget:
-        """Return the budget of one call's result."""
         return ToolBudget(tool, arguments, caller, self.server.registry)
 
     # --- tools/list -----------------------------------------------------------------------
@@ -106,7 +104,6 @@ class ToolsCapability(Capability):
         return seen[:size], base64.urlsafe_b64encode(seen[size - 1].name.encode()).decode()
 
     def find_start(self, cursor: Any, tools: list[Tool]) -> int:
-        """Return where the page after a cursor starts: behind the tool it names."""
         try:
             name = base64.urlsafe_b64decode(cursor).decode()
             return [tool.name for tool in tools].index(name) + 1
@@ -119,7 +116,6 @@ class ToolsCapability(Capability):
         return endpoint_open and all(map(is_open, tools))
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
-        """Return a tool's definition as JSON, kept from one list to the next."""
         envelope = self.get_envelope(tool)
         key = (era.revision, type(envelope), mcp_settings.OUTPUT_SCHEMA)
         encoded: bytes | None = tool.definitions.get(key)
@@ -133,7 +129,6 @@ class ToolsCapability(Capability):
     # --- tools/call -----------------------------------------------------------------------
 
     def call_tool(self, context: RequestContext) -> dict[str, Any]:
-        """Answer ``tools/call``."""
         tool = self.get_tool(context)
         context.check_headers(tool)
         started = time.perf_counter()
@@ -175,7 +170,6 @@ _ENVELOPES: dict[type[Envelope], Envelope] = {}
 
 
 def make_envelope(envelope_class: type[Envelope]) -> Envelope:
-    """Return the one instance of an envelope class."""
     envelope = _ENVELOPES.get(envelope_class)
     if envelope is None:
         envelope = _ENVELOPES[envelope_class] = envelope_class()

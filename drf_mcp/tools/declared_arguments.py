@@ -1,4 +1,4 @@
-"""What a project said of a tool's arguments, over what was described."""
+"""The arguments that a project declares in the options of a tool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DeclaredArguments:
     """Adds the arguments that a project declared to those that were described.
 
     Args:
-        options: what the project said of the tool: ``query``, ``body`` and ``input_schema``.
+        options: those of the tool: ``query``, ``body`` and ``input_schema``.
         portable: schemas are kept to what every client accepts.
     """
 
@@ -26,18 +26,16 @@ class DeclaredArguments:
         self.options = options
         self.portable = portable
 
-    def add_to(self, described: EndpointSchema) -> EndpointSchema:
-        """Return the description of an endpoint with the declared arguments."""
-        options, body = self.options, described.body
-        described = replace(described, query=self.get_query(described.query))
+    def add_to(self, endpoint: EndpointSchema) -> EndpointSchema:
+        options, body = self.options, endpoint.body
+        endpoint = replace(endpoint, query=self.get_query(endpoint.query))
         if options.body is not None and body.kind != "list":
-            described = replace(described, body=self.get_body(body, options.body))
+            endpoint = replace(endpoint, body=self.get_body(body, options.body))
         if options.input_schema is None:
-            return described
-        return replace(described, body=self.add_unknown_names(described, options.input_schema))
+            return endpoint
+        return replace(endpoint, body=self.add_unknown_names(endpoint, options.input_schema))
 
     def get_query(self, query: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-        """Return the query parameters; declared ones replace others of their names."""
         declared = {
             name: self.get_parameter(name, schema)
             for name, schema in (self.options.query or {}).items()
@@ -48,18 +46,16 @@ class DeclaredArguments:
         return (*others, *own)
 
     def get_parameter(self, name: str, schema: Mapping[str, Any]) -> Parameter:
-        """Return a parameter that was declared; in a query an array repeats its name."""
-        plain = {key: value for key, value in schema.items() if key != "required"}
+        keywords = {key: value for key, value in schema.items() if key != "required"}
         header = {KEYWORD: schema[KEYWORD]} if KEYWORD in schema else {}
         return Parameter(
             name,
-            {**PortableWriter.write(plain), **header} if self.portable else plain,
+            {**PortableWriter.write(keywords), **header} if self.portable else keywords,
             required=schema.get("required") is True,
             multiple="repeat" if schema.get("type") == "array" else None,
         )
 
     def get_body(self, body: Body, members: Mapping[str, Mapping[str, Any]]) -> Body:
-        """Return a body with the declared members, which replace those of their names."""
         fields = {parameter.name: parameter for parameter in body.fields}
         for name, schema in members.items():
             declared = self.get_parameter(name, schema)
@@ -80,13 +76,13 @@ class DeclaredArguments:
         secrets = known.secrets | declared.secrets
         return replace(known, uploads={**uploads, **declared.uploads}, secrets=secrets)
 
-    def add_unknown_names(self, described: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
+    def add_unknown_names(self, endpoint: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
         """Return the body with the names of an input schema that no other argument has."""
-        body, members = described.body, input_schema.get("properties", {})
+        body, members = endpoint.body, input_schema.get("properties", {})
         if body.kind == "list" or (body.kind == "open" and "body" in members):
             return body
         grouped = members.get("body", {}).get("properties", {})
-        known = set(find_known_names(described))
+        known = set(self.find_known_names(endpoint))
         further = tuple(
             Parameter(name, dict(schema) if isinstance(schema, Mapping) else {})
             for name, schema in (grouped or members).items()
@@ -95,11 +91,10 @@ class DeclaredArguments:
         kind = "either" if body.kind == "either" else "object"
         return replace(body, kind=kind, fields=(*body.fields, *further)) if further else body
 
-
-def find_known_names(described: EndpointSchema) -> Iterator[str]:
-    """Yield the names of the arguments that were described, and of those with a part to play."""
-    for parameter in (*described.body.fields, *described.path, *described.query):
-        yield parameter.name
-        yield make_portable_name(parameter.name)
-        yield from (make_portable_name(f"{parameter.name}_{at}") for at in ("path", "query"))
-    yield from ("kwargs", "query", "body")
+    def find_known_names(self, endpoint: EndpointSchema) -> Iterator[str]:
+        for parameter in (*endpoint.body.fields, *endpoint.path, *endpoint.query):
+            yield parameter.name
+            yield make_portable_name(parameter.name)
+            # The names that flat arguments have on a clash.
+            yield from (make_portable_name(f"{parameter.name}_{at}") for at in ("path", "query"))
+        yield from ("kwargs", "query", "body")

@@ -51,12 +51,10 @@ class Endpoint:
 
     @property
     def view_class(self) -> type[APIView]:
-        """The class behind the route's callback."""
         return self.route.view_class
 
     @property
     def handler(self) -> Callable[..., Any]:
-        """The method of the view class that answers."""
         handler: Callable[..., Any] = getattr(self.view_class, self.handler_name)
         return handler
 
@@ -135,7 +133,6 @@ class Endpoint:
 
     @property
     def place(self) -> str:
-        """The location of the code: ``shop.views.OrderViewSet.refund``."""
         return f"{locate_view(self.view_class)}.{self.handler_name}"
 
     def attempt(self, step: Callable[[], Any], default: Any) -> Any:
@@ -160,7 +157,6 @@ class Endpoint:
         return view  # type: ignore[no-any-return]
 
     def find_annotations(self, view: APIView | None = None) -> Any:
-        """Return the endpoint's annotations for drf-spectacular, None without any."""
         return self.attempt(
             lambda: find_annotations(
                 view or self.introspected_view(), self.handler_name, self.method
@@ -169,7 +165,6 @@ class Endpoint:
         )
 
     def introspected_view(self) -> APIView:
-        """Return an instance of the view to describe, marked with ``swagger_fake_view``."""
         view = self.view(make_request(self.method, self.route.path))
         view.swagger_fake_view = True  # type: ignore[attr-defined]
         negotiate(view)

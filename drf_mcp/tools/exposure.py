@@ -59,11 +59,9 @@ class Registration:
         self.options = options
 
     def selects(self, endpoint: Endpoint) -> bool:
-        """Return whether the registration exposes an endpoint."""
         return self.is_for(endpoint) and self.options.selects(endpoint.action_or_method)
 
     def is_for(self, endpoint: Endpoint) -> bool:
-        """Return whether an endpoint is one of the target's, selected or not."""
         if self.router is None:
             return endpoint.view_class is self.view_class
         # The root view of a router only lists the other routes.

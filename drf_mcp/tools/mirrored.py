@@ -45,7 +45,6 @@ class HeaderNames(dict[Path, str]):
             self[path or ()] = name
 
     def find_fault(self, path: Path | None, schema: Mapping[str, Any]) -> str:
-        """Return the fault of a schema's header name, "" for none."""
         name = schema[KEYWORD]
         if not path:
             return "only a property that is reached through properties alone has a header"
@@ -63,7 +62,6 @@ class HeaderNames(dict[Path, str]):
     def walk(
         self, schema: Any, path: Path | None
     ) -> Iterator[tuple[Path | None, Mapping[str, Any]]]:
-        """Yield every schema in a schema, with its path through properties; None off that path."""
         if not isinstance(schema, Mapping):
             return
         yield path, schema

@@ -100,7 +100,6 @@ class Naming:
         return ViewTexts(endpoint, view).get_description(title)
 
     def build_name(self, endpoint: Endpoint, *, versioned: bool = False) -> str:
-        """Return noun and action as a name of at most 48 characters."""
         segments = self._get_static_segments(endpoint.route.path)
         while segments and PREFIX_SEGMENT.match(segments[0]):
             if versioned and segments[0].lower().startswith("v"):
@@ -188,11 +187,9 @@ class ViewTexts:
 
     @functools.cached_property
     def annotations(self) -> Any:
-        """The endpoint's annotations for drf-spectacular, None without any."""
         return self.endpoint.find_annotations(self.view)
 
     def get_title(self) -> str:
-        """Return the annotated summary, or a verb and the model's verbose name; "" without both."""
         endpoint = self.endpoint
         if self.annotations is not None and self.annotations.summary:
             return clean_text(self.annotations.summary)
@@ -212,7 +209,6 @@ class ViewTexts:
         return f"{title[:1].upper()}{title[1:]}"
 
     def get_description(self, title: str) -> str:
-        """Return the nearest description: of the schema, the action or the view, or the title."""
         # The docstring of a view with several methods is the same for all of them, so the title
         # is put before it, and the method before that of an action with several.
         endpoint, docstring = self.endpoint, self.endpoint.handler_docstring

@@ -128,18 +128,15 @@ class ToolOptions:
 
     @property
     def declared_schema(self) -> Mapping[str, Any]:
-        """The schema of the declared arguments, query and body side by side."""
         members = {"query": self.query, "body": self.body}
         groups = {name: {"properties": group} for name, group in members.items() if group}
         return self.input_schema or {"properties": groups}
 
     @property
     def mirrors(self) -> bool:
-        """True if a declared argument is repeated in a header."""
         return KEYWORD in str(self.declared_schema)
 
     def get_flag(self, name: str, default: bool) -> bool:
-        """Return a flag of the options, the default where they leave the flag open."""
         flag = getattr(self, name)
         return default if flag is None else bool(flag)
 
@@ -188,7 +185,6 @@ class ViewOptions:
         return cls(exposed, frozenset(exclude), name, ToolOptions.of(**options))
 
     def selects(self, action: str) -> bool:
-        """Return whether an action or lower-case HTTP method is exposed."""
         return (self.actions is None or action in self.actions) and action not in self.exclude
 
 

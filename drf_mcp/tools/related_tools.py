@@ -51,7 +51,6 @@ class Finders:
 
     @functools.cached_property
     def by_path(self) -> dict[str, str]:
-        """The list tools by path, without the slash at its end."""
         return {
             endpoint.route.path.rstrip("/"): name
             for name, endpoint in self.endpoints.items()
@@ -75,7 +74,6 @@ class Finders:
         return None
 
     def explain_relations(self, endpoint: EndpointSchema) -> EndpointSchema:
-        """Return a description that names the tools which find the values of relations."""
         body = endpoint.body
         return replace(
             endpoint,

@@ -42,7 +42,6 @@ class ResultWriter:
         self.encoder = AnswerEncoder()
 
     def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
-        """Return the members of a CallToolResult, the envelope in both channels."""
         envelope, encoder = self.envelope, self.encoder
         texts = envelope.texts(outcome, encoder.encode)
         if budget is not None and budget.is_exceeded(outcome, "".join(texts)):
@@ -90,7 +89,6 @@ class ResultWriter:
         return replace(failure, failure=explained)
 
     def find_faults(self, outcome: Outcome) -> Iterator[str]:
-        """Yield which parts of an outcome hold what JSON cannot."""
         parts = [
             ("The answer", outcome.data),
             ("The telemetry", outcome.telemetry),
@@ -136,6 +134,5 @@ class ToolBudget(Budget):
         return (api_settings.SEARCH_PARAM, *super().get_search_arguments())
 
     def validate_digest(self, payload: Mapping[str, Any]) -> None:
-        """Raise an exception on a payload that is no ``digest/v1``."""
         # This loads pydantic, which no other part of a call needs.
         envelopes.validate_payload_dict(dict(payload))

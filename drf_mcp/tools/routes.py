@@ -1,9 +1,4 @@
-"""The routes of a URLconf that lead to DRF views, each with its parents.
-
-A `Route` is one URL pattern together with the patterns that include it, so the
-path it builds is the path that a client would request, and Django's own resolver
-has the last word on it.
-"""
+"""The routes of a URLconf that lead to REST framework's views."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ Templates: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True)
 class Route:
-    """One URL pattern whose callback is a DRF view.
+    """One URL pattern whose callback is a view, with the patterns that include it.
 
     Attributes:
         urlconf: the URLconf it was found in, as `get_resolver` takes it.
@@ -44,23 +39,21 @@ class Route:
 
     @property
     def view_class(self) -> type[APIView]:
-        """The class behind the callback."""
         view_class: type[APIView] = self.callback.cls  # type: ignore[attr-defined]
         return view_class
 
     @property
     def initkwargs(self) -> Mapping[str, Any]:
-        """What ``as_view`` was given, such as an action's own permission classes."""
+        """The arguments of ``as_view``, such as an action's own permission classes."""
         return getattr(self.callback, "initkwargs", {})
 
     @property
     def actions(self) -> Mapping[str, str]:
-        """The actions of a viewset's route by their methods in lower case; none of other views."""
+        """The actions of a viewset by their methods in lower case; {} for other views."""
         return getattr(self.callback, "actions", None) or {}
 
     @property
     def methods(self) -> Iterator[str]:
-        """The HTTP methods that the view handles, in lower case and in a stable order."""
         known = View.http_method_names
         own = self.view_class.http_method_names
         # The names of an @api_view come out of a set, in another order in every process.
@@ -72,17 +65,14 @@ class Route:
 
     @property
     def match_route(self) -> str:
-        """The ``ResolverMatch.route`` of a request to this route, in the active language."""
         return self.spelling[0]
 
     @property
     def templates(self) -> Templates:
-        """Each way to write the path, in the active language."""
         return self.spelling[1]
 
     @property
     def spelling(self) -> tuple[str, Templates]:
-        """``match_route`` and ``templates``: constants unless a pattern is translated."""
         own = vars(self)
         if "constant_spelling" in own:
             constant: tuple[str, Templates] = own["constant_spelling"]
@@ -101,7 +91,6 @@ class Route:
 
     @functools.cached_property
     def kwargs(self) -> dict[str, PathKwarg]:
-        """What the path captures, in order."""
         converters: dict[str, Any] = {}
         for pattern in self.chain:
             converters.update(getattr(pattern, "converters", {}))
@@ -146,8 +135,8 @@ class Route:
         """
         resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
         try:
-            match = resolver.resolve(path) if self.kwargs else self.resolved(resolver, path)
-            expected = {name: self.captured(name, value) for name, value in kwargs.items()}
+            match = resolver.resolve(path) if self.kwargs else self.resolve_constant(resolver, path)
+            expected = {name: self.convert(name, value) for name, value in kwargs.items()}
         except (Resolver404, ValueError):
             return None
         if match.func is not self.callback or match.route != self.match_route:
@@ -159,12 +148,8 @@ class Route:
         expected = {name: value for name, value in expected.items() if name not in fixed}
         return match if captured == expected else None
 
-    def resolved(self, resolver: URLResolver, path: str) -> ResolverMatch:
-        """Return what a path leads to that holds no argument, resolved once.
-
-        Raises:
-            Resolver404: if it leads nowhere.
-        """
+    def resolve_constant(self, resolver: URLResolver, path: str) -> ResolverMatch:
+        # Resolving walks the whole URLconf, so a path without arguments is resolved once.
         known = self.constant_matches.get(path)
         if known is None or known[0] is not resolver:
             known = self.constant_matches[path] = (resolver, resolver.resolve(path))
@@ -175,11 +160,10 @@ class Route:
 
     @functools.cached_property
     def constant_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
-        """What paths without arguments lead to, one for each language at the most."""
+        # One for each language at the most.
         return {}
 
-    def captured(self, name: str, value: Any) -> Any:
-        """Return what the resolver captures where this value was written."""
+    def convert(self, name: str, value: Any) -> Any:
         converter = self.kwargs[name].converter
         if converter is None:
             return str(value)
@@ -188,7 +172,6 @@ class Route:
 
 
 def is_constant_pattern(pattern: Any) -> bool:
-    """Return whether a pattern is the same in every language."""
     # A subclass may compute its source, and a lazy source is another in each language.
     name = {RoutePattern: "_route", RegexPattern: "_regex"}.get(type(pattern))
     return name is not None and isinstance(getattr(pattern, name), str)
@@ -196,17 +179,14 @@ def is_constant_pattern(pattern: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def build_path_templates(regexes: tuple[str, ...]) -> Templates:
-    """Turn a chain of regexes into templates, the way Django's ``reverse`` does."""
     return tuple((template, tuple(names)) for template, names in normalize(join_regexes(regexes)))
 
 
 def join_regexes(regexes: Iterable[str]) -> str:
-    """Return a chain of regexes as one."""
     return "".join(regex.removeprefix("^") for regex in regexes)
 
 
 def find_group_pattern(regex: str, name: str) -> str | None:
-    """Return the source of a named group, or None for an unnamed one."""
     start = regex.find(f"(?P<{name}>")
     if start < 0:
         return None
@@ -236,7 +216,6 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
 
 
 def walk_patterns(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
-    """Yield the patterns below a resolver, each with those that include it, and their callbacks."""
     chain = (*parents, resolver.pattern)
     for entry in resolver.url_patterns:
         if isinstance(entry, URLResolver):

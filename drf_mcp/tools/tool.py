@@ -58,29 +58,26 @@ class Tool:
 
     @functools.cached_property
     def schema(self) -> EndpointSchema:
-        """The description of the endpoint, under the view's own names."""
         own = vars(self)
         # A cached property alone lets two threads in: each would describe the endpoint.
         with DESCRIBING:
-            if "described" not in own:
-                own["described"] = self.describe()
-            described: EndpointSchema = own["described"]
-        return described
+            if "endpoint_schema" not in own:
+                own["endpoint_schema"] = self.describe()
+            schema: EndpointSchema = own["endpoint_schema"]
+        return schema
 
     def describe(self) -> EndpointSchema:
-        """Describe the endpoint, with the arguments that its options declare."""
         portable = self.options.get_flag("portable", mcp_settings.PORTABLE)
         write = PortableWriter.write if portable else None
         inspection = Inspection(self.view, self.endpoint.method, write=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
-        described: EndpointSchema = describer.describe()
+        schema: EndpointSchema = describer.describe()
         if self.finders is not None:
-            described = self.finders.explain_relations(described)
-        return DeclaredArguments(self.options, portable=portable).add_to(described)
+            schema = self.finders.explain_relations(schema)
+        return DeclaredArguments(self.options, portable=portable).add_to(schema)
 
     @functools.cached_property
     def write_only(self) -> frozenset[tuple[str, ...]]:
-        """The names that lead to values of the body which no answer repeats: secrets, files."""
         body = self.schema.body
         return frozenset(
             (*name, *(part for part in place if part != ANY))
@@ -124,18 +121,15 @@ class Tool:
 
     @functools.cached_property
     def input_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments: the project's own, or a portable one."""
-        written = self.options.input_schema
-        return self.arguments.schema if written is None else dict(written)
+        own = self.options.input_schema
+        return self.arguments.schema if own is None else dict(own)
 
     @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:
-        """The names of the headers that repeat arguments, by the path of each argument."""
         return HeaderNames(self.input_schema) if self.options.mirrors else {}
 
     @functools.cached_property
     def description(self) -> str:
-        """The text that the model reads."""
         return self.options.description or self.endpoint.attempt(
             lambda: str(
                 mcp_settings.NAMING_CLASS().get_description(self.endpoint, self.view, self.title)
@@ -145,7 +139,6 @@ class Tool:
 
     @functools.cached_property
     def title(self) -> str:
-        """The name for people."""
         title = self.options.title or self.endpoint.attempt(
             lambda: str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view)), ""
         )
@@ -180,7 +173,6 @@ class Tool:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The parts that could not be described, and their remedies."""
         return self.schema.findings
 
     def definition(self, output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -211,7 +203,6 @@ class Tool:
         return ArgumentPointers(self.arguments, call, lambda: self.write_only)
 
     def sanitize_arguments(self, arguments: Any) -> Any:
-        """Return a call's arguments, any JSON value, for a log: short and without secrets."""
         if not isinstance(arguments, Mapping):
             return None if arguments is None else MASK
         parsed = parse_nested_json(arguments)

@@ -73,7 +73,6 @@ class Arguments:
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments."""
         return self.get_schema()
 
     def get_schema(self) -> dict[str, Any]:
@@ -95,7 +94,6 @@ class Arguments:
         return Argument(parameter.name, location, parameter, whole, group)
 
     def get_whole_body(self, body: Body) -> Parameter | None:
-        """Return the argument that is the whole body, for bodies that are or may be no object."""
         schema, handling = body.schema or {}, body.handling
         if body.kind == "list":
             return Parameter("items", schema, required=True, handling=handling)
@@ -109,7 +107,6 @@ class Arguments:
     def get_object_schema(
         self, arguments: Iterable[Argument], *, closed: bool = False
     ) -> dict[str, Any]:
-        """Return an object schema with a property per argument."""
         listed = [argument for argument in arguments if argument.listed]
         properties = {argument.name: argument.schema for argument in listed}
         schema: dict[str, Any] = {"type": "object", "properties": properties}
@@ -184,7 +181,6 @@ class Arguments:
         return read
 
     def find_ignored(self, query: Values) -> list[Problem]:
-        """Return a problem for each value of the query that the view would ignore in silence."""
         problems: list[Problem] = []
         for argument, value in query:
             closed = argument.parameter.closed
@@ -222,7 +218,6 @@ class Arguments:
     # --- From the view's names back to arguments ------------------------------------------------
 
     def get_arguments_of(self, values: Iterable[tuple[Argument, Any]]) -> dict[str, Any]:
-        """Return the arguments as a caller would send them, from their values."""
         arguments: dict[str, Any] = {}
         for argument, value in values:
             if not argument.group:
@@ -234,7 +229,6 @@ class Arguments:
         return arguments
 
     def rebuild_call(self, view: Any, body: Any) -> Call:
-        """Return the call that a view's own request, with this parsed body, would have been."""
         values = ((argument, argument.find_in_request(view, body)) for argument in self.arguments)
         return Call(self.get_arguments_of(pair for pair in values if pair[1] is not MISSING))
 

@@ -57,14 +57,12 @@ class Argument:
 
     @property
     def pointer(self) -> str:
-        """The JSON pointer of the argument."""
         if self.group and self.whole:
             return f"/{self.group}"
         name = JSONPointer.escape(self.name)
         return f"/{self.group}/{name}" if self.group else f"/{name}"
 
     def from_text(self, text: str) -> Any:
-        """Return the value of a text in a query string."""
         return int(text) if self.json_type == "integer" and text.isdigit() else text
 
     def read(self, value: Any) -> Any:
@@ -78,7 +76,6 @@ class Argument:
         return value is MISSING or (value is None and self.location == PATH)
 
     def get_query_pairs(self, value: Any) -> Iterator[tuple[str, str]]:
-        """Yield the (key, text) pairs of a query argument; None adds nothing to the query."""
         if value is None:
             return
         key = self.parameter.name

@@ -55,7 +55,6 @@ class ArgumentErrors:
         self.read_only = read_only
 
     def find_unknown(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """Return a problem for each argument that does not exist, up to `MAX_UNKNOWN`."""
         taken = {*self.known, *self.unlisted}
         unknown = islice((name for name in arguments if name not in taken), MAX_UNKNOWN)
         return [

@@ -30,7 +30,6 @@ class FieldsArgument(Argument):
 
     @classmethod
     def for_endpoint(cls, endpoint: EndpointSchema) -> FieldsArgument | None:
-        """Return the argument; None where no fields are known or one of its name is declared."""
         fields = SelectableFields(endpoint.output)
         known = fields.get_paths()
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
@@ -41,7 +40,6 @@ class FieldsArgument(Argument):
 
     @classmethod
     def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
-        """Return the schema of an array of paths, enumerated where that is short enough."""
         if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
             items = {"type": "string", "enum": known}
             return {"type": "array", "items": items, "description": PURPOSE}
@@ -53,7 +51,6 @@ class FieldsArgument(Argument):
 
     @staticmethod
     def join_paths(known: list[str]) -> str:
-        """Return the names of paths, as many as an enumeration may have."""
         shown: list[str] = []
         for path in known[:MAX_PATHS]:
             if sum(map(len, shown)) + len(path) > MAX_CHARACTERS:
@@ -75,7 +72,6 @@ class FieldsArgument(Argument):
         return tuple(paths)
 
     def find_paths(self, value: Any) -> Iterator[tuple[str, str]]:
-        """Yield the paths in a value, each with its JSON pointer; null holds none."""
         items = value if isinstance(value, list) else [] if value is None else [value]
         for index, item in enumerate(items):
             at = f"{self.pointer}/{index}" if items is value else self.pointer

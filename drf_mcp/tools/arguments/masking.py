@@ -16,7 +16,6 @@ MAX_MEMBERS = 50
 
 
 def mask_secrets(value: Any) -> Any:
-    """Return a value with the members masked whose names sound like secrets."""
     if isinstance(value, Mapping):
         return {name: mask_member(str(name), member) for name, member in value.items()}
     if isinstance(value, list):
@@ -29,12 +28,10 @@ def mask_member(name: str, value: Any) -> Any:
 
 
 def escape_unprintable(text: str, limit: int = MAX_NAME) -> str:
-    """Return the start of a text on one line, what does not print escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:limit])
 
 
 def parse_nested_json(value: Any) -> Any:
-    """Return a value with the JSON read that clients send as strings: secrets may be in it."""
     if isinstance(value, Mapping):
         return {name: parse_nested_json(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -44,7 +41,6 @@ def parse_nested_json(value: Any) -> Any:
 
 
 def shorten_value(value: Any) -> Any:
-    """Return a value with long texts cut, and long lists and objects after their first items."""
     if isinstance(value, str) and len(value) > MAX_TEXT:
         return f"{value[:MAX_TEXT]}… ({len(value)} characters)"
     if isinstance(value, list):

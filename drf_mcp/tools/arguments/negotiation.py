@@ -31,7 +31,6 @@ class BodyNegotiation:
         self.expected = body.kind in ("object", "either")
 
     def get_encoder(self) -> BodyEncoder:
-        """Return the encoder for the first of the view's parsers that has one."""
         readers = ViewParsers(self.view)
         text = readers.text
         if readers.reads_whole_file or () in self.body.handling.uploads:
@@ -52,7 +51,6 @@ class BodyNegotiation:
         return BodyEncoder(expected=self.expected) if text is None else TextBody(text.media_type)
 
     def get_file_encoder(self, multipart: MultiPartBody) -> BodyEncoder | None:
-        """Return the encoder of bodies with files: a form, or else one file as it is."""
         parsers = self.view.parser_classes
         if any(issubclass(parser, MultiPartParser) for parser in parsers):
             return multipart
@@ -64,7 +62,6 @@ class BodyNegotiation:
         return bool(self.body.handling.uploads) or any(p.handling.uploads for p in fields)
 
     def get_forms(self) -> Mapping[Place, str]:
-        """Return how forms encode the values of the body, by place in the body as a whole."""
         rows: dict[Place, str] = {(): "parts"} if self.body.kind in ("list", "either") else {}
         return {**rows, **self.body.handling.forms} | {
             (parameter.name, *place): form

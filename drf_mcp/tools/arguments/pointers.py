@@ -44,7 +44,6 @@ class ArgumentPointers:
         return any(argument.parameter.name == key for argument in self.arguments.arguments)
 
     def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
-        """Return a path of the view's names in the keys that clients use."""
         # Parsers such as camel case's rename keys: the longest known beginning is replaced.
         keys = self.arguments.keys
         place = tuple(ANY if isinstance(part, int) else part for part in path)
@@ -90,7 +89,6 @@ class ArgumentPointers:
         return MASK if secret else self.mask(value, pointer)
 
     def mask(self, value: Any, pointer: str) -> Any:
-        """Return the value at a pointer with the secrets in it masked."""
         place = self.remove_indexes(pointer)
         # A client may send an object as a text, with write-only members in it.
         if place in self.write_only or (isinstance(value, str) and place in self.holders):
@@ -111,12 +109,10 @@ class ArgumentPointers:
 
     @functools.cached_property
     def write_only(self) -> frozenset[str]:
-        """The pointers of write-only fields, without the indexes of lists."""
         return frozenset(map(self.pointer, self.get_write_only()))
 
     @functools.cached_property
     def holders(self) -> frozenset[str]:
-        """The pointers of objects that have write-only fields inside."""
         return frozenset(
             pointer[:end]
             for pointer in self.write_only

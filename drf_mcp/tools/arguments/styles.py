@@ -35,7 +35,6 @@ class FlatArguments(Arguments):
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
-        """Yield the arguments of an endpoint under names that are portable and differ."""
         body = [self.make_argument(p, BODY) for p in endpoint.body.fields]
         if whole := self.get_whole_body(endpoint.body):
             body.append(self.make_argument(whole, BODY, whole=True))
@@ -117,7 +116,6 @@ class GroupedArguments(Arguments):
         }
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
-        """Yield the arguments under the view's own names, which cannot clash."""
         yield from (self.make_argument(p, PATH) for p in endpoint.path)
         yield from (self.make_argument(p, QUERY) for p in endpoint.query)
         if whole := self.get_whole_body(endpoint.body):
@@ -126,7 +124,6 @@ class GroupedArguments(Arguments):
             yield from (self.make_argument(p, BODY) for p in endpoint.body.fields)
 
     def get_whole_body(self, body: Body) -> Parameter | None:
-        """Return one argument also for a body that is one object or many."""
         if body.kind != "either":
             return super().get_whole_body(body)
         names = join_values(parameter.name for parameter in body.fields if parameter.listed)
@@ -200,5 +197,4 @@ class GroupedArguments(Arguments):
         return values
 
     def get_body_pointer(self, step: str | int) -> str:
-        """Return the pointer of the group: whatever is of the body is in there."""
         return "/body" if self.whole is not None or BODY in self.members else ""

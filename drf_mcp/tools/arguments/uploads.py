@@ -152,7 +152,6 @@ class FileReader:
         return value
 
     def parse(self, value: str) -> tuple[str, str, bytes]:
-        """Return the media type and the file name, "" for an unknown one, and the content."""
         match = DATA_URI.match(value)
         if match is None:
             return "", "", self.decode(value)
@@ -178,7 +177,6 @@ class FileReader:
             raise self.not_base64("The file is not base64.") from None
 
     def get_default_name(self, media_type: str) -> str:
-        """Return a name for a file that came without one, its extension one that is taken."""
         extensions = self.upload.extensions
         known = [extension[1:] for extension in mimetypes.guess_all_extensions(media_type)]
         preferred = (mimetypes.guess_extension(media_type) or "")[1:]
