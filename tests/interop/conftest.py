@@ -52,7 +52,7 @@ def uvicorn(server_of) -> RunningServer:
 
 @pytest.fixture(scope="session", params=["gunicorn", "runserver"])
 def wsgi_server(request, server_of) -> RunningServer:
-    """The shop by WSGI: on gunicorn with two workers, and on Django's own server."""
+    """The shop by WSGI: on gunicorn with three workers, and on Django's own server."""
     return server_of(request.param)
 
 

@@ -26,7 +26,7 @@ COMMANDS = {
         "gunicorn",
         "example_project.wsgi:application",
         f"--bind={HOST}:{{port}}",
-        "--workers=2",
+        "--workers=3",
         # It would stand in the home directory, where every gunicorn of the machine has its own.
         "--no-control-socket",
     ],

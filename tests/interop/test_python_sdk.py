@@ -123,7 +123,7 @@ async def test_unknown_tool_is_a_protocol_error(uvicorn, tokens):
 
 @pytest.mark.parametrize("revision", [STATELESS, "2025-06-18"])
 async def test_wsgi_servers_serve_the_same(wsgi_server, tokens, revision):
-    """Two workers of gunicorn share nothing, so nothing may be kept between requests."""
+    """Workers of gunicorn share nothing, so nothing may be kept between requests."""
     async with connected(wsgi_server, tokens["alice"], revision) as connection:
         names = {tool.name for tool in (await connection.client.list_tools()).tools}
         listed = [await connection.call("customers_list", page_size=3) for _ in range(6)]
@@ -131,3 +131,15 @@ async def test_wsgi_servers_serve_the_same(wsgi_server, tokens, revision):
     assert "customers_list" in names
     assert all(answer["data"] == listed[0]["data"] for answer in listed)
     assert refusal["error_code"] == "FORBIDDEN"
+
+
+async def test_each_worker_finds_what_another_left_out(server_of, tokens):
+    """With default settings, over ten connections to three workers."""
+    server = server_of("gunicorn")
+    for _ in range(10):
+        async with connected(server, tokens["alice"]) as connection:
+            shortened = await connection.call("documents_texts", search="exception", page_size=20)
+        (archive_id,) = shortened["meta"]["content_archive_hashes"]
+        async with connected(server, tokens["alice"]) as connection:
+            fetched = await connection.call("content_retrieve", archive_id=archive_id)
+        assert fetched["data"]["archive_id"] == archive_id
