@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from rest_framework.utils.formatting import remove_trailing_string
 
+from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
@@ -141,6 +142,7 @@ class ToolCard:
             "name": parameter.name,
             "whole": argument.whole,
             "comma": parameter.multiple == "comma",
+            "format": FieldSchema.of(parameter.schema).format_name,
             "upload": () in parameter.handling.uploads,
             "secret": parameter.write_only,
         }

@@ -133,6 +133,11 @@ class FieldSchema(dict[str, Any]):
             return FORMATS[name]
         return make_own_format(name) if "string" in self.types else None
 
+    @property
+    def format_name(self) -> str:
+        """The format of JSON Schema, even where the portable subset leaves it out; "" without."""
+        return next((name for name, kind in FORMATS.items() if kind == self.kind), "")
+
     def allow_null(self) -> FieldSchema:
         """Return the schema of the same values and null."""
         widened = self | {}

@@ -164,6 +164,13 @@ def test_page_whose_calls_would_be_refused_says_to_name_the_host(browser_of, set
     assert ("does not name <code>testserver</code>" in page) is (hosts == ["*"])
 
 
+def test_page_knows_formats_that_the_portable_subset_leaves_out(browser_of):
+    tool = facts_of(browser_of("carol").get("/mcp?tool=customers_create"))
+    formats = {argument["name"]: argument["format"] for argument in tool["arguments"]}
+    assert (formats["email"], formats["joined"], formats["name"]) == ("email", "date", "")
+    assert "format" not in tool["schema"]["properties"]["joined"]
+
+
 def test_page_asks_before_what_destroys_and_not_before_what_only_reads(browser_of):
     browser = browser_of("carol")
     asks = {name: facts_of(browser.get(f"/mcp?tool={name}"))["confirm"] for name in CONFIRMED}

@@ -250,9 +250,10 @@
   }
 
   function textControl(attributes, schema, facts) {
-    const long = facts?.location === "body" && !schema.format && !schema.pattern && !(schema.maxLength <= 500);
-    const type = { date: "date", "date-time": "text", time: "time", email: "email", uri: "url" }[schema.format] || "text";
-    const placeholder = schema.default !== undefined ? String(schema.default) : schema.format === "date-time" ? "2026-12-31T23:59:00Z" : undefined;
+    const format = facts?.format || schema.format;
+    const long = facts?.location === "body" && !format && !schema.pattern && !(schema.maxLength <= 500);
+    const type = { date: "date", "date-time": "text", time: "time", email: "email", uri: "url" }[format] || "text";
+    const placeholder = schema.default !== undefined ? String(schema.default) : format === "date-time" ? "2026-12-31T23:59:00Z" : undefined;
     const control = long
       ? make("textarea", { ...attributes, class: "prose", rows: 1, placeholder })
       : make("input", { ...attributes, type: facts?.secret ? "password" : type, placeholder, autocomplete: facts?.secret ? "new-password" : "off" });
