@@ -1,8 +1,4 @@
-"""What people wrote about an endpoint for drf-spectacular, if they use it.
-
-Nothing of drf-spectacular is imported here: a view can only carry its annotations where
-the project imported it.
-"""
+"""What people wrote about an endpoint for drf-spectacular, if they use it."""
 
 from __future__ import annotations
 
@@ -22,27 +18,20 @@ CURRENT: ContextVar[Any] = ContextVar("drf_mcp_annotations", default=None)
 
 
 def find_declared_schema(field: Any) -> dict[str, Any] | None:
-    """Return the schema that was written for what a field takes, None if there is none."""
     annotations = CURRENT.get()
     schema: dict[str, Any] | None = None if annotations is None else annotations.field_schema(field)
     return schema
 
 
 def find_hidden_fields(serializer: Any) -> frozenset[str]:
-    """Return the names of the fields that ``@extend_schema_serializer`` leaves out."""
+    # @extend_schema_serializer(exclude_fields=...) counts where drf-spectacular is in use.
     if CURRENT.get() is None:
         return frozenset()
     return frozenset(getattr(serializer, "_spectacular_annotation", {}).get("exclude_fields", ()))
 
 
 def find_annotations(view: Any, handler_name: str, method: str) -> Any:
-    """Return what people wrote about one method of an endpoint, None if nothing can be.
-
-    Args:
-        view: the view instance, set up as for a describer.
-        handler_name: the name of the method that answers.
-        method: the HTTP method in upper case.
-    """
+    """Return the `Annotations` of one method of an endpoint, None where it can carry none."""
     handler = getattr(type(view), handler_name, None)
     own = inspect.getattr_static(type(view), "schema", None)
     if isinstance(own, DefaultSchema):  # stands for the class that the settings name

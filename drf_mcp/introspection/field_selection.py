@@ -23,18 +23,13 @@ class SelectableFields:
         self.row = self.find_row(members["results"] if is_page(members) else output_schema)
 
     def get_paths(self) -> list[str]:
-        """Return the paths that can be selected, ``customer`` and ``customer.name``."""
         return list(self.walk(self.row, ""))
 
     def names_all(self) -> bool:
-        """Return whether the paths name every field that a serializer can give."""
         return self.is_closed(self.row)
 
     def find_unknown(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield the paths that lead to nothing.
-
-        Where the schema leaves open what a member holds, every path inside may lead somewhere.
-        """
+        # Where the schema leaves open what a member holds, every path inside may lead somewhere.
         return (path for path in paths if not self.leads_somewhere(path))
 
     @classmethod
@@ -97,10 +92,7 @@ class FieldSelection:
                 inside[last] = None
 
     def select(self, data: Any) -> Any:
-        """Return a view's value with the selected fields only, in the value's own order.
-
-        Of a page, the rows are selected from; what is no object stays as it is.
-        """
+        """Return a view's value with the selected fields only, in the value's own order."""
         if isinstance(data, Mapping) and is_page(data):
             return {**data, "results": self.pick(data["results"], self.tree or None)}
         return self.pick(data, self.tree or None)
@@ -121,12 +113,12 @@ class FieldSelection:
 
 
 def is_page(members: Collection[str]) -> bool:
-    """Return whether an object is what REST framework's paginators put around rows."""
+    # REST framework's paginators put these around rows; a row of its own may have a "results".
     return "results" in members and "next" in members
 
 
 def find_nearest_path(path: str, known: Collection[str]) -> str | None:
-    """Return the known path most like another one, or like its end; None if none is."""
+    # Models write the path of the envelope too: data.results.id.
     end = path.rpartition(".")[2]
     matches = (difflib.get_close_matches(text, known, n=1) for text in (path, end))
     return next((found[0] for found in matches if found), None)

@@ -68,7 +68,6 @@ class Inspection:
         self.place = f"{self.place}.{self.handler_name}"
 
     def again(self, view: Any = None) -> Inspection:
-        """Return a new inspection of the endpoint, by another view instance or a fresh one."""
         view = copy.copy(self.untouched) if view is None else view
         own = Inspection(view, self.method, write=self.write)
         own.heeds_request = self.heeds_request
@@ -81,12 +80,10 @@ class Inspection:
 
     @cached_property
     def reading(self) -> HandlerReading | None:
-        """What the handler's source shows; None if it has none."""
         return self.attempt(lambda: read_handler(type(self.view), self.handler_name), PLAINLY, None)
 
     @property
     def calls(self) -> set[str]:
-        """The names of the methods that the handler calls on the view."""
         return self.reading.calls if self.reading is not None else set()
 
     @cached_property
@@ -110,17 +107,15 @@ class Inspection:
 
     @property
     def is_extra_action(self) -> bool:
-        """True for an action of the project's own, beside the standard ones of a viewset."""
         return self.is_viewset and get_synchronous_name(self.handler_name) not in STANDARD
 
     @property
     def is_viewset(self) -> bool:
-        """True if the handlers of the view are actions."""
         return isinstance(self.view, ViewSetMixin)
 
     @property
     def shares_handler(self) -> bool:
-        """True if the handler answers other methods too."""
+        # Actions of a router, @api_view, and "post = delete = handle" in a class.
         view_class = type(self.view)
         actions = getattr(self.view, "action_map", None)
         names = actions.values() if actions else view_class.http_method_names
@@ -154,10 +149,7 @@ class Inspection:
 
     @cached_property
     def queryset(self) -> Any:
-        """The view's queryset, or all rows of its serializer's model; None without a model.
-
-        A view that refuses an anonymous caller is asked again as a superuser.
-        """
+        """The view's queryset, or all rows of its serializer's model; None without a model."""
         known = len(self.findings)
         found = self.find_queryset()
         if found is None:
@@ -173,6 +165,7 @@ class Inspection:
         if getattr(view, "queryset", None) is None and is_drf_code(type(view), "get_queryset"):
             return None
         found = self.attempt(view.get_queryset, GUARD, None)
+        # A view may refuse an anonymous caller.
         if not hasattr(found, "model"):
             found = self.asked_quietly(lambda: self.privileged.view.get_queryset())
         return found if hasattr(found, "model") else None
@@ -194,16 +187,14 @@ class Inspection:
         return find_serializer_model(serializer_class)
 
     def asked_quietly(self, step: Callable[[], Any]) -> Any:
-        """Run one guarded step that may fail without a loss: None if it does."""
+        # A step that may fail without a loss leaves no finding.
         nothing: Any = None
         return attempt(self.place, step, "", [], nothing)
 
     def attempt(self, step: Callable[[], Value], remedy: str, default: Value) -> Value:
-        """Run one guarded step of the inspection."""
         return attempt(self.place, step, remedy, self.findings, default)
 
     def find(self, message: str, remedy: str) -> None:
-        """Add a finding of our own."""
         self.findings.append(Finding(self.place, message, remedy))
 
 

@@ -55,7 +55,6 @@ class NamedKwarg:
 
     @property
     def field(self) -> Any:
-        """The field of the model that the kwarg names, None if it names none."""
         if self.names_own_row:
             return ModelValue.at(self.model, self.view.lookup_field).field
         return self.parent_field
@@ -68,7 +67,7 @@ class NamedKwarg:
         return ModelValue.at(self.model, parent["lookup"] or parent["name"]).field
 
     def get_placeholder(self) -> Any:
-        """Return a value that the route may capture, of the type of the key, and of no row."""
+        # Of the type of the key, so that a queryset can be made of it, and of no row.
         field = self.field
         while getattr(field, "remote_field", None) is not None:
             field = field.target_field
@@ -107,7 +106,6 @@ class VersionParameter:
 
 
 def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:
-    """Return what a view finds in its kwargs while it is described."""
     nothing: Any = None
     model = attempt("", lambda: find_declared_model(view), "", [], nothing)
     named = {name: NamedKwarg(view, kwarg, model) for name, kwarg in kwargs.items()}

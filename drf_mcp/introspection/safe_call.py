@@ -43,7 +43,6 @@ def attempt(
 
 
 def failure(exc: Exception) -> str:
-    """Return an exception and where it was raised on one line."""
     lines = str(exc).strip().splitlines() or [""]
     frame = traceback.extract_tb(exc.__traceback__)[-1]
     return f"{type(exc).__name__}: {lines[0]} ({frame.filename}:{frame.lineno} in {frame.name})"

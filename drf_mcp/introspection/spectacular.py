@@ -1,8 +1,4 @@
-"""drf-spectacular's annotations and extensions, asked where a view carries them.
-
-Only what people wrote is asked for: our own table describes the rest. Imported only for
-a view that carries one of drf-spectacular's schemas.
-"""
+"""drf-spectacular's annotations and extensions, asked where a view carries them."""
 
 from __future__ import annotations
 
@@ -38,6 +34,7 @@ from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import UNSAID, AnyField, Schema
 
 DECORATORS = "drf_spectacular.utils"
+# Its registry of components is shared, and none of it is made for threads.
 LOCK = threading.RLock()
 MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")
 
@@ -72,7 +69,7 @@ resolve_hint: Any = resolve_type_hint
 
 
 class Annotations:
-    """What people wrote about one method of an endpoint.
+    """What people wrote about one method of an endpoint; what drf-spectacular infers is ignored.
 
     Args:
         classes: the schema classes that the view carries, the nearest first.
@@ -111,7 +108,6 @@ class Annotations:
         return fixed
 
     def get_operation(self) -> Mapping[str, Any]:
-        """Return the operation of ``@extend_schema(operation={...})``, {} if there is none."""
         schema: Any = copy.copy(self.schema)
         # Without one of its own, get_operation stops at the first thing it asks.
         schema.is_excluded = lambda: True

@@ -23,7 +23,6 @@ from drf_mcp.introspection.source.trees import (
     is_request_member,
 )
 
-# Called on self these have a known part to play and are not followed.
 HOOKS = frozenset(dir(GenericAPIView))
 # Code of these packages does not read the body behind a handler's back.
 TRUSTED = frozenset({"django", "rest_framework", "drf_mcp", "builtins", "logging"})
@@ -135,6 +134,7 @@ class HandlerReading:
         target = source.find_value(node.func)
         if inspect.isclass(target) and issubclass(target, BaseSerializer):
             self.note_serializer(node, source, target)
+        # A decorator hands the request to the function that it wraps, which is read anyway.
         elif self.passes_request(node) and not is_wrapper:
             self.read_function(target, owner)
 
@@ -148,6 +148,7 @@ class HandlerReading:
         method, owner = find_member(self.view_class, name, after)
         if inspect.isclass(method) and issubclass(method, BaseSerializer):
             self.note_serializer(node, source, method, name)
+        # What REST framework's hooks do is known without reading a project's override.
         elif synchronous in HOOKS:
             return
         elif inspect.isfunction(method):
@@ -198,7 +199,6 @@ class HandlerReading:
 
 
 def read_handler(view_class: type, name: str) -> HandlerReading | None:
-    """Read a handler, or another method by which it works; None without readable source."""
     function, owner = find_member(view_class, name)
     if FunctionSource(function).tree is None:
         return None

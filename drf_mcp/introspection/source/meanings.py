@@ -26,13 +26,7 @@ Texts = tuple[str, ...]
 
 
 class Meanings:
-    """The values that the names in a function may have.
-
-    Args:
-        owner: the class that ``self`` is an instance of.
-        source: the function.
-        bindings: the values of its parameters, as far as its caller shows.
-    """
+    """The values that the names in a function may have, with known values of some parameters."""
 
     def __init__(self, owner: type, source: FunctionSource, bindings: Mapping[str, Any]) -> None:
         self.owner = owner
@@ -76,6 +70,7 @@ class Meanings:
         return is_use and id(node) not in self.understood and self.is_query(node)
 
     def is_request(self, node: ast.AST) -> bool:
+        # A serializer finds the request in its context.
         if isinstance(node, ast.Subscript):
             return isinstance(node.slice, ast.Constant) and node.slice.value == "request"
         if isinstance(node, ast.Call):
@@ -88,12 +83,14 @@ class Meanings:
     def is_query(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Name):
             return node.id in self.queries
+        # Code for requests of Django and of REST framework asks getattr(request, "query_params").
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
             name = node.args[1] if len(node.args) > 1 else None
             named = isinstance(name, ast.Constant) and name.value in QUERY
             return named and self.is_request(node.args[0])
         if not isinstance(node, ast.Attribute):
             return False
+        # A filter set of django-filter holds the query in self.data.
         if node.attr == "data" and hasattr(self.owner, "base_filters"):
             return is_own_member(node)
         return node.attr in QUERY and self.is_request(node.value)

@@ -26,28 +26,23 @@ SYNCHRONOUS_NAMES = {
 
 
 def is_drf_code(owner: type, *names: str) -> bool:
-    """Return whether REST framework itself wrote each of the class's members.
-
-    Decorators that keep the wrapped function's ``__module__``, as `functools.wraps` does, count
-    as what they wrap: caching or logging a method does not change what it returns.
-    """
+    # Decorators that keep the wrapped function's __module__, as functools.wraps does, count as what
+    # they wrap: caching or logging a method does not change what it returns.
     return all(find_package(owner, name) == "rest_framework" for name in names)
 
 
 def find_package(owner: type, name: str) -> str:
-    """Return the top-level package that defines a class's member; "" if nothing does."""
     attribute = inspect.getattr_static(owner, name, None)
     module = getattr(unwrap_member(attribute), "__module__", None) or ""
     return str(module).partition(".")[0]
 
 
 def find_class_attribute(owner: type, name: str) -> Any:
-    """Return a class attribute without calling its descriptor."""
+    # getattr would call the descriptor.
     return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
 
 
 def unwrap_member(attribute: Any) -> Any:
-    """Return the function inside a property, a class method or a cached property."""
     if isinstance(attribute, property):
         return attribute.fget
     if isinstance(attribute, (cached_property, functools.cached_property)):

@@ -12,9 +12,8 @@ from drf_mcp.introspection.source.members import is_drf_code, unwrap_member
 from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
 
 CONVERSIONS = ("to_internal_value", "run_validation")
-"""The methods of a field, or of a serializer, that read input."""
+# Marks a view while it is described, as schema generators do: no request ever finds it.
 FLAG = "swagger_fake_view"
-"""What a view is marked with while it is described: no request ever finds it."""
 # Parts of names that speak of who is calling, or of what differs from call to call.
 WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "locale", "site")
 INSTANCE = frozenset({"self", "cls"})
@@ -177,17 +176,14 @@ class ProjectMember:
 
 
 def is_left_to_frameworks(owner: type, names: Iterable[str]) -> bool:
-    """Return whether no code of a project's own stands behind some members of a class."""
     return not any(True for name in names for _ in ProjectMember(owner, name).find_own(name))
 
 
 @functools.cache
 def is_same_for_every_request(owner: type, name: str) -> bool:
-    """Return whether a member of a class, with all that it uses of it, asks for no request."""
     return ProjectMember(owner, name).ignores_request()
 
 
 @functools.cache
 def is_same_without_flag(owner: type, name: str) -> bool:
-    """Return whether a member of a class does the same where `FLAG` is not set."""
     return is_drf_code(owner, name) or ProjectMember(owner, name).ignores_flag()

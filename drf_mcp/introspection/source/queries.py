@@ -103,11 +103,13 @@ class QueryReader:
     def follow(self, function: Any, home: type | None, bindings: Bindings) -> None:
         for layer, _ in unwrap_function(function):
             run = (layer.__code__, frozenset(bindings.items()))
+            # With other bindings the same function may read other names.
             if run in self.seen:
                 continue
             self.seen.add(run)
             if len(self.seen) > MOST_FUNCTIONS:
                 self.reading.is_open = True
+            # Frameworks call hooks that the project overrides.
             elif is_framework_code(layer):
                 self.follow_hooks(layer.__code__, home)
             else:
@@ -121,7 +123,6 @@ class QueryReader:
 
 @functools.lru_cache(maxsize=1024)
 def find_members_used(code: CodeType) -> frozenset[tuple[str, bool]]:
-    """Return the members of ``self`` that a function uses, each with whether by `super`."""
     # Bytecode is read ten times as fast as source, of which frameworks have much.
     found: set[tuple[str, bool]] = set()
     before: Any = ""
@@ -153,6 +154,7 @@ class FunctionReader:
             self.reading.is_open = True
             return
         nodes = self.source.nodes
+        # Names may be used in an inner function that stands before their assignment.
         for node in nodes:
             self.meanings.learn(node)
         for node in nodes:
@@ -232,7 +234,6 @@ class FunctionReader:
 
 @functools.lru_cache(maxsize=1024)
 def read_query_of_member(owner: type, name: str) -> QueryReading:
-    """Return what a member of a class, and all that it comes to call, reads of the query."""
     reader = QueryReader(owner)
     reader.read(name)
     return reader.get_reading()
@@ -240,7 +241,6 @@ def read_query_of_member(owner: type, name: str) -> QueryReading:
 
 @functools.lru_cache(maxsize=1024)
 def read_query_of_class(owner: type) -> QueryReading:
-    """Return what all of a class reads of the query, frameworks' own members aside."""
     reader = QueryReader(owner)
     for name in dir(owner):
         home = find_member(owner, name)[1]

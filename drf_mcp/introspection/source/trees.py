@@ -50,7 +50,7 @@ class FunctionSource:
         )
 
     def find_value(self, node: ast.AST) -> Any:
-        """Return the value of a name, or a dotted name, from outside the function, or None."""
+        # Only names from outside the function have a value that is known without running it.
         if isinstance(node, ast.Name):
             if node.id in self.function.__code__.co_freevars:
                 return inspect.getclosurevars(self.function).nonlocals.get(node.id)
@@ -80,7 +80,7 @@ class MappingReads:
 
     @functools.cached_property
     def members(self) -> dict[str, list[str]]:
-        """The keys of which variables are the values; also those that a loop runs over."""
+        # A variable that is the value of several keys tells of none of them.
         members: dict[str, list[str]] = {}
         for name, value in self.find_assignments(ast.AST):
             keys = list(self.find_keys(value))
@@ -192,7 +192,6 @@ def parse_function(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | N
 
 
 def is_own_member(node: ast.AST) -> TypeGuard[ast.Attribute]:
-    """Return whether an expression is ``self.name`` or ``super().name``."""
     if not isinstance(node, ast.Attribute):
         return False
     if isinstance(node.value, ast.Call):
@@ -210,7 +209,6 @@ def is_request(node: ast.AST) -> bool:
 
 
 def is_request_member(node: ast.AST, names: frozenset[str] = BODY) -> bool:
-    """Return whether an expression is ``request.data`` or the like."""
     return isinstance(node, ast.Attribute) and node.attr in names and is_request(node.value)
 
 
@@ -227,7 +225,7 @@ def find_lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
 
 
 def find_copied(node: ast.Call) -> ast.AST | None:
-    """Return what ``data.copy()`` or ``dict(data)`` copies, None if it adds to the copy."""
+    # dict(data, key=value) is no copy: it adds to the mapping.
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
     if name not in COPIES or node.keywords:
         return None
