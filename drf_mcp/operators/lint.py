@@ -6,7 +6,6 @@ import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from drf_mcp.dispatch.visibility import is_open
@@ -22,38 +21,51 @@ MANY = 5
 
 
 class Rule:
-    """One kind of finding about a tool, with the edit that mends it."""
+    """One kind of finding about a tool, with the edit that mends it.
 
+    ``{name}`` in the message is the tool's name.
+    """
+
+    message = ""
     remedy = ""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         self.endpoint = tool.endpoint
 
-    def get_message(self) -> str:
-        """Return what is wrong with the tool in a sentence, "" if nothing is."""
+    def applies(self) -> bool:
+        """Return whether the tool has this fault."""
         raise NotImplementedError
+
+    def get_message(self) -> str:
+        return self.message.format(name=self.tool.name)
 
     def get_remedy(self) -> str:
         return self.remedy
 
     def get_findings(self) -> list[Finding]:
-        message = self.get_message()
-        return [Finding(self.endpoint.place, message, self.get_remedy())] if message else []
+        if not self.applies():
+            return []
+        return [Finding(self.endpoint.place, self.get_message(), self.get_remedy())]
+
+    @property
+    def texts(self) -> ViewTexts:
+        return ViewTexts(self.endpoint, self.tool.view)
 
     @property
     def has_description(self) -> bool:
-        annotations = ViewTexts(self.endpoint, self.tool.view).annotations
+        annotations = self.texts.annotations
         return bool(self.tool.options.description or getattr(annotations, "description", ""))
 
 
 class Undescribed(Rule):
     remedy = DESCRIBE
 
-    def get_message(self) -> str:
+    def applies(self) -> bool:
         is_described = self.has_description or self.endpoint.handler_docstring
-        if is_described or ViewTexts(self.endpoint, self.tool.view).get_view_description():
-            return ""
+        return not is_described and not self.texts.get_view_description()
+
+    def get_message(self) -> str:
         name, title = self.tool.name, self.tool.title
         return f"Nobody wrote what {name} does; the model reads {title!r} alone."
 
@@ -61,22 +73,26 @@ class Undescribed(Rule):
 class InheritedDescription(Rule):
     remedy = DESCRIBE
 
-    def get_message(self) -> str:
-        handler, view_class = self.endpoint.handler, self.endpoint.view_class
-        is_own = handler.__name__ in vars(view_class)
+    @property
+    def base(self) -> str:
+        return self.endpoint.handler.__qualname__.rpartition(".")[0]
+
+    def applies(self) -> bool:
+        view_class = self.endpoint.view_class
+        is_own = self.endpoint.handler.__name__ in vars(view_class)
         if self.has_description or is_own or not self.endpoint.handler_docstring:
-            return ""
-        base = handler.__qualname__.rpartition(".")[0]
-        if base in ("", getattr(view_class, "__name__", "")):
-            return ""
-        return f"The description of {self.tool.name} is inherited from {base}."
+            return False
+        return self.base not in ("", getattr(view_class, "__name__", ""))
+
+    def get_message(self) -> str:
+        return f"The description of {self.tool.name} is inherited from {self.base}."
 
 
 class UnboundedList(Rule):
-    def get_message(self) -> str:
-        if self.endpoint.standard_action != "list" or self.tool.schema.paginated:
-            return ""
-        return f"{self.tool.name} answers with every row at once."
+    message = "{name} answers with every row at once."
+
+    def applies(self) -> bool:
+        return self.endpoint.standard_action == "list" and not self.tool.schema.paginated
 
     def get_remedy(self) -> str:
         view = self.endpoint.view_class.__name__
@@ -84,40 +100,41 @@ class UnboundedList(Rule):
 
 
 class OpenBody(Rule):
+    message = "{name} takes any body."
     remedy = "Give the view a serializer_class, or @mcp_tool(input_schema={...})."
 
-    def get_message(self) -> str:
-        declared = self.tool.options.input_schema is not None
-        if self.tool.schema.body.kind != "open" or declared or self.tool.findings:
-            return ""
-        return f"{self.tool.name} takes any body."
+    def applies(self) -> bool:
+        # Where a description failed, the finding about the failure says more.
+        declared = self.tool.options.input_schema is not None or self.tool.findings
+        return self.tool.schema.body.kind == "open" and not declared
 
 
 class ComputedQuery(Rule):
     remedy = 'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
 
-    def get_message(self) -> str:
-        options, names = self.tool.options, ", ".join(self.tool.schema.computed_query)
+    def applies(self) -> bool:
+        options = self.tool.options
         declared = self.tool.extra_query or options.input_schema is not None or options.query
-        if declared or not names:
-            return ""
+        return bool(self.tool.schema.computed_query) and not declared
+
+    def get_message(self) -> str:
+        names = ", ".join(self.tool.schema.computed_query)
         return f"{self.tool.name} reads the query by names that its code computes: {names}."
 
 
 class UnclearFiles(Rule):
-    @cached_property
+    @property
     def names(self) -> list[str]:
-        if self.tool.options.input_schema is not None:
-            return []
         return [
             parameter.name
             for parameter in self.tool.schema.body.fields
             if not all(upload.sure for upload in parameter.handling.uploads.values())
         ]
 
+    def applies(self) -> bool:
+        return self.tool.options.input_schema is None and bool(self.names)
+
     def get_message(self) -> str:
-        if not self.names:
-            return ""
         names = ", ".join(self.names)
         return f"{self.tool.name} takes {names} as a text, or as a file that is a data URI."
 
@@ -129,12 +146,11 @@ class UnclearFiles(Rule):
 
 
 class UnguardedWrite(Rule):
+    message = "{name} changes data, and its view asks nobody for a permission."
     remedy = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
 
-    def get_message(self) -> str:
-        if self.tool.annotations["readOnlyHint"] or not is_open(self.tool):
-            return ""
-        return f"{self.tool.name} changes data, and its view asks nobody for a permission."
+    def applies(self) -> bool:
+        return not self.tool.annotations["readOnlyHint"] and is_open(self.tool)
 
     def get_remedy(self) -> str:
         view_class = self.endpoint.view_class
@@ -150,15 +166,8 @@ class UnexplainedArguments(Rule):
 
     def __init__(self, tool: Tool, ignored: Sequence[str] = ()) -> None:
         super().__init__(tool)
-        self.ignored = ignored
-
-    @property
-    def names(self) -> list[str]:
-        return [
-            name
-            for name, schema in self.tool.input_schema["properties"].items()
-            if name not in self.ignored and self.is_bare(schema)
-        ]
+        properties = tool.input_schema["properties"].items()
+        self.names = [n for n, schema in properties if n not in ignored and self.is_bare(schema)]
 
     def is_bare(self, schema: Any) -> bool:
         if not isinstance(schema, Mapping) or schema.get("description") or "enum" in schema:
@@ -166,11 +175,14 @@ class UnexplainedArguments(Rule):
         # Yes or no to a name is as clear as the name is.
         return schema.get("type") != "boolean"
 
+    def applies(self) -> bool:
+        return bool(self.names)
+
     def get_message(self) -> str:
         names = ", ".join(f"`{name}`" for name in self.names)
         if len(self.names) > 1:
             return f"Arguments {names} of {self.tool.name} have no description."
-        return f"Argument {names} of {self.tool.name} has no description." if names else ""
+        return f"Argument {names} of {self.tool.name} has no description."
 
 
 class Lint:

@@ -73,6 +73,7 @@ class TracedPermission:
             lambda: bool(self.permission.has_permission(self.request, self.view)), lambda exc: exc
         )
         if isinstance(allows, Exception):
+            # Permissions of some projects raise their refusal.
             if turns_away(allows):
                 return Step(kind, self.name, False, f"refuses: {allows}")
             says = f"cannot be asked without a call: {allows!r}"
@@ -120,7 +121,7 @@ class TracedPermission:
         return str(getattr(permission, "message", None) or docstring).rstrip(".")
 
     def get_missing(self, permission: Any) -> str:
-        # The model permissions that the user lacks.
+        # REST framework names the permissions that a method requires, not those that are missing.
         user, method = self.request.user, str(self.request.method)
         if not user.is_authenticated:
             return NEEDS[permissions.IsAuthenticated]
@@ -206,7 +207,7 @@ class PermissionTrace:
                 needed = "" if allows else f"to wait {quota.retry_after} seconds"
                 yield Step("throttle", name, allows, f"has {left}", needed)
             if not quotas:
-                says = "limits nobody now, or cannot be asked uncounted"
+                says = "does not limit the caller now, or cannot be asked without counting"
                 yield Step("throttle", name, True, says)
 
     def get_row_steps(self) -> Iterator[Step]:

@@ -77,7 +77,7 @@ def check_archive_cache(project: Project) -> Iterator[CheckMessage]:
     for unshared, trouble in UNSHARED.items():
         if issubclass(backend_class, unshared):
             yield Warning(
-                f"What results have no room for is archived in the cache {alias!r}, which "
+                f"Content that does not fit into results is archived in the cache {alias!r}, which "
                 f"{trouble}.",
                 hint="Name a cache that all processes share in DRF_MCP['ARCHIVE_CACHE'], or set "
                 "DRF_MCP['ARCHIVE_CLASS'] to 'drf_mcp.archive.DatabaseArchive'.",
@@ -90,11 +90,12 @@ def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
     archive_class = mcp_settings.ARCHIVE_CLASS
     if archive_class is None or not can_archive() or not issubclass(archive_class, CacheArchive):
         return
+    # An entry that a full cache drops loses content, counts of throttles or a session.
     alias = mcp_settings.ARCHIVE_CACHE
     for user in dict.fromkeys(find_users_of_cache(project, alias)):
         yield Error(
-            f"What results have no room for is archived in the cache {alias!r}, which {user} "
-            f"need too: when it is full, their entries are dropped.",
+            f"Content that does not fit into results is archived in the cache {alias!r}, which "
+            f"{user} need too: when it is full, their entries are dropped.",
             hint="Name a cache of its own in DRF_MCP['ARCHIVE_CACHE'], or leave "
             "DRF_MCP['ARCHIVE_CLASS'] out: by default content is kept in the database.",
             id="drf_mcp.E006",
@@ -123,7 +124,7 @@ def check_archive_tables(project: Project) -> Iterator[CheckMessage]:
     tables = contain(connection.introspection.table_names, lambda exc: None)
     if tables is not None and ArchivedChunk._meta.db_table not in tables:
         yield Warning(
-            "The tables for what results have no room for are missing: long results are "
+            "The tables of the archive are missing: long results are "
             "shortened, and nothing can be fetched back.",
             hint="Run manage.py migrate.",
             id="drf_mcp.W015",
