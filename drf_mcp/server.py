@@ -12,11 +12,10 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import close_broken_connections, unexpected
+from drf_mcp.dispatch.dispatcher import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
-from drf_mcp.observability.logging import log_refusal, traced
-from drf_mcp.observability.records import RequestContext
+from drf_mcp.observability.logging import Observer, log_refusal
 from drf_mcp.protocol import (
     REVISIONS,
     Capability,
@@ -28,6 +27,7 @@ from drf_mcp.protocol import (
     select_by_headers,
     select_era,
 )
+from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
@@ -101,7 +101,7 @@ class Server:
         """The capabilities, made once for the server."""
         return self.get_capabilities()
 
-    @cached_property
+    @property
     def name_parameters(self) -> dict[str, str]:
         """The parameter that the Mcp-Name header repeats, by method."""
         return {k: v for c in self.capabilities for k, v in c.name_parameters.items()}
@@ -183,7 +183,7 @@ class Server:
         def broken(exc: Exception) -> Reply:
             if isinstance(exc, APIException):
                 raise exc
-            return self.refuse(item, unexpected(exc, caller.request), headers)
+            return self.refuse(item, report_unexpected(exc, caller.request), headers)
 
         return contain(partial(self.attend, item, headers, caller), broken)
 
@@ -234,7 +234,8 @@ class Server:
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers)
-        with traced(context, self.registry, drf_mcp.__version__):
+        get_tools = partial(self.registry.tools, context.urlconf)
+        with Observer(context).trace(get_tools, drf_mcp.__version__):
             members = handler(context)
         info = era.implementation_members(self.get_server_info())
         return Reply(200, jsonrpc.encode_result(item.id, era.finish(members, defined, info)))

@@ -20,7 +20,7 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.origins import check_media_type, check_origin
 from drf_mcp.browsable.page import Page
-from drf_mcp.dispatch.dispatcher import unexpected
+from drf_mcp.dispatch.dispatcher import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
@@ -161,7 +161,7 @@ class MCPView(View):
 
     def broken(self, exc: Exception) -> HttpResponse:
         """Answer 500 for what nobody expected."""
-        return self.refused(unexpected(exc, self.request))
+        return self.refused(report_unexpected(exc, self.request))
 
     def refused(self, exc: ProtocolError) -> HttpResponse:
         """Answer with an error that stands for the whole request."""

@@ -113,7 +113,7 @@ class Caller:
         self.view = view
         self.authenticators = [a() if isinstance(a, type) else a for a in authenticators]
         self.authentication_classes = tuple(map(type, self.authenticators))
-        self.permissions = tuple(permissions)
+        self.permissions = [p() if callable(p) else p for p in permissions]
         # Taken before anybody authenticates: what middleware gave the request.
         self.attributes = dict(vars(request))
         # An exception that somebody outside is dealing with is none of authentication's.
@@ -125,8 +125,7 @@ class Caller:
     @property
     def permission_classes(self) -> tuple[Any, ...]:
         """The classes of the endpoint's permissions."""
-        # A composition such as `IsAdminUser | IsOwner` is no class, but makes instances too.
-        return tuple(p if callable(p) else type(p) for p in self.permissions)
+        return tuple(map(type, self.permissions))
 
     @property
     def user(self) -> Any:
@@ -197,7 +196,6 @@ class Caller:
 
     def _ask_permissions(self, request: Request) -> None:
         for permission in self.permissions:
-            permission = permission() if callable(permission) else permission
             if permission.has_permission(request, self.view):
                 continue
             if self.authenticators and not request.successful_authenticator:

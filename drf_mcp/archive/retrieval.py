@@ -25,7 +25,7 @@ from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.archive import Entry, can_archive
 from drf_mcp.archive.chunks import items_slice, length, passages_slice, slice_room, text_slice
 from drf_mcp.archive.search import PassageSearch
-from drf_mcp.dispatch.earlier_call import Items
+from drf_mcp.dispatch.earlier_call import EarlierCall, Items
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.interaction.call_context import call_context
@@ -232,9 +232,8 @@ class ContentRetrieveView(GenericAPIView[Any]):
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
         items: Items = []
         if tool is not None:
-            visibility = Visibility(caller)
-            items = visibility.get_readable_items(
-                tool, entry.kwargs, entry.query_string, entry.items
+            items = EarlierCall.get_readable_items(
+                Visibility(caller), tool, entry.kwargs, entry.query_string, entry.items
             )
         if not items:
             raise NotFound(GONE)

@@ -20,12 +20,12 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.observability.records import RequestContext
 from drf_mcp.operators.client_configs import CLIENTS, DEFAULT_SCHEME, PLACEHOLDER
 from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
+from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 

@@ -6,13 +6,11 @@ request that a client would have sent, and its response is read.
 
 from __future__ import annotations
 
-import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from asgiref.sync import async_to_sync, iscoroutinefunction
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
 from django.db import connections
@@ -28,19 +26,14 @@ from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.middleware import (
     CallHandler,
     Passage,
-    call_handler,
-    thread_state_kept,
+    as_http_would,
+    keep_thread_state,
 )
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.dispatch.response import (
-    OutcomeBuilder,
-    Recognizer,
-    ViewResponse,
-    new_request_id,
-    select_fields,
-)
+from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import InternalError, contain
+from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
@@ -48,8 +41,6 @@ from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
-
-handler = BaseHandler()
 
 
 class Dispatcher:
@@ -73,26 +64,26 @@ class Dispatcher:
         Raises:
             APIException: if the caller is not let into the endpoint at all.
         """
-        request_id = new_request_id()
-        stopwatch = Stopwatch()
+        request_id, stopwatch = new_request_id(), Stopwatch()
         sent: dict[str, Any] = {}
         try:
             call = tool.bind(arguments)
         except ArgumentsRefused as exc:
-            outcome = self.get_failed_outcome(
-                tool, 400, self.get_error_mapper().from_problems(exc.problems)
-            )
+            failure = self.get_error_mapper().from_problems(exc.problems)
+            outcome = self.get_failed_outcome(tool, 400, failure)
         else:
-            with stopwatch.watching():
-                outcome = self.perform_call(tool, call, caller, request_id)
-            outcome = self.add_list_hint(outcome, tool)
             sent = {"kwargs": call.kwargs, "query_string": call.query_string}
+            # Entering a context costs calls, which nobody pays whose queries are not counted.
+            watched = stopwatch.watching() if stopwatch.counts_queries else None
+            perform = watched(self.perform_call) if watched else self.perform_call
+            outcome = self.add_list_hint(perform(tool, call, caller, request_id), tool)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
-        telemetry = {**stopwatch.telemetry(), **outcome.telemetry}
         return outcome.changed(
-            request_id=outcome.request_id or request_id, telemetry=telemetry, call=sent
+            request_id=outcome.request_id or request_id,
+            telemetry={**stopwatch.telemetry(), **outcome.telemetry},
+            call=sent,
         )
 
     def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
@@ -109,7 +100,7 @@ class Dispatcher:
         request.resolver_match = match
 
         def respond() -> Outcome:
-            if middleware := call_handler():
+            if middleware := CallHandler.of_settings():
                 return self.pass_middleware(middleware, match, tool, call, request, request_id)
             callback = as_http_would(self.get_callback(match))
             response = callback(request, *match.args, **match.kwargs)
@@ -132,15 +123,15 @@ class Dispatcher:
         request_id: str,
     ) -> Outcome:
         """Send a request through CALL_MIDDLEWARE and the callback and return the outcome."""
-        with thread_state_kept():
+        with keep_thread_state():
             passage = Passage(request, match, self.get_callback(match))
             response = middleware.answer(passage)
             if passage.raised is not None:
                 if response is passage.substitute or request.caller.is_broken_by(passage.raised):
                     raise passage.raised
-                # Middleware answers in its place; who looks after crashes has to hear of it.
+                # Middleware answers in its place; error trackers still have to hear of it.
                 if passage.substitute and passage.substitute.status_code >= 500:
-                    report_crash(tool, request, passage.raised, request_id)
+                    self.report_crash(tool, request, passage.raised, request_id)
             return self.get_outcome(tool, call, request, response)
 
     def get_request(self, tool: Tool, call: Call, caller: Caller, path: str) -> ToolRequest:
@@ -176,7 +167,7 @@ class Dispatcher:
         """
         answer = ViewResponse.read(response, request, call.query_string)
         outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
-        return select_fields(outcome, call.fields) if call.fields else outcome
+        return self.select_fields(outcome, call.fields) if call.fields else outcome
 
     def build_outcome(
         self, tool: str, arguments: ArgumentLocator, response: ViewResponse
@@ -190,6 +181,12 @@ class Dispatcher:
         """
         builder = OutcomeBuilder(tool, arguments, self.get_error_mapper, self.recognize)
         return builder.build(response)
+
+    def select_fields(self, outcome: Outcome, fields: Iterable[str]) -> Outcome:
+        """Return the outcome; a success with these fields of its data alone."""
+        if outcome.failure is not None:
+            return outcome
+        return outcome.changed(data=FieldSelection(fields).select(outcome.data))
 
     def get_error_mapper(self, arguments: ArgumentLocator | None = None) -> ErrorMapper:
         """Return the mapper of errors: by default an ERROR_MAPPER_CLASS.
@@ -208,7 +205,7 @@ class Dispatcher:
         failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
         status = get_exception_status(exc)
         if status >= 500:
-            report_crash(tool, request, exc, request_id)
+            self.report_crash(tool, request, exc, request_id)
         return self.get_failed_outcome(tool, status, failure, request_id)
 
     def get_failed_outcome(
@@ -236,50 +233,33 @@ class Dispatcher:
             return outcome
         if tool.list_tool is not None:
             hint = f"Use {tool.list_tool} to find existing ids, then call again with one of them."
-        elif tool.endpoint.standard_action == "list" and has_pages(tool):
+        elif tool.endpoint.standard_action == "list" and getattr(
+            tool.endpoint.view_class, "pagination_class", None
+        ):
             hint = "Start at the first page, and go on with the arguments of the next."
         else:
             return outcome
         return outcome.changed(failure=replace(failure, remediation=hint))
 
-
-def has_pages(tool: Tool) -> bool:
-    """Return whether a tool's view paginates, so that a page may not exist."""
-    return getattr(tool.endpoint.view_class, "pagination_class", None) is not None
-
-
-def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
-    """Return the callback in the transactions that Django's handler would put it in."""
-    atomic: Any = handler.make_view_atomic(callback)
-    return async_to_sync(atomic) if is_asynchronous(callback) else atomic
+    def report_crash(
+        self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
+    ) -> None:
+        """Log an unexpected exception and send the signal that error trackers listen to."""
+        logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
+        got_request_exception.send_robust(sender=BaseHandler, request=request)
 
 
-@functools.lru_cache(maxsize=4096)
-def is_asynchronous(callback: Callable[..., Any]) -> bool:
-    """Return whether a callback is a coroutine function."""
-    return iscoroutinefunction(callback)
-
-
-def report_crash(tool: Tool, request: HttpRequest, exc: Exception, request_id: str) -> None:
-    """Log an unexpected exception and send the signal that error trackers listen to."""
-    logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
-    got_request_exception.send_robust(sender=type(handler), request=request)
-
-
-def unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
-    """Return the error for an exception that no view raised; log the exception under its id."""
+def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
+    """Log an exception that no view raised, and return the error with the id of its log record."""
     request_id = new_request_id()
     logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
-    got_request_exception.send_robust(sender=type(handler), request=request)
+    got_request_exception.send_robust(sender=BaseHandler, request=request)
     message = f"An unexpected error occurred. It was logged under the id {request_id}."
     return InternalError(message, data={"request_id": request_id})
 
 
 def close_broken_connections() -> None:
-    """Close the database connections that a failed call left unusable, as Django does per request.
-
-    The next call connects anew.
-    """
+    """Close the database connections that a failed call left unusable: the next connects anew."""
     for connection in connections.all(initialized_only=True):
         if connection.errors_occurred:
             connection.close_if_unusable_or_obsolete()

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
+from rest_framework.exceptions import APIException
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import SAFE_METHODS
-from rest_framework.request import Request
 
 from drf_mcp.access.authentication import is_bare
-from drf_mcp.dispatch.dispatcher import as_http_would, is_asynchronous
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.dispatch.middleware import Passage, call_handler, thread_state_kept
+from drf_mcp.dispatch.middleware import (
+    CallHandler,
+    Passage,
+    as_http_would,
+    is_asynchronous,
+    keep_thread_state,
+)
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
@@ -26,20 +33,15 @@ from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.tools.tool import Tool
 
+logger = logging.getLogger("drf_mcp")
+
 Items: TypeAlias = Sequence[Mapping[str, Any]]
 """Parts of an answer, each with its ``pointer``, its ``value`` and, inside a row, its ``row``."""
 # The names under which rows show their primary keys, as far as no serializer says.
 IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
 
 
-class Asker(Protocol):
-    """Makes requests on behalf of one caller."""
-
-    def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
-        """Return REST framework's request, by whom the view would take the caller for."""
-
-    def inner(self, tool: Tool, path: str, query_string: str) -> ToolRequest:
-        """Return Django's request."""
+REFUSALS = (APIException, PermissionDenied, Http404)
 
 
 class Row:
@@ -77,7 +79,7 @@ class EarlierCall:
     """A call that was made before, asked about again on behalf of a caller.
 
     Args:
-        asker: makes requests on behalf of the caller.
+        visibility: the `Visibility` of the caller, which makes requests.
         tool: the tool that was called.
         match: the match of the path.
         path: the path of that call.
@@ -86,13 +88,13 @@ class EarlierCall:
 
     def __init__(
         self,
-        asker: Asker,
+        visibility: Any,
         tool: Tool,
         match: ResolverMatch,
         path: str,
         query_string: str,
     ) -> None:
-        self.asker = asker
+        self.visibility = visibility
         self.tool = tool
         self.match = match
         self.path = path
@@ -101,7 +103,40 @@ class EarlierCall:
         self.key_names: tuple[str, ...] = ()
         self.listed: set[str] | None = None
 
-    def get_readable_items(self, items: Items) -> Items:
+    @classmethod
+    def get_readable_items(
+        cls,
+        visibility: Any,
+        tool: Tool,
+        kwargs: Mapping[str, Any],
+        query_string: str,
+        items: Items,
+    ) -> Items:
+        """Return the items of an earlier call's answer that the caller may still read.
+
+        Args:
+            visibility: the `Visibility` of the caller, which makes requests.
+            tool: the tool that was called.
+            kwargs: the path's kwargs of that call.
+            query_string: its encoded query.
+            items: parts of the answer, each with its ``pointer`` and ``value``.
+        """
+        route = tool.endpoint.route
+        path = route.build(kwargs)
+        match = None if path is None else route.match(path, kwargs, visibility.caller.request)
+        if path is None or match is None:
+            return []
+        call = cls(visibility, tool, match, path, query_string)
+
+        def refuse(exc: Exception) -> Items:
+            if not isinstance(exc, REFUSALS):
+                message = "The permissions of %s could not be asked again"
+                logger.warning(message, tool.name, exc_info=exc)
+            return []
+
+        return contain(partial(call.ask_for, items), refuse)
+
+    def ask_for(self, items: Items) -> Items:
         """Return the items that the caller may still have.
 
         Asked is what stands before the view's handler, throttles aside, and then what the answer
@@ -116,7 +151,7 @@ class EarlierCall:
         rows = [row for row in map(Row, items) if row.place is not None]
         if not self.is_handled_by_project():
             view = self.get_view()
-            view.request = self.asker.request(self.tool, view, self.path, self.query_string)
+            view.request = self.visibility.request(self.tool, view, self.path, self.query_string)
             respond = partial(self.ask_view, view, rows)
             if self.respond(view.request._request, respond).status_code >= 300:
                 return []
@@ -182,11 +217,11 @@ class EarlierCall:
         self, request: ToolRequest, callback: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
         """Return what a callback answers, within CALL_MIDDLEWARE."""
-        middleware = call_handler()
+        middleware = CallHandler.of_settings()
         if middleware is None:
             request.resolver_match = self.match
             return callback(request, *self.match.args, **self.match.kwargs)
-        with thread_state_kept():
+        with keep_thread_state():
             passage = Passage(request, self.match, callback)
             response = middleware.answer(passage)
         if passage.raised is not None and response is passage.substitute:
@@ -210,7 +245,7 @@ class EarlierCall:
     def run_again(self) -> ViewResponse:
         """Return the view's response to the same request."""
         view = self.get_view()
-        request = self.asker.inner(self.tool, self.path, self.query_string)
+        request = self.visibility.inner(self.tool, self.path, self.query_string)
         callback = self.match.func
         if is_asynchronous(callback) or not is_bare(callback):
             response = self.respond(request, as_http_would(callback))

@@ -51,7 +51,7 @@ class AnswerEncoder(JSONEncoder):
 
     def default(self, obj: Any) -> Any:
         """Return what stands for an object that Python's json cannot write."""
-        if isinstance(obj, TEXTS) or not is_lazy(obj):
+        if isinstance(obj, TEXTS) or not self.is_lazy(obj):
             return super().default(obj)
         if id(obj) not in self._read:
             self.unread = obj
@@ -59,65 +59,55 @@ class AnswerEncoder(JSONEncoder):
             self.unread = None
         return self._read[id(obj)][1]
 
+    def is_lazy(self, obj: Any) -> bool:
+        """Return whether REST framework writes an object as an array of what it iterates over."""
+        if isinstance(obj, QuerySet):
+            return True
+        return hasattr(obj, "__iter__") and not (
+            isinstance(obj, (bytes, type)) or hasattr(obj, "tolist") or hasattr(obj, "__getitem__")
+        )
+
     def plain(self, value: Any) -> Any:
         """Return a value as a JSON reader gets it."""
         return json.loads(self.encode(value))
 
-
-def is_lazy(obj: Any) -> bool:
-    """Return whether REST framework writes an object as an array of what it iterates over."""
-    if isinstance(obj, QuerySet):
+    def can_encode(self, value: Any) -> bool:
+        """Return whether JSON can hold a value."""
+        try:
+            self.encode(value)
+        except (TypeError, ValueError, RecursionError):
+            return False
         return True
-    return hasattr(obj, "__iter__") and not (
-        isinstance(obj, (bytes, type)) or hasattr(obj, "tolist") or hasattr(obj, "__getitem__")
-    )
+
+    def find_fault(self, value: Any) -> tuple[str, str] | None:
+        """Return where a value holds what JSON cannot, and what it is; never the value itself.
+
+        Returns:
+            A JSON pointer and words such as ``of type Decimal``; None if the value can be
+            written.
+        """
+        pointer, parents = "", {id(value)}
+        if self.can_encode(value):
+            return None
+        while True:
+            faulty = ((name, v) for name, v in get_members(value) if not self.can_encode(v))
+            name, value = next(faulty, (None, value))
+            if name is None:
+                return pointer, describe_fault(value)
+            pointer = JSONPointer.from_parent(pointer, str(name))
+            if id(value) in parents:
+                return pointer, "a part of itself"
+            parents.add(id(value))
 
 
-def unencodable(value: Any, encoder: AnswerEncoder | None = None) -> tuple[str, str] | None:
-    """Return where a value holds what JSON cannot, and what it is; never the value itself.
-
-    Args:
-        value: what could not be written.
-        encoder: the encoder that failed, which keeps what it has read.
-
-    Returns:
-        A JSON pointer and words such as ``of type Decimal``; None if the value can be
-        written.
-    """
-    encoder = encoder or AnswerEncoder()
-    pointer, above = "", {id(value)}
-    if is_encodable(value, encoder):
-        return None
-    while True:
-        inner = (found for found in members(value) if not is_encodable(found[1], encoder))
-        name, value = next(inner, (None, value))
-        if name is None:
-            return pointer, what_is_wrong(value)
-        pointer = JSONPointer.from_parent(pointer, str(name))
-        if id(value) in above:
-            return pointer, "a part of itself"
-        above.add(id(value))
-
-
-def is_encodable(value: Any, encoder: AnswerEncoder) -> bool:
-    """Return whether JSON can hold a value."""
-    try:
-        encoder.encode(value)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
-
-
-def members(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the members of an object, or the items of an array, with their names."""
+def get_members(value: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, Mapping):
         yield from ((name, item) for name, item in value.items() if isinstance(name, KEYS))
     elif isinstance(value, (list, tuple, set, frozenset)):
         yield from enumerate(value)
 
 
-def what_is_wrong(value: Any) -> str:
-    """Return in words what a value is that JSON cannot hold."""
+def describe_fault(value: Any) -> str:
     kind = type(value).__name__
     if isinstance(value, Mapping):
         keys = (type(name).__name__ for name in value if not isinstance(name, KEYS))

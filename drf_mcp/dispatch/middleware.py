@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from asgiref.sync import async_to_sync, iscoroutinefunction
 from django.core.exceptions import ImproperlyConfigured, MiddlewareNotUsed
 from django.core.handlers.base import BaseHandler
 from django.core.signals import setting_changed
@@ -74,7 +75,6 @@ class Passage:
             self.response, self.rendered = response, response.content
 
     def is_altered(self, response: HttpResponseBase) -> bool:
-        """Return whether middleware answered in its own words, or changed the bytes."""
         return response is not self.response or response.content != self.rendered
 
     def substitute_for(self, exc: Exception) -> HttpResponse:
@@ -98,6 +98,15 @@ class CallHandler(BaseHandler):
         for factory in reversed(middleware):
             chain = self.around(factory, chain)
         self._middleware_chain: Link = chain
+
+    @classmethod
+    def of_settings(cls) -> CallHandler | None:
+        """Return the handler of CALL_MIDDLEWARE, made once; None if that is empty."""
+        middleware = mcp_settings.CALL_MIDDLEWARE
+        if not middleware:
+            return None
+        with lock:
+            return make_call_handler(tuple(middleware))
 
     def answer(self, passage: Passage) -> HttpResponseBase:
         """Return the response to a request, `Passage.substitute` for one that nobody answered."""
@@ -162,22 +171,12 @@ lock = threading.Lock()
 
 
 @functools.lru_cache(maxsize=8)
-def handler_of(middleware: tuple[Any, ...]) -> CallHandler:
-    """Return the handler of these classes, made once."""
+def make_call_handler(middleware: tuple[Any, ...]) -> CallHandler:
     return CallHandler(middleware)
 
 
-def call_handler() -> CallHandler | None:
-    """Return the handler of CALL_MIDDLEWARE, None if that is empty."""
-    middleware = mcp_settings.CALL_MIDDLEWARE
-    if not middleware:
-        return None
-    with lock:
-        return handler_of(tuple(middleware))
-
-
 @contextmanager
-def thread_state_kept() -> Iterator[None]:
+def keep_thread_state() -> Iterator[None]:
     """Let language, time zone and URLconf that a call activates end with the call."""
     urlconf = get_urlconf()
     with (
@@ -190,9 +189,22 @@ def thread_state_kept() -> Iterator[None]:
             set_urlconf(urlconf)
 
 
-def forget_handlers(**kwargs: Any) -> None:
-    """Make the middleware anew: what it reads when it is made may be a setting that changed."""
-    handler_of.cache_clear()
+def forget_call_handlers(**kwargs: Any) -> None:
+    # Any setting that changed may be one that middleware reads when it is made.
+    make_call_handler.cache_clear()
 
 
-setting_changed.connect(forget_handlers)
+setting_changed.connect(forget_call_handlers)
+
+transactions = BaseHandler()
+
+
+def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
+    """Return the callback in the transactions that Django's handler would put it in."""
+    atomic: Any = transactions.make_view_atomic(callback)
+    return async_to_sync(atomic) if is_asynchronous(callback) else atomic
+
+
+@functools.lru_cache(maxsize=4096)
+def is_asynchronous(callback: Callable[..., Any]) -> bool:
+    return iscoroutinefunction(callback)

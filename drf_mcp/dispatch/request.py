@@ -83,7 +83,15 @@ class ToolRequest(HttpRequest):
         self.path = outer.path.removesuffix(outer.path_info) + path_info
         self.COOKIES = outer.COOKIES
         self.resolver_match = None
-        self.META = inner_meta(outer.META, method, path_info, query_string, body, content_type)
+        self.META = {
+            **{name: value for name, value in outer.META.items() if name not in OUTER_HEADERS},
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path_info,
+            "QUERY_STRING": query_string,
+            "CONTENT_TYPE": content_type,
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_ACCEPT": ACCEPT,
+        }
         if "environ" in own:
             self.environ = self.META
         self._body = body
@@ -148,22 +156,3 @@ class ToolRequest(HttpRequest):
         self.caller.request.auth = value  # type: ignore[attr-defined]
         if not self.caller.admitted:
             self.caller.admit(self.user, value)
-
-
-def inner_meta(
-    outer: dict[str, Any],
-    method: str,
-    path_info: str,
-    query_string: str,
-    body: bytes,
-    content_type: str,
-) -> dict[str, Any]:
-    """Return the META of an inner request: the caller's headers, another resource."""
-    meta = {name: value for name, value in outer.items() if name not in OUTER_HEADERS}
-    meta["REQUEST_METHOD"] = method
-    meta["PATH_INFO"] = path_info
-    meta["QUERY_STRING"] = query_string
-    meta["CONTENT_TYPE"] = content_type
-    meta["CONTENT_LENGTH"] = str(len(body))
-    meta["HTTP_ACCEPT"] = ACCEPT
-    return meta

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,15 +11,15 @@ from django.http.response import HttpResponseBase
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
-from drf_mcp.dispatch.content import BODILESS, Content, read_response
+from drf_mcp.dispatch.content import BODILESS, Content, ContentReader
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
-from drf_mcp.dispatch.pagination import pagination_of
+from drf_mcp.dispatch.pagination import PageReader
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.dispatch.throttling import approaching, rate_limit_of
+from drf_mcp.dispatch.throttling import QuotaReader, warn_of_quota
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, notes_of
-from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.outcomes import Fidelity, Outcome, RateLimit, Warning
+from drf_mcp.introspection.field_selection import is_page
+from drf_mcp.outcomes import Fidelity, Outcome, Pagination, RateLimit, Warning
 
 NO_NOTES = CallContext()
 
@@ -69,7 +69,7 @@ class ViewResponse:
             if not altered and getattr(response, "is_enveloped", False):
                 content = Content(response.data)  # type: ignore[union-attr]
             else:
-                content = read_response(response, request.build_absolute_uri())
+                content = ContentReader(response, request.build_absolute_uri()).read()
         return cls(
             status=response.status_code,
             data=content.data,
@@ -83,8 +83,9 @@ class ViewResponse:
             query_string=query_string,
         )
 
+    @property
     def soft_detail(self) -> SoftDetail:
-        """Return the detail of a `SoftFailure` in what an exception handler made of it."""
+        """The detail of a `SoftFailure` in what an exception handler made of it."""
         if isinstance(self.data, SoftDetail):
             return self.data
         members = self.data if isinstance(self.data, Mapping) else {"detail": self.data}
@@ -129,7 +130,7 @@ class OutcomeBuilder:
                 *outcome.warnings,
                 *response.warnings,
                 *notes.warnings,
-                *self.get_quota_warnings(quota, outcome),
+                *(warn_of_quota(quota) if quota and outcome.failure is None else ()),
             ),
             suggestions=(*outcome.suggestions, *notes.suggestions),
             telemetry={**outcome.telemetry, **notes.telemetry},
@@ -154,13 +155,21 @@ class OutcomeBuilder:
             failure = mapper.from_response(status, data, response.headers)
             return Outcome("", status, data=data, failure=failure)
         if response.excepted and status < 300 and data is not None:
-            detail = response.soft_detail()
+            detail = response.soft_detail
             failure = self.get_error_mapper(self.arguments).from_soft_failure(detail)
             return Outcome("", status, data=detail.answer, failure=failure, body=data)
-        page = pagination_of(
-            response.view, data, response.query_string, self.arguments.replace_query
-        )
-        return Outcome("", status, data=data, pagination=page)
+        return Outcome("", status, data=data, pagination=self.get_pagination(response))
+
+    def get_pagination(self, response: ViewResponse) -> Pagination | None:
+        """Return the position of a page; None for an answer that is none of a stock shape."""
+        data = response.data
+        if not isinstance(data, (dict, Mapping)) or not is_page(data):
+            return None
+        # Not before: reading the paginator of a view makes one.
+        paginator = getattr(response.view, "paginator", None)
+        if paginator is None:
+            return None
+        return PageReader(paginator, data, response.query_string).read(self.arguments.replace_query)
 
     def get_version(self, outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
         """Return the version of the content that was read, and the content's hash.
@@ -177,29 +186,23 @@ class OutcomeBuilder:
 
     def get_rate_limit(self, response: ViewResponse) -> RateLimit | None:
         """Return the rest of the caller's quota, None where no throttle counts."""
-        if response.view is None:
+        view = response.view
+        if view is None or not (view.throttle_classes or response.status == 429):
             return None
-        return rate_limit_of(response.view, response.status, response.headers)
-
-    def get_quota_warnings(self, quota: RateLimit | None, outcome: Outcome) -> Iterator[Warning]:
-        """Yield the warning that a success leaves little of the quota."""
-        warning = approaching(quota) if quota is not None and outcome.failure is None else None
-        if warning is not None:
-            yield warning
+        return QuotaReader(view).get_rate_limit(response.status, response.headers)
 
 
 def has_plain_data(response: HttpResponseBase) -> bool:
-    """Return whether ``response.data`` is to be read as it is, unrendered.
-
-    Another renderer may change the data, and a callback waiting for the rendering,
-    such as a cache's, has to be served. An error is read before its codes are lost.
-    """
+    """Return whether ``response.data`` is to be read as it is, unrendered."""
     if not isinstance(response, Response) or response.status_code in BODILESS:
         return False
+    # Rendering an error loses its codes.
     if (response.status_code >= 400 or response.exception) and response.data is not None:
         return True
     # A response out of a cache has forgotten its renderer.
     renderer = getattr(response, "accepted_renderer", None)
+    # Another renderer may change the data, and a callback that waits for the rendering, such as
+    # a cache's, has to be served.
     return (
         not response.is_rendered
         and (type(renderer) is JSONRenderer or getattr(renderer, "renders_envelope", False))
@@ -210,10 +213,3 @@ def has_plain_data(response: HttpResponseBase) -> bool:
 def new_request_id() -> str:
     """Return an id under which the log and the caller know one call."""
     return f"req_{os.urandom(8).hex()}"
-
-
-def select_fields(outcome: Outcome, fields: Iterable[str]) -> Outcome:
-    """Return the outcome; a success with these fields of its data alone."""
-    if outcome.failure is not None:
-        return outcome
-    return outcome.changed(data=FieldSelection(fields).select(outcome.data))

@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -27,15 +27,12 @@ READS = ("SELECT", "WITH")
 STATEMENTS = (*READS, "INSERT", "UPDATE", "DELETE")
 
 
-UNWATCHED: AbstractContextManager[None] = nullcontext()
-
-
 class Stopwatch:
     """Measures one call from its making on; queries too, where TELEMETRY or DEBUG is on."""
 
     def __init__(self) -> None:
         self.started = time.perf_counter()
-        self.counting = bool(mcp_settings.TELEMETRY or settings.DEBUG)
+        self.counts_queries = bool(mcp_settings.TELEMETRY or settings.DEBUG)
         self.statements: dict[str, int] = {}
         self.query_seconds = 0.0
         self.slowest = (0.0, "")
@@ -52,12 +49,8 @@ class Stopwatch:
             if seconds > self.slowest[0]:
                 self.slowest = (seconds, str(sql))
 
-    def watching(self) -> AbstractContextManager[None]:
-        """Return a context in which queries are counted, if they are to be."""
-        return self.counted() if self.counting else UNWATCHED
-
     @contextmanager
-    def counted(self) -> Iterator[None]:
+    def watching(self) -> Iterator[None]:
         """Count the queries of every connection inside."""
         with ExitStack() as stack:
             for connection in connections.all():
@@ -66,50 +59,47 @@ class Stopwatch:
 
     def telemetry(self) -> dict[str, Any]:
         """Return the measurements: milliseconds, and queries where they were counted."""
-        measured: dict[str, Any] = {"duration_ms": milliseconds(time.perf_counter() - self.started)}
-        if self.counting:
-            measured["database_queries"] = sum(self.statements.values())
-            measured["database_ms"] = milliseconds(self.query_seconds)
-            if self.statements:
-                measured["slowest_query_ms"] = milliseconds(self.slowest[0])
-            if hints := " ".join(self.hints()):
-                measured["database_hint"] = hints
+        duration = round((time.perf_counter() - self.started) * 1000, 2)
+        if not self.counts_queries:
+            return {"duration_ms": duration}
+        measured: dict[str, Any] = {
+            "duration_ms": duration,
+            "database_queries": sum(self.statements.values()),
+            "database_ms": round(self.query_seconds * 1000, 2),
+        }
+        if self.statements:
+            measured["slowest_query_ms"] = round(self.slowest[0] * 1000, 2)
+        if hints := " ".join(self.hints()):
+            measured["database_hint"] = hints
         return measured
 
     def hints(self) -> Iterator[str]:
-        """Yield what could be faster, in sentences; SQL is shown only while DEBUG is on."""
+        """Yield what could be faster, in sentences."""
         shapes: Counter[str] = Counter()
         for sql, count in self.statements.items():
             if sql.lstrip().upper().startswith(STATEMENTS):
-                shapes[shape(sql)] += count
-        for statement, count in shapes.most_common(1):
+                shapes[self.get_shape(sql)] += count
+        for shape, count in shapes.most_common(1):
             if count >= MANY:
-                yield f"The same statement ran {count} times{shown(statement)}. {remedy(statement)}"
+                remedy = (
+                    "Fetch related rows at once, with select_related or prefetch_related."
+                    if shape.upper().startswith(READS)
+                    else "Write rows together, with bulk_create, bulk_update or a queryset's update"
+                    " or delete."
+                )
+                yield f"The same statement ran {count} times{self.quote(shape)}. {remedy}"
         seconds, sql = self.slowest
         if seconds >= SLOW_SECONDS:
-            yield f"The slowest statement took {seconds * 1000:.0f} ms{shown(shape(sql))}."
+            shown = self.quote(self.get_shape(sql))
+            yield f"The slowest statement took {seconds * 1000:.0f} ms{shown}."
 
+    def get_shape(self, sql: str) -> str:
+        """Return a statement without its values, the same for every run of it."""
+        return VALUE_LISTS.sub("…", VALUES.sub("…", sql)).strip()
 
-def shape(sql: str) -> str:
-    """Return a statement without its values, the same for every run of it."""
-    return VALUE_LISTS.sub("…", VALUES.sub("…", sql)).strip()
-
-
-def shown(statement: str) -> str:
-    """Return the start of a statement as part of a sentence; nothing unless DEBUG is on."""
-    if not settings.DEBUG:
-        return ""
-    text = " ".join(statement.split())
-    return f": {text[:MAX_STATEMENT]}{'…' if len(text) > MAX_STATEMENT else ''}"
-
-
-def remedy(statement: str) -> str:
-    """Return what makes one statement of many."""
-    if statement.upper().startswith(READS):
-        return "Fetch related rows at once, with select_related or prefetch_related."
-    return "Write rows together, with bulk_create, bulk_update or a queryset's update or delete."
-
-
-def milliseconds(seconds: float) -> float:
-    """Return seconds as milliseconds, to a hundredth."""
-    return round(seconds * 1000, 2)
+    def quote(self, shape: str) -> str:
+        # SQL names tables and columns, which only a developer may see.
+        if not settings.DEBUG:
+            return ""
+        text = " ".join(shape.split())
+        return f": {text[:MAX_STATEMENT]}{'…' if len(text) > MAX_STATEMENT else ''}"

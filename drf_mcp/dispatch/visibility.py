@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable
 from itertools import islice
 from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
-from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, find_view_classes
-from drf_mcp.dispatch.earlier_call import EarlierCall, Items
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.tools.tool import Tool
 
-logger = logging.getLogger("drf_mcp")
-
 permission_steps = attrgetter("get_permissions", "check_permissions")
 steps = attrgetter(
     "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
 )
-REFUSALS = (APIException, PermissionDenied, Http404)
 
 
 class Visibility:
@@ -78,25 +70,6 @@ class Visibility:
 
         return contain(ask, lambda exc: not turns_away(exc))
 
-    def get_readable_items(
-        self, tool: Tool, kwargs: Mapping[str, Any], query_string: str, items: Items
-    ) -> Items:
-        """Return the items of an earlier call's answer that the caller may still read.
-
-        Args:
-            tool: the tool that was called.
-            kwargs: the path's kwargs of that call.
-            query_string: its encoded query.
-            items: parts of the answer, each with its ``pointer`` and ``value``.
-        """
-        route = tool.endpoint.route
-        path = route.build(kwargs)
-        match = None if path is None else route.match(path, kwargs, self.caller.request)
-        if path is None or match is None:
-            return []
-        call = EarlierCall(self, tool, match, path, query_string)
-        return contain(partial(call.get_readable_items, items), partial(log_failure, tool))
-
     def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
         """Return a request for the tool's method by whom the view would take the caller for."""
         inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
@@ -113,13 +86,6 @@ class Visibility:
     def inner(self, tool: Tool, path: str, query_string: str) -> ToolRequest:
         """Return the request for the tool's method that HTTP would have brought."""
         return ToolRequest(self.caller, tool.endpoint.method, path, query_string)
-
-
-def log_failure(tool: Tool, exc: Exception) -> Items:
-    """Return no items; log an exception that is no refusal."""
-    if not isinstance(exc, REFUSALS):
-        logger.warning("The permissions of %s could not be asked again", tool.name, exc_info=exc)
-    return []
 
 
 def turns_away(exc: Exception) -> bool:

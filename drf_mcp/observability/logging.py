@@ -1,4 +1,4 @@
-"""Who watches the calls: a log record, signals and spans, none of which costs what nobody uses.
+"""Log records, signals and spans of calls, none of which costs where nobody listens.
 
 The logger ``drf_mcp.calls`` gets one record per call of a tool (INFO) and one per message
 that was refused before it was a call (DEBUG). Its fields are attributes of the record, as
@@ -10,65 +10,97 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from drf_mcp.exceptions import ProtocolError, contain
-from drf_mcp.observability.records import CallRecord, RequestContext
+from drf_mcp.observability.records import CallRecord
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Message
+from drf_mcp.protocol.context import RequestContext
 from drf_mcp.signals import tool_called, tool_failed
 from drf_mcp.tools.arguments.masking import escape_unprintable
-from drf_mcp.tools.registry import Registry
-from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 calls = logging.getLogger("drf_mcp.calls")
 
 UNTRACED: AbstractContextManager[Any] = nullcontext()
 LINE = "%s: %s (%d) in %.1f ms, user %s, %s"
+SHOWN = ("tool", "outcome", "status", "duration_ms", "user_id", "request_id")
 
 
-def observe(
-    tool: Tool,
-    outcome: Outcome,
-    result: Mapping[str, Any],
-    exchange: RequestContext,
-    started: float,
-) -> None:
-    """Tell whoever watches of a call that is over; nothing that fails here fails the call.
+class Observer:
+    """Tells whoever watches of one request; nothing that fails here fails the request.
 
     Args:
-        tool: the tool that was called.
-        outcome: what it came to.
-        result: the members of the result, as encoded.
-        exchange: the message that asked for it.
-        started: when it began, as ``time.perf_counter`` tells.
+        context: the request.
     """
-    logged = calls.isEnabledFor(logging.INFO)
-    tracing = tracing_module()
-    if not (logged or tracing or tool_called.receivers or tool_failed.receivers):
-        return
-    duration = round((time.perf_counter() - started) * 1000, 2)
-    call = CallRecord(tool, outcome, result, exchange, duration)
-    if logged:
-        contain(lambda: log_call(call), unobserved)
-    if tracing:
-        contain(lambda: tracing.describe(call), unobserved)
-    send_signals(call)
 
+    def __init__(self, context: RequestContext) -> None:
+        self.context = context
 
-def unobserved(exc: Exception) -> None:
-    """Log that a call could not be told of."""
-    logger.error("A tool call could not be recorded", exc_info=exc)
+    def trace(
+        self, get_tools: Callable[[], Mapping[str, Any]], version: str
+    ) -> AbstractContextManager[Any]:
+        """Return a context in which the request is served: a span, where spans are recorded.
 
+        Args:
+            get_tools: returns the tools by name, to tell the names of tools from others.
+            version: the version of this package.
+        """
+        tracing = get_tracing()
+        if tracing is None:
+            return UNTRACED
 
-def log_call(call: CallRecord) -> None:
-    """Write the record of a call."""
-    fields = call.fields()
-    told = ("tool", "outcome", "status", "duration_ms", "user_id", "request_id")
-    write(logging.INFO, LINE, tuple(fields[name] for name in told), fields)
+        def leave_out(exc: Exception) -> AbstractContextManager[Any]:
+            logger.error("A span could not be started", exc_info=exc)
+            return UNTRACED
+
+        make_span = partial(tracing.ServerSpan.of_request, self.context, get_tools, version)
+        return contain(make_span, leave_out)
+
+    def record(
+        self, tool: Any, outcome: Outcome, result: Mapping[str, Any], started: float
+    ) -> None:
+        """Write, trace and signal a call that is over.
+
+        Args:
+            tool: the tool that was called.
+            outcome: the outcome of the call.
+            result: the members of the result, as encoded.
+            started: when the call began, as ``time.perf_counter`` tells.
+        """
+        is_logged, tracing = calls.isEnabledFor(logging.INFO), get_tracing()
+        if not (is_logged or tracing or tool_called.receivers or tool_failed.receivers):
+            return
+        duration = round((time.perf_counter() - started) * 1000, 2)
+        call = CallRecord(tool, outcome, result, self.context, duration)
+
+        def leave_out(exc: Exception) -> None:
+            logger.error("A tool call could not be recorded", exc_info=exc)
+
+        if is_logged:
+            contain(lambda: self.log(call), leave_out)
+        if tracing:
+            contain(lambda: tracing.describe_call(call), leave_out)
+        self.send_signals(call)
+
+    def log(self, call: CallRecord) -> None:
+        fields = call.fields
+        write_record(logging.INFO, LINE, tuple(fields[name] for name in SHOWN), fields)
+
+    def send_signals(self, call: CallRecord) -> None:
+        members: dict[str, Any] = {
+            "tool": call.tool,
+            "outcome": call.outcome,
+            "request": self.context.caller.request,
+            "duration_ms": call.duration_ms,
+        }
+        tool_called.send_robust(type(call.tool), **members)
+        if call.outcome.is_error:
+            tool_failed.send_robust(type(call.tool), **members)
 
 
 def log_refusal(item: Any, exc: ProtocolError) -> None:
@@ -78,56 +110,26 @@ def log_refusal(item: Any, exc: ProtocolError) -> None:
     method = escape_unprintable(item.method) if isinstance(item, Message) else None
     fields = {"method": method, "code": exc.code, "status": exc.http_status}
     args = (method or "message", exc.code, escape_unprintable(exc.message, 200))
-    write(logging.DEBUG, "%s refused: %d %s", args, fields)
+    write_record(logging.DEBUG, "%s refused: %d %s", args, fields)
 
 
-def write(level: int, line: str, args: tuple[Any, ...], fields: Mapping[str, Any]) -> None:
-    """Write a record with fields.
-
-    ``extra`` would raise where a project's own record factory has set one of them already,
-    such as ``request_id``.
-    """
+def write_record(level: int, line: str, args: tuple[Any, ...], fields: Mapping[str, Any]) -> None:
     record = calls.makeRecord(calls.name, level, __file__, 0, line, args, None)
+    # ``extra`` would raise where a project's own record factory has set one of the fields
+    # already, such as ``request_id``.
     vars(record).update(fields)
     calls.handle(record)
 
 
-def send_signals(call: CallRecord) -> None:
-    """Send ``tool_called``, and ``tool_failed`` for a result with ``isError``."""
-    told: dict[str, Any] = {
-        "tool": call.tool,
-        "outcome": call.outcome,
-        "request": call.exchange.caller.request,
-        "duration_ms": call.duration_ms,
-    }
-    tool_called.send_robust(Tool, **told)
-    if call.outcome.is_error:
-        tool_failed.send_robust(Tool, **told)
-
-
-def traced(
-    exchange: RequestContext, registry: Registry, version: str
-) -> AbstractContextManager[Any]:
-    """Return a context in which a message is served: a span, where spans are recorded."""
-    tracing = tracing_module()
-    if tracing is None:
-        return UNTRACED
-
-    def untraced(exc: Exception) -> AbstractContextManager[Any]:
-        logger.error("A span could not be started", exc_info=exc)
-        return UNTRACED
-
-    return contain(lambda: tracing.server_span(exchange, registry, version), untraced)
-
-
-def tracing_module() -> Any:
-    """Return `drf_mcp.observability.tracing` where spans are recorded, else None.
-
-    A process that records any has imported OpenTelemetry; in every other one nothing of it
-    is imported here.
-    """
-    if "opentelemetry.trace" not in sys.modules:
+def get_tracing() -> Any:
+    """Return `drf_mcp.observability.tracing` where spans are recorded, else None."""
+    # A process that records any has imported OpenTelemetry; in every other one nothing of it
+    # is imported here. Without a tracer provider spans go nowhere.
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return None
+    if type(trace.get_tracer_provider()) in (trace.ProxyTracerProvider, trace.NoOpTracerProvider):
         return None
     from drf_mcp.observability import tracing
 
-    return tracing if tracing.is_recording() else None
+    return tracing

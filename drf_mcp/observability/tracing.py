@@ -8,6 +8,7 @@ Imported only in a process that has imported OpenTelemetry itself.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -17,69 +18,11 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer
 from rest_framework.exceptions import APIException
 
 from drf_mcp.exceptions import ProtocolError
-from drf_mcp.observability.records import CallRecord, RequestContext
+from drf_mcp.observability.records import CallRecord
+from drf_mcp.protocol.context import RequestContext
 from drf_mcp.tools.arguments.masking import escape_unprintable
-from drf_mcp.tools.registry import Registry
 
 CALL = "tools/call"
-
-
-def is_recording() -> bool:
-    """Return whether the process has a tracer provider, so that spans go anywhere."""
-    provider = trace.get_tracer_provider()
-    return not isinstance(provider, (trace.ProxyTracerProvider, trace.NoOpTracerProvider))
-
-
-def server_span(exchange: RequestContext, registry: Registry, version: str) -> ServerSpan:
-    """Return the span of a message, not yet started, by this version of the package."""
-    attributes = message_attributes(exchange)
-    name = exchange.message.method
-    if name == CALL:
-        attributes["gen_ai.operation.name"] = "execute_tool"
-        called = exchange.message.params.get("name")
-        # A name that is no tool's would make as many spans as callers can think of.
-        if isinstance(called, str) and called in registry.tools(exchange.urlconf):
-            attributes["gen_ai.tool.name"] = called
-            name = f"{name} {called}"
-    tracer = trace.get_tracer("drf_mcp", version)
-    return ServerSpan(tracer, name, attributes, *parent_of(exchange))
-
-
-def message_attributes(exchange: RequestContext) -> dict[str, Any]:
-    """Return the attributes that every message has."""
-    attributes: dict[str, Any] = {
-        "mcp.method.name": exchange.message.method,
-        "mcp.protocol.version": exchange.era.revision,
-        "jsonrpc.request.id": escape_unprintable(str(exchange.message.id)),
-    }
-    if exchange.caller.view is not None:
-        attributes |= {"network.transport": "tcp", "network.protocol.name": "http"}
-    return attributes
-
-
-def parent_of(exchange: RequestContext) -> tuple[Context, list[Link]]:
-    """Return the context that a span goes into, and a link to the ambient one it leaves.
-
-    The parent is the caller's, from ``_meta``; else the ambient span, such as that of the
-    HTTP request; else the caller's, from the HTTP headers.
-    """
-    current = context.get_current()
-    ambient = trace.get_current_span(current).get_span_context()
-    meta = exchange.message.meta
-    parent = propagate.extract({k: v for k, v in meta.items() if isinstance(v, str)}, current)
-    found = trace.get_current_span(parent).get_span_context()
-    if not found.is_valid:
-        parent = propagate.extract(http_headers(exchange.caller.request.META), parent)
-    return parent, [Link(ambient)] if ambient.is_valid and ambient != found else []
-
-
-def http_headers(meta: dict[str, Any]) -> dict[str, str]:
-    """Return the headers of a request, their names in lower case."""
-    return {
-        name.removeprefix("HTTP_").replace("_", "-").lower(): value
-        for name, value in meta.items()
-        if name.startswith("HTTP_") and isinstance(value, str)
-    }
 
 
 class ServerSpan:
@@ -90,7 +33,7 @@ class ServerSpan:
         name: the span's name.
         attributes: what is known of the message.
         parent: the context of the span.
-        links: spans that it belongs to besides.
+        links: further spans that the span belongs to.
     """
 
     def __init__(
@@ -103,6 +46,49 @@ class ServerSpan:
     ) -> None:
         self.parent = parent
         self.span = tracer.start_span(name, parent, SpanKind.SERVER, attributes, links)
+
+    @classmethod
+    def of_request(
+        cls, request: RequestContext, get_tools: Callable[[], Mapping[str, Any]], version: str
+    ) -> ServerSpan:
+        """Return the span of a message, not yet started."""
+        name = request.message.method
+        attributes: dict[str, Any] = {
+            "mcp.method.name": name,
+            "mcp.protocol.version": request.era.revision,
+            "jsonrpc.request.id": escape_unprintable(str(request.message.id)),
+        }
+        if request.caller.view is not None:
+            attributes |= {"network.transport": "tcp", "network.protocol.name": "http"}
+        if name == CALL:
+            attributes["gen_ai.operation.name"] = "execute_tool"
+            tool = request.message.params.get("name")
+            # A name that is no tool's would make as many spans as callers can think of.
+            if isinstance(tool, str) and tool in get_tools():
+                attributes["gen_ai.tool.name"] = tool
+                name = f"{name} {tool}"
+        return cls(
+            trace.get_tracer("drf_mcp", version), name, attributes, *cls.find_parent(request)
+        )
+
+    @staticmethod
+    def find_parent(request: RequestContext) -> tuple[Context, list[Link]]:
+        # The caller's context from ``_meta``; else the ambient span, such as that of the HTTP
+        # request; else the caller's from the HTTP headers. The ambient span that is left for the
+        # caller's is linked.
+        current = context.get_current()
+        ambient = trace.get_current_span(current).get_span_context()
+        meta = request.message.meta
+        parent = propagate.extract({k: v for k, v in meta.items() if isinstance(v, str)}, current)
+        found = trace.get_current_span(parent).get_span_context()
+        if not found.is_valid:
+            headers = {
+                name.removeprefix("HTTP_").replace("_", "-").lower(): value
+                for name, value in request.caller.request.META.items()
+                if name.startswith("HTTP_") and isinstance(value, str)
+            }
+            parent = propagate.extract(headers, parent)
+        return parent, [Link(ambient)] if ambient.is_valid and ambient != found else []
 
     def __enter__(self) -> Span:
         self.token = context.attach(trace.set_span_in_context(self.span, self.parent))
@@ -124,13 +110,12 @@ class ServerSpan:
 
 
 def mark_failed(span: Span, error_type: str, description: str | None = None) -> None:
-    """Mark a span as failed ("error.type")."""
     span.set_attribute("error.type", error_type)
     span.set_status(StatusCode.ERROR, description)
 
 
-def describe(call: CallRecord) -> None:
-    """Write on the current span what a call came to."""
+def describe_call(call: CallRecord) -> None:
+    """Write the outcome of a call on the current span."""
     span = trace.get_current_span()
     span.set_attribute("drf_mcp.outcome", call.word)
     span.set_attribute("drf_mcp.request_id", call.outcome.request_id)

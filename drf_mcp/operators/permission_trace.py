@@ -17,10 +17,11 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.dispatch.throttling import quotas_of
+from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
+from drf_mcp.outcomes import RateLimit
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 from drf_mcp.transports.local_caller import make_local_caller
@@ -198,9 +199,12 @@ class PermissionTrace:
         yield from (permission.get_step("permission") for permission in asked)
 
     def get_throttle_steps(self) -> Iterator[Step]:
+        reader = QuotaReader(self.view)
         for throttle in contain(self.view.get_throttles, lambda exc: []):
             name = type(throttle).__name__
-            quotas = contain(lambda t=throttle: list(quotas_of(t, self.view)), lambda exc: [])  # type: ignore[misc]
+            quotas: list[RateLimit] = contain(
+                partial(list, reader.find_quotas(throttle)), lambda exc: []
+            )
             for quota in quotas:
                 left = f"{quota.remaining} of {quota.limit} calls left per {quota.period}"
                 allows = quota.remaining != 0

@@ -20,7 +20,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from drf_mcp.dispatch.content import Content, read_response
+from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
 from drf_mcp.introspection.field_selection import FieldSelection
@@ -116,7 +116,7 @@ class Comparison:
         """Return what an HTTP response says, of its data only the fields that the call asks for."""
         failed = response.status_code >= FAILED
         uri = response.wsgi_request.build_absolute_uri()
-        content = Content() if failed else read_response(response, uri)
+        content = Content() if failed else ContentReader(response, uri).read()
         data = FieldSelection(self.get_fields()).select(to_json_value(content.data))
         return Observed(response.status_code, data, to_json_value(content.blocks), [])
 

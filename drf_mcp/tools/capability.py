@@ -20,11 +20,11 @@ from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
 from drf_mcp.json_text import to_bytes
-from drf_mcp.observability.logging import observe
-from drf_mcp.observability.records import RequestContext
+from drf_mcp.observability.logging import Observer
 from drf_mcp.outcomes import MISSING
 from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
+from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
@@ -130,7 +130,7 @@ class ToolsCapability(Capability):
 
     def call_tool(self, context: RequestContext) -> dict[str, Any]:
         tool = self.get_tool(context)
-        context.check_headers(tool)
+        context.check_headers(tool.mirrored)
         started = time.perf_counter()
         arguments = context.message.params.get("arguments")
         dispatcher = self.get_dispatcher()
@@ -146,7 +146,7 @@ class ToolsCapability(Capability):
             return ResultWriter(writer.envelope, context.era).write(outcome)
 
         result = contain(lambda: writer.write(outcome, budget), write_failure)
-        observe(tool, outcome, result, context, started)
+        Observer(context).record(tool, outcome, result, started)
         return result
 
     def get_tool(self, context: RequestContext) -> Tool:

@@ -12,7 +12,7 @@ from rest_framework.settings import api_settings
 from drf_mcp import envelopes
 from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import CallArchive, can_archive
-from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data, unencodable
+from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
 from drf_mcp.dispatch.errors.remediation import UNWRITABLE
 from drf_mcp.envelopes import Envelope
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
@@ -98,7 +98,7 @@ class ResultWriter:
         if outcome.failure is not None:
             parts.append(("The context of the failure", outcome.failure.context))
         for name, part in parts:
-            found = unencodable(part, self.encoder)
+            found = self.encoder.find_fault(part)
             if found is not None:
                 pointer, wrong = found
                 yield f"{name} cannot be written as JSON: {pointer or 'it'} is {wrong}"

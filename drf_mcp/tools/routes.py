@@ -65,22 +65,18 @@ class Route:
 
     @property
     def match_route(self) -> str:
-        return self.spelling[0]
+        """The ``ResolverMatch.route`` of a request to this route, in the active language."""
+        return (self.constant_spelling or self.get_spelling())[0]
 
     @property
     def templates(self) -> Templates:
-        return self.spelling[1]
+        """Each way to write the path, in the active language."""
+        return (self.constant_spelling or self.get_spelling())[1]
 
-    @property
-    def spelling(self) -> tuple[str, Templates]:
-        own = vars(self)
-        if "constant_spelling" in own:
-            constant: tuple[str, Templates] = own["constant_spelling"]
-            return constant
-        spelling = self.get_spelling()
-        if all(map(is_constant_pattern, self.chain)):
-            own["constant_spelling"] = spelling
-        return spelling
+    @functools.cached_property
+    def constant_spelling(self) -> tuple[str, Templates] | None:
+        """``match_route`` and ``templates``, None where a pattern is translated."""
+        return self.get_spelling() if all(map(is_constant_pattern, self.chain)) else None
 
     def get_spelling(self) -> tuple[str, Templates]:
         route = str(self.chain[-1])

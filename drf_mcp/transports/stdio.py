@@ -18,7 +18,7 @@ from django.core.signals import request_finished, request_started
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import unexpected
+from drf_mcp.dispatch.dispatcher import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc
@@ -148,7 +148,8 @@ class Connection:
         request_started.send(sender=type(self), environ={})
         try:
             return contain(
-                lambda: self.reply(work), lambda exc: self.refuse(work, unexpected(exc, None))
+                lambda: self.reply(work),
+                lambda exc: self.refuse(work, report_unexpected(exc, None)),
             )
         finally:
             request_finished.send(sender=type(self))

@@ -15,7 +15,7 @@ from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from rest_framework.renderers import BaseRenderer, JSONRenderer, TemplateHTMLRenderer
 from rest_framework.response import Response
 
-from drf_mcp.dispatch import streaming as response_streaming
+from drf_mcp.dispatch.content import ContentReader
 from tests.agents import Agent
 from tests.dispatch.views import answering
 
@@ -247,7 +247,7 @@ def test_an_endless_stream_of_text_is_cut_and_closed(serve):
 
 
 def test_a_slow_stream_is_cut(serve, monkeypatch):
-    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", -1.0)
+    monkeypatch.setattr(ContentReader, "max_stream_seconds", -1.0)
     source = Source(itertools.repeat(b"."))
     assert serve(streaming(source, "text/event-stream")).call().data == {"result": "."}
     assert (source.taken, source.closed) == (1, 1)

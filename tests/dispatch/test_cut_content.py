@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 
-from drf_mcp.dispatch import streaming as response_streaming
+from drf_mcp.dispatch.content import ContentReader
 from tests.dispatch.views import answering
 
 KEPT = "http://testserver/thing/"
@@ -45,7 +45,7 @@ def truncated(result) -> dict[str, Any]:
 @pytest.fixture
 def no_time(monkeypatch) -> None:
     """Make every stream too slow as soon as it has given something."""
-    monkeypatch.setattr(response_streaming, "MAX_STREAM_SECONDS", -1.0)
+    monkeypatch.setattr(ContentReader, "max_stream_seconds", -1.0)
 
 
 def test_a_text_that_is_read_whole_says_nothing(serve):

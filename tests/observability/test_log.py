@@ -190,7 +190,7 @@ def test_a_call_that_cannot_be_recorded_is_answered_all_the_same(agent, caplog, 
         raise OSError("no room for logs")
 
     caplog.set_level(logging.INFO, logger="drf_mcp.calls")
-    monkeypatch.setattr("drf_mcp.observability.logging.write", fail)
+    monkeypatch.setattr("drf_mcp.observability.logging.write_record", fail)
     assert agent.call("queries").data["groups"] == 0
     assert "A tool call could not be recorded" in caplog.text
 

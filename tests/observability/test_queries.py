@@ -7,7 +7,7 @@ import time
 import pytest
 from django.db import connection
 
-from drf_mcp.dispatch.telemetry import MANY, Stopwatch, shape
+from drf_mcp.dispatch.telemetry import MANY, Stopwatch
 from tests.observability import views
 
 
@@ -77,7 +77,7 @@ def test_counting_changes_nothing_of_what_is_asked(
     ],
 )
 def test_statements_that_differ_in_values_only_have_one_shape(one, other):
-    assert shape(one) == shape(other)
+    assert Stopwatch().get_shape(one) == Stopwatch().get_shape(other)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_statements_that_differ_in_values_only_have_one_shape(one, other):
     ],
 )
 def test_other_statements_have_other_shapes(one, other):
-    assert shape(one) != shape(other)
+    assert Stopwatch().get_shape(one) != Stopwatch().get_shape(other)
 
 
 def watched(settings, statements, seconds=0.0) -> str | None:

@@ -201,7 +201,7 @@ def test_a_span_that_cannot_be_started_breaks_no_call(agent, spans, monkeypatch,
 
 
 def test_nothing_is_recorded_without_a_tracer_provider(agent, monkeypatch):
-    monkeypatch.setattr("drf_mcp.observability.tracing.server_span", None)
+    monkeypatch.setattr("drf_mcp.observability.tracing.ServerSpan", None)
     assert agent.call("queries").data == {"groups": 0}
 
 

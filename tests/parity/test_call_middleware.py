@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.earlier_call import EarlierCall
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.test import MCPClient, assert_tool_parity
 from drf_mcp.tools import registry
@@ -411,7 +412,9 @@ def test_an_earlier_call_is_asked_again_within_the_middleware(
     request = rf.post("/mcp")
     request.user = AnonymousUser()
     visibility = Visibility(Caller(request, None, [], []))
-    assert visibility.admits_again(tool, {"tenant": tenant}, "") is admitted
+    items = [{"pointer": "/tenant", "value": tenant}]
+    readable = EarlierCall.get_readable_items(visibility, tool, {"tenant": tenant}, "", items)
+    assert readable == (items if admitted else [])
 
 
 # --- Another URLconf ----------------------------------------------------------------------

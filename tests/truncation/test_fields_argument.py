@@ -15,7 +15,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import PageNumberPagination
 
-from drf_mcp.dispatch.response import select_fields
+from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.operators.http_equivalent import EquivalentRequest
@@ -281,12 +281,13 @@ def test_an_error_is_as_it_was(call):
 def test_a_failure_keeps_what_it_has_to_say():
     failure = Failure("NO", Category.VALIDATION, "No.", "", soft=True)
     outcome = Outcome("books_retrieve", 200, {"answer": 1}, failure)
-    assert select_fields(outcome, ["id"]) is outcome
+    assert Dispatcher().select_fields(outcome, ["id"]) is outcome
 
 
 @pytest.mark.parametrize("data", [None, "some text", 7], ids=repr)
 def test_an_answer_that_is_no_object_stays(data):
-    assert select_fields(Outcome("books_retrieve", 200, data), ["id"]).data == data
+    outcome = Outcome("books_retrieve", 200, data)
+    assert Dispatcher().select_fields(outcome, ["id"]).data == data
 
 
 def test_the_names_are_those_that_http_clients_see(call):

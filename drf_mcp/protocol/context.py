@@ -1,0 +1,46 @@
+"""A request in the hands of the method that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from drf_mcp.protocol.eras import Era
+from drf_mcp.protocol.headers import RepeatedArguments
+from drf_mcp.protocol.jsonrpc import Message
+
+
+@dataclass(frozen=True)
+class RequestContext:
+    """One request message in the hands of a method.
+
+    Attributes:
+        message: the message.
+        era: the era of the message.
+        caller: the sender, a `drf_mcp.access.authentication.Caller`.
+        headers: the request's headers, None at a door that has none.
+    """
+
+    message: Message
+    era: Era
+    caller: Any
+    headers: Mapping[str, str] | None = None
+
+    @property
+    def urlconf(self) -> Any:
+        """The URLconf that middleware chose for the request, None for the project's."""
+        return getattr(self.caller.request, "urlconf", None)
+
+    def check_headers(self, mirrored: Mapping[tuple[str, ...], str]) -> None:
+        """Hold the headers that repeat arguments of a tool against the arguments.
+
+        Args:
+            mirrored: the names of the headers by the path of each argument.
+
+        Raises:
+            HeaderMismatch: if they differ.
+        """
+        if mirrored and self.era.repeats_arguments and self.headers is not None:
+            arguments = self.message.params.get("arguments")
+            RepeatedArguments(arguments, mirrored).check(self.headers)
