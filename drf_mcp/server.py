@@ -50,6 +50,9 @@ ACCEPTED = Reply(202)
 
 
 Handler = Callable[[RequestContext], Mapping[str, Any]]
+# A message as `jsonrpc` read it, or the error of one that could not be read.
+Item = Message | ClientResponse | ProtocolError
+Headers = Mapping[str, str] | None
 
 
 class Server:
@@ -103,10 +106,9 @@ class Server:
 
     @property
     def name_parameters(self) -> dict[str, str]:
-        """The parameter that the Mcp-Name header repeats, by method."""
         return {k: v for c in self.capabilities for k, v in c.name_parameters.items()}
 
-    def answer(self, body: bytes, headers: Mapping[str, str] | None, caller: Caller) -> Reply:
+    def answer(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
 
         One ``tools/call`` on its way:
@@ -137,63 +139,41 @@ class Server:
             return self.answer_batch(decoded, headers, caller)
         return self.respond(decoded, headers, caller)
 
-    def answer_batch(
-        self,
-        items: list[Message | ClientResponse | ProtocolError],
-        headers: Mapping[str, str] | None,
-        caller: Caller,
-    ) -> Reply:
+    def answer_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
         """Answer a batch, where the revision has them (2025-03-26, basic/transports)."""
-        refused = InvalidRequest("This revision has no batches: send one message per request.")
         try:
             serves_batches = select_by_headers(headers).serves_batches
         except ProtocolError as exc:
             return self.respond(exc, headers, caller)
         if not serves_batches:
-            return self.respond(refused, headers, caller)
+            message = "This revision has no batches: send one message per request."
+            return self.respond(InvalidRequest(message), headers, caller)
         caller.authenticate()
         bodies = []
         for item in items:
-            bodies.append(self.respond(self.in_batch(item), headers, caller).body)
+            bodies.append(self.respond(self.check_batched(item), headers, caller).body)
             close_broken_connections()
         return Reply(200, jsonrpc.join_batch(filter(None, bodies))) if any(bodies) else ACCEPTED
 
-    def in_batch(
-        self, item: Message | ClientResponse | ProtocolError
-    ) -> Message | ClientResponse | ProtocolError:
-        """Return the item, or the error of one that has no place in a batch."""
+    def check_batched(self, item: Item) -> Item:
         if isinstance(item, Message) and item.method == "initialize":
             error = InvalidRequest("initialize cannot be part of a batch.")
             error.id = item.id
             return error
         return item
 
-    def respond(
-        self,
-        item: Message | ClientResponse | ProtocolError,
-        headers: Mapping[str, str] | None,
-        caller: Caller,
-    ) -> Reply:
-        """Answer one message, whatever happens: no exception costs a batch its other answers.
+    def respond(self, item: Item, headers: Headers, caller: Caller) -> Reply:
+        """Answer one message, whatever happens: no exception costs a batch its other answers."""
 
-        Raises:
-            APIException: if the caller is not let in.
-        """
-
-        def broken(exc: Exception) -> Reply:
+        def fail(exc: Exception) -> Reply:
             if isinstance(exc, APIException):
                 raise exc
             return self.refuse(item, report_unexpected(exc, caller.request), headers)
 
-        return contain(partial(self.attend, item, headers, caller), broken)
+        return contain(partial(self.attend, item, headers, caller), fail)
 
-    def attend(
-        self,
-        item: Message | ClientResponse | ProtocolError,
-        headers: Mapping[str, str] | None,
-        caller: Caller,
-    ) -> Reply:
-        """Answer one message: here a `ProtocolError` becomes a JSON-RPC error."""
+    def attend(self, item: Item, headers: Headers, caller: Caller) -> Reply:
+        # The one place where a `ProtocolError` becomes a JSON-RPC error.
         try:
             if isinstance(item, ProtocolError):
                 raise item
@@ -203,25 +183,12 @@ class Server:
             caller.authenticate()
             return self.refuse(item, exc, headers)
 
-    def refuse(
-        self,
-        item: Message | ClientResponse | ProtocolError,
-        exc: ProtocolError,
-        headers: Mapping[str, str] | None,
-    ) -> Reply:
-        """Return the error that answers a message; a notification gets the status alone."""
+    def refuse(self, item: Item, exc: ProtocolError, headers: Headers) -> Reply:
         if isinstance(item, Message) and item.is_notification:
             return Reply(exc.http_status)
         return Reply(exc.http_status, encode_era_error(item.id, exc, headers))
 
-    def serve(
-        self, item: Message | ClientResponse, headers: Mapping[str, str] | None, caller: Caller
-    ) -> Reply:
-        """Serve one message in its era.
-
-        Raises:
-            ProtocolError: if the message cannot be served.
-        """
+    def serve(self, item: Message | ClientResponse, headers: Headers, caller: Caller) -> Reply:
         if isinstance(item, ClientResponse):
             if not select_by_headers(headers).serves_responses:
                 raise InvalidRequest("A client sends requests and notifications, not responses.")
@@ -241,11 +208,7 @@ class Server:
         return Reply(200, jsonrpc.encode_result(item.id, era.finish(members, defined, info)))
 
     def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
-        """Return what answers a method, and the members that its result has in the revision.
-
-        Raises:
-            MethodNotFound: if nothing does.
-        """
+        """Return the handler of a method, and the members of its result in the revision."""
         if method in era.methods:
             return getattr(self, self.lifecycle[method]), era.methods[method]
         for capability in self.capabilities:
@@ -275,11 +238,9 @@ class Server:
         return {"supportedVersions": list(REVISIONS), **self.get_offer(context)}
 
     def get_offer(self, context: RequestContext) -> dict[str, Any]:
-        """Return the capabilities and the instructions, as both handshakes tell them."""
         objects = {c.name: c.get_capability_object(context.era) for c in self.capabilities}
         offered = {name: options for name, options in objects.items() if options is not None}
-        instructions = self.get_instructions()
-        return {
-            "capabilities": offered,
-            **({"instructions": instructions} if instructions else {}),
-        }
+        offer: dict[str, Any] = {"capabilities": offered}
+        if instructions := self.get_instructions():
+            offer["instructions"] = instructions
+        return offer

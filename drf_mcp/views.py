@@ -85,8 +85,8 @@ class MCPView(View):
         Raises:
             ImproperlyConfigured: on an attribute of a wrong kind.
         """
-        given = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
-        refuse_wrong_values(KINDS, given, f"{cls.__name__}.as_view()")
+        options = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
+        refuse_wrong_values(KINDS, options, f"{cls.__name__}.as_view()")
         view: Any = csrf_exempt(super().as_view(**initkwargs))
         view.login_required = False
         for alias in connections:
@@ -95,22 +95,20 @@ class MCPView(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a request, whatever happens: the last line, behind which there is no other."""
-        return contain(partial(self.let_in, request, *args, **kwargs), self.broken)
+        return contain(partial(self.let_in, request, *args, **kwargs), self.fail)
 
     def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Let a request in, or say what is wrong with it."""
         try:
             check_media_type(request)
             check_origin(request)
             self.prepare(request)
             return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
         except Refused as exc:
-            return self.refused(exc)
+            return self.refuse(exc)
         except APIException as exc:
-            return self.turned_away(exc)
+            return self.refuse_caller(exc)
 
     def prepare(self, request: HttpRequest) -> None:
-        """Find out what the request is served with."""
         self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
         self.server = self.get_server()
         # As REST framework's test client forces a user.
@@ -137,12 +135,12 @@ class MCPView(View):
         try:
             return page.show()
         except APIException as exc:
-            return page.refuse(self.turned_away(exc), ErrorBody(exc.detail).sentence)
+            return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a JSON-RPC message."""
         reply = self.server.answer(read_body(request), MetaHeaders(request.META), self.caller)
-        return json_response(reply.status, reply.body)
+        return make_json_response(reply.status, reply.body)
 
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
@@ -150,23 +148,21 @@ class MCPView(View):
         """Answer 405: there is no stream to open and no session to end."""
         return HttpResponseNotAllowed(["POST"])
 
-    def turned_away(self, exc: APIException) -> HttpResponse:
+    def refuse_caller(self, exc: APIException) -> HttpResponse:
         """Answer 401 with a challenge for a missing or bad credential, else as DRF would."""
         failed = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
         refused = Refused(401 if failed else exc.status_code, ErrorBody(exc.detail).sentence)
-        response = self.refused(refused)
+        response = self.refuse(refused)
         if failed:
             response["WWW-Authenticate"] = self.challenge()
         return response
 
-    def broken(self, exc: Exception) -> HttpResponse:
-        """Answer 500 for what nobody expected."""
-        return self.refused(report_unexpected(exc, self.request))
+    def fail(self, exc: Exception) -> HttpResponse:
+        return self.refuse(report_unexpected(exc, self.request))
 
-    def refused(self, exc: ProtocolError) -> HttpResponse:
-        """Answer with an error that stands for the whole request."""
+    def refuse(self, exc: ProtocolError) -> HttpResponse:
         body = encode_era_error(None, exc, MetaHeaders(self.request.META))
-        return json_response(exc.http_status, body)
+        return make_json_response(exc.http_status, body)
 
     def challenge(self) -> str:
         """Return the challenge of the first authentication class that has one."""
@@ -188,11 +184,11 @@ class MetaHeaders(Mapping[str, str]):
         self.meta = meta
 
     def __getitem__(self, name: str) -> str:
-        return self.meta[meta_name(name)]
+        return self.meta[get_meta_name(name)]
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a header, or the default."""
-        return self.meta.get(meta_name(name), default)
+        return self.meta.get(get_meta_name(name), default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(HttpHeaders(self.meta))
@@ -202,13 +198,11 @@ class MetaHeaders(Mapping[str, str]):
 
 
 @functools.lru_cache(maxsize=256)
-def meta_name(header: str) -> str:
-    """Return the key of a header in META."""
+def get_meta_name(header: str) -> str:
     return f"HTTP_{header.upper().replace('-', '_')}"
 
 
-def json_response(status: int, body: bytes) -> HttpResponse:
-    """Return a response of encoded JSON, or one without a body."""
+def make_json_response(status: int, body: bytes) -> HttpResponse:
     if not body:
         return HttpResponse(status=status)
     return HttpResponse(body, status=status, content_type="application/json")
@@ -228,7 +222,7 @@ def read_body(request: HttpRequest) -> bytes:
     except ValueError:
         raise Refused(400, "The Content-Length header is not a number.") from None
     if length > limit:
-        raise too_large(limit)
+        raise refuse_length(limit)
     if not length:
         try:
             limit = open_chunked_body(request, limit)
@@ -237,14 +231,13 @@ def read_body(request: HttpRequest) -> bytes:
     try:
         body = request.body
     except RequestDataTooBig:
-        raise too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
+        raise refuse_length(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
     except UnreadablePostError:
         raise Refused(400, "The request body could not be read.") from None
     if len(body) > limit:
-        raise too_large(limit)
+        raise refuse_length(limit)
     return body
 
 
-def too_large(limit: int | None) -> Refused:
-    """Return the refusal of a body over a limit."""
+def refuse_length(limit: int | None) -> Refused:
     return Refused(413, f"The request body is larger than {limit} bytes.")

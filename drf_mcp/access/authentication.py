@@ -124,7 +124,6 @@ class Caller:
 
     @property
     def permission_classes(self) -> tuple[Any, ...]:
-        """The classes of the endpoint's permissions."""
         return tuple(map(type, self.permissions))
 
     @property
@@ -191,7 +190,6 @@ class Caller:
         return not any(issubclass(c, SessionAuthentication) for c in classes)
 
     def drf_request(self) -> Request:
-        """Return the request to the endpoint as REST framework sees it, not authenticated."""
         return Request(self.request, parsers=[UnreadBody()], authenticators=self.authenticators)
 
     def _ask_permissions(self, request: Request) -> None:
@@ -211,7 +209,6 @@ ADMISSION = frozenset({Request._authenticate.__code__, Caller.admit.__code__})  
 
 
 def asks_for_a_user(permission_class: Any, request: Request) -> bool:
-    """Return whether a permission refuses because nobody is there whom it could know."""
     user = request.user
     return permission_class in USER_PERMISSIONS and not (user and user.is_authenticated)
 
@@ -244,7 +241,6 @@ def find_view_classes(callback: Any, name: str) -> tuple[Any, ...] | None:
 
 
 def is_bare(callback: Any) -> bool:
-    """Return whether a callback is just what ``as_view`` returned."""
     view = getattr(callback, "__wrapped__", None)
     outer, inner = getattr(callback, "__code__", None), getattr(view, "__code__", None)
     return outer is OUTER_CODE and inner in INNER_CODES

@@ -87,7 +87,6 @@ class Dispatcher:
         )
 
     def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
-        """Send a bound call through the callback of the tool's route and return the outcome."""
         route = tool.endpoint.route
         if not caller.is_known_to(route.callback):
             caller.authenticate()
@@ -101,19 +100,19 @@ class Dispatcher:
 
         def respond() -> Outcome:
             if middleware := CallHandler.of_settings():
-                return self.pass_middleware(middleware, match, tool, call, request, request_id)
+                return self._pass_middleware(middleware, match, tool, call, request, request_id)
             callback = as_http_would(self.get_callback(match))
             response = callback(request, *match.args, **match.kwargs)
             return self.get_outcome(tool, call, request, response)
 
-        def broken(exc: Exception) -> Outcome:
+        def fail(exc: Exception) -> Outcome:
             if caller.is_broken_by(exc):
                 raise exc
             return self.get_crash_outcome(tool, request, exc, request_id)
 
-        return contain(respond, broken)
+        return contain(respond, fail)
 
-    def pass_middleware(
+    def _pass_middleware(
         self,
         middleware: CallHandler,
         match: ResolverMatch,
@@ -122,12 +121,11 @@ class Dispatcher:
         request: ToolRequest,
         request_id: str,
     ) -> Outcome:
-        """Send a request through CALL_MIDDLEWARE and the callback and return the outcome."""
         with keep_thread_state():
             passage = Passage(request, match, self.get_callback(match))
             response = middleware.answer(passage)
             if passage.raised is not None:
-                if response is passage.substitute or request.caller.is_broken_by(passage.raised):
+                if request.caller.is_broken_by(passage.raised):
                     raise passage.raised
                 # Middleware answers in its place; error trackers still have to hear of it.
                 if passage.substitute and passage.substitute.status_code >= 500:

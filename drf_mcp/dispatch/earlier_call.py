@@ -222,11 +222,7 @@ class EarlierCall:
             request.resolver_match = self.match
             return callback(request, *self.match.args, **self.match.kwargs)
         with keep_thread_state():
-            passage = Passage(request, self.match, callback)
-            response = middleware.answer(passage)
-        if passage.raised is not None and response is passage.substitute:
-            raise passage.raised
-        return response
+            return middleware.answer(Passage(request, self.match, callback))
 
     def is_handled_by_project(self) -> bool:
         """Return whether the answer itself has to be asked for, and asking changes nothing.

@@ -59,18 +59,16 @@ class Passage:
         self.request = request
         self.match = match
         self.callback = callback or match.func
-        self.asked = self.resource
+        self.requested = self.resource
         request.passage = self
         # Django resolves within the middleware.
         request.resolver_match = None
 
     @property
     def resource(self) -> tuple[str, Any]:
-        """The path and the URLconf that the request is about."""
         return self.request.path_info, getattr(self.request, "urlconf", None)
 
     def keep(self, response: HttpResponseBase) -> None:
-        """Remember a response as middleware is going to see it."""
         if isinstance(response, Response) and response.is_rendered:
             self.response, self.rendered = response, response.content
 
@@ -78,7 +76,7 @@ class Passage:
         return response is not self.response or response.content != self.rendered
 
     def substitute_for(self, exc: Exception) -> HttpResponse:
-        """Return what middleware further out sees of an exception: the status of Django's page."""
+        # Middleware further out sees the status of Django's own page.
         self.raised, self.substitute = exc, HttpResponse(status=get_exception_status(exc))
         return self.substitute
 
@@ -94,9 +92,9 @@ class CallHandler(BaseHandler):
         self._view_middleware: list[Any] = []
         self._template_response_middleware: list[Any] = []
         self._exception_middleware: list[Any] = []
-        chain: Link = self.closed(self._get_response)
+        chain: Link = self.contain_exceptions(self._get_response)
         for factory in reversed(middleware):
-            chain = self.around(factory, chain)
+            chain = self.wrap(factory, chain)
         self._middleware_chain: Link = chain
 
     @classmethod
@@ -109,15 +107,18 @@ class CallHandler(BaseHandler):
             return make_call_handler(tuple(middleware))
 
     def answer(self, passage: Passage) -> HttpResponseBase:
-        """Return the response to a request, `Passage.substitute` for one that nobody answered."""
+        """Return the response to a request.
+
+        Raises:
+            Exception: what a view or middleware raised, where nobody answered in its place.
+        """
         response: HttpResponseBase = self._middleware_chain(passage.request)
+        if passage.raised is not None and response is passage.substitute:
+            raise passage.raised
         return response
 
-    def around(self, factory: Any, link: Link) -> Link:
-        """Return a link of the chain with one more middleware around it.
-
-        A call is synchronous, so that middleware is made asynchronous that can be nothing else.
-        """
+    def wrap(self, factory: Any, link: Link) -> Link:
+        # A call is synchronous: middleware is asynchronous only where it can be nothing else.
         is_async = not getattr(factory, "sync_capable", True)
         if is_async and not getattr(factory, "async_capable", False):
             raise ImproperlyConfigured(f"{factory!r} is neither sync_capable nor async_capable.")
@@ -136,10 +137,10 @@ class CallHandler(BaseHandler):
         if hasattr(middleware, "process_view"):
             hook = self.adapt_method_mode(False, middleware.process_view)
             self._view_middleware.insert(0, hook)
-        return self.closed(self.adapt_method_mode(False, middleware, is_async))
+        return self.contain_exceptions(self.adapt_method_mode(False, middleware, is_async))
 
-    def closed(self, link: Link) -> Link:
-        """Return a link that lets no exception out, as each of Django's does."""
+    def contain_exceptions(self, link: Link) -> Link:
+        # As each link of Django's own chain does.
 
         def respond(request: ToolRequest) -> Any:
             return contain(functools.partial(link, request), request.passage.substitute_for)
@@ -159,7 +160,7 @@ class CallHandler(BaseHandler):
         """
         passage: Passage = request.passage
         match = passage.match
-        if passage.resource != passage.asked:
+        if passage.resource != passage.requested:
             match = super().resolve_request(request)
             if (match.func, match.route) != (passage.match.func, passage.match.route):
                 raise Http404("Middleware leads the request to another route.")
