@@ -10,6 +10,7 @@ from django_filters import rest_framework as filters
 from rest_framework import generics
 
 from drf_mcp.tools import ArgumentsRefused, mcp_tool
+from tests.introspection.test_row_bodies import Bulk
 from tests.tools.boxes import (
     EXTRA,
     EXTRA_QUERY,
@@ -190,3 +191,121 @@ def test_filters_are_arguments(tool_of):
     tool = tool_of(path("x/", Filtered.as_view()))
     assert list(tool.input_schema["properties"]) == ["size__gte", "fields"]
     assert query_of(tool.bind({"size__gte": 3})) == {"size__gte": ["3"]}
+
+
+# --- Grouped --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def grouped(tool_of):
+    """Return a tool with grouped arguments."""
+
+    def tool(pattern=KEYED, name=None, **mcp_settings):
+        return tool_of(pattern, name, ARGUMENTS="grouped", **mcp_settings)
+
+    return tool
+
+
+def test_groups_hold_the_views_own_names(grouped):
+    schema = grouped().input_schema
+    assert list(schema["properties"]) == ["kwargs", "query", "body"]
+    assert list(schema["properties"]["kwargs"]["properties"]) == ["key"]
+    assert "name" in schema["properties"]["query"]["properties"]
+    assert schema["properties"]["body"]["required"] == ["name"]
+    assert schema["required"] == ["kwargs", "body"]
+    assert schema["additionalProperties"] is False
+
+
+def test_groups_reach_their_places(grouped):
+    call = grouped().bind(
+        {"kwargs": {"key": "p"}, "query": {"key": "q", "repeat": [1, 2]}, "body": {"key": "b"}}
+    )
+    assert call.kwargs == {"key": "p"}
+    assert query_of(call) == {"key": ["q"], "repeat": ["1", "2"]}
+    assert json.loads(call.body) == {"key": "b"}
+
+
+def test_a_group_may_come_as_a_string(grouped):
+    call = grouped().bind({"kwargs": '{"key": "p"}', "body": '{"name": "n"}'})
+    assert call.kwargs == {"key": "p"}
+    assert json.loads(call.body) == {"name": "n"}
+
+
+def test_groups_that_an_endpoint_lacks_are_not_there(grouped):
+    assert grouped(path("x/", Anything.as_view()), "x_get").input_schema["properties"] == {}
+
+
+NAME_MISSING = ("/body/name", "required")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problems"),
+    [
+        ({}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": {}}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": None}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": {"key": None}}, [("/kwargs/key", "required"), NAME_MISSING]),
+        ({"kwargs": [1]}, [("/kwargs", "invalid"), NAME_MISSING]),
+        ({"kwargs": {"key": "p"}, "body": "text"}, [("/body", "invalid")]),
+        ({"kwargs": {"key": "p"}, "query": 5}, [("/query", "invalid"), NAME_MISSING]),
+        ({"kwargs": {"key": "p", "kye": 1}}, [("/kwargs/kye", "unknown"), NAME_MISSING]),
+        ({"kwargs": {"key": "p"}, "body": {"nmae": 1}}, [("/body/nmae", "unknown"), NAME_MISSING]),
+        ({"kwargs": {"key": "p"}, "bdoy": {}}, [("/bdoy", "unknown"), NAME_MISSING]),
+        ({"key": "p"}, [("/key", "unknown"), ("/kwargs/key", "required"), NAME_MISSING]),
+    ],
+)
+def test_what_is_wrong_with_a_group_is_pointed_at(grouped, arguments, problems):
+    with pytest.raises(ArgumentsRefused) as caught:
+        grouped().bind(arguments)
+    assert [(p.pointer, p.code) for p in caught.value.problems] == problems
+
+
+def test_a_list_body_is_the_body_group(grouped):
+    tool = grouped(path("many/", ManyBoxes.as_view()))
+    assert tool.input_schema["properties"]["body"]["type"] == "array"
+    assert json.loads(tool.bind({"body": [{"name": "a"}]}).body) == [{"name": "a"}]
+
+
+def test_extra_query_opens_the_query_group(grouped):
+    tool = grouped(path("x/", Anything.as_view()), "x_get", EXTRA_QUERY=True)
+    assert query_of(tool.bind(EXTRA)) == EXTRA_QUERY
+
+
+# --- One object, or a list of them ------------------------------------------------------------
+
+
+@pytest.fixture
+def bulk(tools_of):
+    """Return the tool that creates one or many, under some settings."""
+
+    def tool(**mcp_settings):
+        return tools_of(path("rows/", Bulk.as_view()), **mcp_settings)["rows_create"]
+
+    return tool
+
+
+def test_one_object_or_items_are_bound(bulk):
+    tool = bulk()
+    assert json.loads(tool.bind({"name": "a"}).body) == {"name": "a"}
+    assert json.loads(tool.bind({"items": [{"name": "a"}]}).body) == [{"name": "a"}]
+    assert "required" not in tool.input_schema
+
+
+def test_items_beside_a_field_are_refused(bulk):
+    with pytest.raises(ArgumentsRefused, match="'items' is the whole body"):
+        bulk().bind({"name": "a", "items": []})
+
+
+def test_problems_are_found_in_the_object_and_in_the_items(bulk):
+    tool = bulk()
+    one, rows = tool.bind({"name": "a"}), tool.bind({"items": [{"name": "a"}]})
+    assert tool.pointers(one).pointer(("name",)) == "/name"
+    assert tool.pointers(one).pointer(()) == tool.pointers(one).pointer(("other",)) == ""
+    assert tool.pointers(rows).pointer((0, "name")) == "/items/0/name"
+
+
+def test_grouped_body_is_either(bulk):
+    tool = bulk(ARGUMENTS="grouped")
+    assert "array of such objects" in tool.input_schema["properties"]["body"]["description"]
+    assert json.loads(tool.bind({"body": {"name": "a"}}).body) == {"name": "a"}
+    assert json.loads(tool.bind({"body": [{"name": "a"}]}).body) == [{"name": "a"}]

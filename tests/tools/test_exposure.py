@@ -215,6 +215,38 @@ def test_a_tool_registered_after_the_first_list_appears(exposed):
     assert exposed(*patterns, registry=registry) == ["boxes_list"]
 
 
+# --- A registry of a part ------------------------------------------------------------------
+
+
+@mcp_tool(tags=["billing"])
+class Invoices(Plain): ...
+
+
+LETTERS = [path("invoices/", Invoices.as_view()), path("function/", function), *routed(Boxes)]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        ([], ["invoices_get", "invoices_post", "function"]),
+        (["tag:billing"], ["invoices_get", "invoices_post"]),
+        (["/function/*"], ["function"]),
+        (["func*", "POST tag:billing"], ["invoices_post", "function"]),
+        (["tag:other"], []),
+        (["boxes_list"], []),
+    ],
+)
+def test_a_registry_holds_the_exposed_tools_that_it_includes(exposed, patterns, names):
+    assert exposed(*LETTERS, registry=Registry(include=patterns)) == names
+
+
+def test_a_registration_outside_the_part_is_left_out(exposed):
+    registry = Registry(include=["tag:billing", "boxes_create"])
+    registry.register(Boxes, actions=["list", "create"])
+    names = exposed(*LETTERS, registry=registry)
+    assert set(names) == {"invoices_get", "invoices_post", "boxes_create"}
+
+
 # --- A project's own exposure -------------------------------------------------------------
 
 

@@ -257,22 +257,14 @@ def test_base64_in_an_open_body_is_refused(keeps_any):
     assert refused(keeps_any, body={"a": ENCODED}).pointer == "/body/a"
 
 
-@pytest.mark.parametrize("name", ["scan", "plan"])
-def test_a_value_that_is_stored_as_a_file_is_one_where_json_is_read_as_well(tool_of, name):
-    tool = tool_of(path("stores/", Stores.as_view()))
+@pytest.mark.parametrize(
+    ("view", "name"),
+    [(Stores, "scan"), (Stores, "plan"), (Sized, "report"), (Sized, "plan")],
+)
+def test_a_value_that_is_used_as_a_file_is_one_where_json_is_read_as_well(tool_of, view, name):
+    tool = tool_of(path("files/", view.as_view()))
     assert posted(tool, **{name: ENCODED})[name].read() == CONTENT
     assert refused(tool, **{name: "scan.pdf"}).pointer == f"/{name}"
-    assert posted(tool, title=ENCODED) == {"title": ENCODED}
-
-
-@pytest.mark.parametrize("name", ["report", "plan"])
-def test_a_value_that_is_used_as_a_file_is_one_where_json_is_read_as_well(tool_of, name):
-    tool = tool_of(path("sized/", Sized.as_view()))
-    assert posted(tool, **{name: ENCODED})[name].read() == CONTENT
-
-
-def test_other_values_of_a_view_that_reads_json_are_texts(tool_of):
-    tool = tool_of(path("sized/", Sized.as_view()))
     assert posted(tool, title=ENCODED) == {"title": ENCODED}
 
 

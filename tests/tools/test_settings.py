@@ -1,36 +1,266 @@
-"""One dict of settings: checked keys, imported paths, reloaded when it changes."""
+"""One dict of settings: read, imported and reloaded; a wrong one is found, refused and opens
+nothing."""
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
+from django.contrib.auth.models import User
 from django.core.checks import ERROR, run_checks
 from django.core.exceptions import ImproperlyConfigured
-from django.test import override_settings
-from django.urls import path
+from django.test import Client, override_settings
+from django.urls import include, path
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.authtoken.models import Token
 from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope
-from drf_mcp.settings import DEFAULTS, MCPSettings, mcp_settings
+from drf_mcp.settings import SETTINGS, MCPSettings, mcp_settings
 from drf_mcp.tools import mcp_tool, registry
+from tests.agents import Agent
+
+# Each with what the message has to hold beside the name of the setting.
+WRONG: list[tuple[str, Any, str]] = [
+    ("EXPOSE", "everything", "'explicit' or 'urlconf'"),
+    ("EXPOSE", None, "'explicit' or 'urlconf'"),
+    ("EXPOSE", ["urlconf"], "'explicit' or 'urlconf'"),
+    ("INCLUDE", "/public/*", "a list"),
+    ("INCLUDE", None, "a list"),
+    ("INCLUDE", ["/public/*", 5], "holds 5"),
+    ("INCLUDE", ["FETCH /public/*"], "'FETCH /public/*'"),
+    ("INCLUDE", {"/public/*": True}, "a list"),
+    ("EXCLUDE", "/secret/*", "a list"),
+    ("EXCLUDE", 5, "a list"),
+    ("EXCLUDE", [["/secret/*"]], "['/secret/*']"),
+    ("EXCLUDE", ["secret/*"], "'secret/*'"),
+    ("EXCLUDE", ["GET:/secret/*"], "'GET:/secret/*'"),
+    ("AUTHENTICATION_CLASSES", "rest_framework.authentication.TokenAuthentication", "a list"),
+    ("AUTHENTICATION_CLASSES", TokenAuthentication, "a list"),
+    ("AUTHENTICATION_CLASSES", [IsAuthenticated], "IsAuthenticated"),
+    ("AUTHENTICATION_CLASSES", [TokenAuthentication()], "TokenAuthentication"),
+    ("AUTHENTICATION_CLASSES", ["rest_framework.settings.api_settings"], "BaseAuthentication"),
+    ("PERMISSION_CLASSES", None, "a list"),
+    ("PERMISSION_CLASSES", False, "a list"),
+    ("PERMISSION_CLASSES", "rest_framework.permissions.IsAuthenticated", "a list"),
+    ("PERMISSION_CLASSES", [IsAuthenticated()], "a permission class"),
+    ("PERMISSION_CLASSES", [None], "holds None"),
+    ("PERMISSION_CLASSES", ["nowhere.Nothing"], "nowhere.Nothing"),
+    ("ALLOWED_ORIGINS", "https://app.example.com", "a list"),
+    ("ALLOWED_ORIGINS", ["app.example.com"], "'app.example.com'"),
+    ("ALLOWED_ORIGINS", ["https://app.example.com/"], "'https://app.example.com/'"),
+    ("ALLOWED_ORIGINS", ["https://*.example.com"], "'https://*.example.com'"),
+    ("ALLOWED_ORIGINS", ["*"], "'*'"),
+    ("ALLOWED_ORIGINS", ["https://App.example.com"], "'https://App.example.com'"),
+    ("ALLOWED_ORIGINS", None, "a list"),
+    ("CALL_MIDDLEWARE", "django.middleware.locale.LocaleMiddleware", "a list"),
+    ("CALL_MIDDLEWARE", None, "a list"),
+    ("CALL_MIDDLEWARE", ["nowhere.Middleware"], "nowhere.Middleware"),
+    ("CALL_MIDDLEWARE", ["drf_mcp.settings.SETTINGS"], "middleware"),
+    ("CALL_MIDDLEWARE", ["django.middleware.locale.LocaleMiddleware"] * 2, "twice"),
+    ("MAX_BODY_BYTES", -1, "1 or more"),
+    ("MAX_BODY_BYTES", None, "1 or more"),
+    ("MAX_BODY_BYTES", 1e6, "a whole number"),
+    ("MAX_BODY_BYTES", True, "a whole number"),
+    ("MAX_BATCH_MESSAGES", 0, "1 or more"),
+    ("BROWSABLE_PAGE", "no", "True, False or None"),
+    ("SERVER_NAME", None, "a text"),
+    ("SERVER_NAME", "", "a text"),
+    ("SERVER_NAME", 5, "a text"),
+    ("SERVER_TITLE", {"en": "Shop"}, "a text, or None"),
+    ("SERVER_VERSION", 1.0, "a text, or None"),
+    ("INSTRUCTIONS", ["Ask first."], "a text, or None"),
+    ("ARGUMENTS", "nested", "'flat' or 'grouped'"),
+    ("EXTRA_QUERY", "no", "True or False"),
+    ("EXTRA_QUERY", 0, "True or False"),
+    ("PORTABLE", None, "True or False"),
+    ("MAX_UPLOAD_BYTES", "1 MB", "a whole number"),
+    ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),
+    ("TOOLS_PAGE_SIZE", "10", "a whole number"),
+    ("ENVELOPE_CLASS", None, "drf_mcp.envelopes.Envelope"),
+    ("ENVELOPE_CLASS", "nowhere.Nothing", "nowhere.Nothing"),
+    ("ENVELOPE_CLASS", "OkEnvelope", "cannot be imported"),
+    ("ENVELOPE_CLASS", OkEnvelope(), "drf_mcp.envelopes.Envelope"),
+    ("ENVELOPE_CLASS", "drf_mcp.envelopes.digest.DigestPayload", "drf_mcp.envelopes.Envelope"),
+    ("EXPOSURE_CLASS", "drf_mcp.tools.Naming", "a subclass of drf_mcp.tools.Exposure"),
+    (
+        "ERROR_MAPPER_CLASS",
+        "drf_mcp.tools.Naming",
+        "a subclass of drf_mcp.dispatch.errors.ErrorMapper",
+    ),
+    (
+        "DESCRIBER_CLASS",
+        "drf_mcp.tools.Naming",
+        "a subclass of drf_mcp.introspection.Describer",
+    ),
+    ("NAMING_CLASS", None, "a subclass of drf_mcp.tools.Naming"),
+    ("OUTPUT_SCHEMA", "data", "'envelope' or 'full', or None"),
+    ("OUTPUT_SCHEMA", True, "'envelope' or 'full', or None"),
+    ("FIELDS_ARGUMENT", "yes", "True or False"),
+    ("TELEMETRY", None, "True or False"),
+    ("LOG_ARGUMENTS", "False", "True or False"),
+    ("MAX_CONTENT_BYTES", 0, "1 or more"),
+    ("MAX_RESULT_CHARS", 500, "2000 or more, or None"),
+    ("MAX_ERROR_CHARS", 0, "2000 or more, or None"),
+    ("DIGESTER_CLASS", OkEnvelope, "drf_mcp.truncation.Digester, or None"),
+    ("ARCHIVE_CLASS", "drf_mcp.truncation.ExtractiveDigester", "drf_mcp.archive.Archive"),
+    ("ARCHIVE_CACHE", "nope", "an alias in CACHES"),
+    ("ARCHIVE_CACHE", None, "an alias in CACHES"),
+    ("ARCHIVE_TTL", None, "1 or more"),
+    ("ARCHIVE_TTL", 0, "1 or more"),
+]
+IDS = [f"{name}={value!r}"[:60] for name, value, _ in WRONG]
+each_wrong_setting = pytest.mark.parametrize(("name", "value", "told"), WRONG, ids=IDS)
 
 
 class Word(APIView):
-    def get(self, request) -> Response: ...
+    """Repeat a word."""
+
+    permission_classes: list[type] = []
+
+    def get(self, request) -> Response:
+        return Response({"word": "hello"})
 
 
-@mcp_tool(name="same")
-class Same(Word): ...
+def errors() -> list[str]:
+    """Return the messages of the errors that our checks find, all of settings."""
+    found = [e for e in run_checks(tags=["drf_mcp"]) if e.level >= ERROR]
+    assert {e.id for e in found} <= {"drf_mcp.E001"}
+    return [e.msg for e in found]
 
 
-def errors() -> list[tuple[str, str]]:
-    """Return id and message of the errors that our checks find."""
-    found = run_checks(tags=["drf_mcp"])
-    return [(error.id, error.msg) for error in found if error.level >= ERROR]
+@each_wrong_setting
+def test_the_check_finds_it(settings, name, value, told):
+    settings.DRF_MCP = {name: value}
+    (message,) = errors()
+    assert message.startswith(f"DRF_MCP[{name!r}] ")
+    assert told in message
 
 
-@pytest.mark.parametrize("name", sorted(DEFAULTS))
+@each_wrong_setting
+def test_it_is_refused_when_it_is_read(settings, name, value, told):
+    settings.DRF_MCP = {name: value}
+    with pytest.raises(ImproperlyConfigured) as caught:
+        getattr(MCPSettings(), name)
+    assert str(caught.value).startswith(f"DRF_MCP[{name!r}] ")
+    assert told in str(caught.value)
+
+
+@pytest.fixture
+def listed(settings, db):
+    """Return the tools that a caller is shown, None if the endpoint does not let them in."""
+    urlpatterns = [
+        path("", include("drf_mcp.urls")),
+        path("public/", Word.as_view()),
+        path("secret/", Word.as_view()),
+        path("public/secret/", Word.as_view()),
+    ]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": urlpatterns})
+    settings.REST_FRAMEWORK = {
+        "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.TokenAuthentication"]
+    }
+    key = Token.objects.create(user=User.objects.create_user("zoe")).key
+
+    def tools(headers: dict[str, str], **wrong) -> set[str] | None:
+        settings.DRF_MCP = {
+            "EXPOSE": "urlconf",
+            "INCLUDE": ["/public/*"],
+            "EXCLUDE": ["*/secret/*"],
+            "ALLOWED_ORIGINS": ["https://app.example.com"],
+            "ARCHIVE_CLASS": None,
+            **wrong,
+        }
+        if headers.pop("as", None):
+            headers["authorization"] = f"Token {key}"
+        agent = Agent(Client(headers=headers, raise_request_exception=False))
+        message, sent = agent.frame("tools/list", {})
+        response = agent.post(message, sent)
+        if response.status_code != 200 or "error" in json.loads(response.content):
+            return None
+        return {tool["name"] for tool in json.loads(response.content)["result"]["tools"]}
+
+    return tools
+
+
+def test_who_is_let_in_by_right_settings_and_who_is_not(listed):
+    """The tests of wrong ones prove something only as long as this holds."""
+    assert listed({"as": "zoe", "origin": "https://app.example.com"}) == {"public"}
+    assert listed({"as": "zoe"}, INCLUDE=[]) == {"public"}
+    assert listed({}) is None
+    assert listed({"as": "zoe", "origin": "https://app.example"}) is None
+    assert listed({}, PERMISSION_CLASSES=[]) == {"public"}
+    assert listed({"as": "zoe"}, INCLUDE=["*"], EXCLUDE=[]) == {"public", "secret", "public_secret"}
+
+
+@each_wrong_setting
+def test_it_opens_nothing(listed, name, value, told):
+    assert listed({}, **{name: value}) is None
+    assert listed({"as": "zoe", "origin": "https://app.example"}, **{name: value}) is None
+    assert listed({"as": "zoe"}, **{name: value}) in (None, {"public"})
+
+
+def test_all_wrong_settings_are_found_at_once(settings):
+    settings.DRF_MCP = {"SERVER_NAM": "x", "EXCLUDE": 5, "PORTABLE": None, "TELEMETRY": True}
+    found = errors()
+    assert len(found) == 3
+    assert "Did you mean 'SERVER_NAME'?" in found[0]
+
+
+@pytest.mark.parametrize("given", [None, [], "EXPOSE", [("EXPOSE", "urlconf")], 5])
+def test_settings_that_are_no_dict_are_refused(settings, given):
+    settings.DRF_MCP = given
+    assert errors() == [f"DRF_MCP must be a dict, not {given!r}."]
+    with pytest.raises(ImproperlyConfigured, match="must be a dict"):
+        _ = MCPSettings().EXPOSE
+
+
+def test_a_key_that_is_no_text_is_refused(settings):
+    settings.DRF_MCP = {5: "x"}
+    assert errors() == ["DRF_MCP has no setting 5."]
+
+
+def test_a_module_that_cannot_be_imported_crashes_no_check(settings, tmp_path, monkeypatch):
+    (tmp_path / "broken_envelopes.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    settings.DRF_MCP = {"ENVELOPE_CLASS": "broken_envelopes.Own", "EXCLUDE": 5}
+    (first, second) = sorted(errors())
+    assert first == "DRF_MCP['ENVELOPE_CLASS'] cannot be read: ZeroDivisionError: division by zero"
+    assert "EXCLUDE" in second
+
+
+RIGHT: list[tuple[str, Any]] = [
+    ("INCLUDE", ("/api/*", "orders_*", "tag:billing", "GET /api/*", "*", "PUT *")),
+    ("AUTHENTICATION_CLASSES", []),
+    ("PERMISSION_CLASSES", [IsAdminUser | IsAuthenticated, ~IsAdminUser]),
+    ("PERMISSION_CLASSES", []),
+    (
+        "ALLOWED_ORIGINS",
+        ["https://app.example.com:8443", "http://[::1]:3000", "vscode-file://a", "null"],
+    ),
+    ("OUTPUT_SCHEMA", None),
+    ("MAX_RESULT_CHARS", None),
+    ("SERVER_VERSION", "2026.1"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), RIGHT)
+def test_a_right_setting_is_taken(settings, name, value):
+    settings.DRF_MCP = {name: value}
+    assert errors() == []
+    getattr(MCPSettings(), name)
+
+
+def test_every_setting_has_a_wrong_value_in_the_table():
+    assert {name for name, _, _ in WRONG} == SETTINGS.keys()
+
+
+# --- Reading ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS))
 def test_every_setting_has_a_default_that_can_be_read(settings, name):
     settings.DRF_MCP = {}
     getattr(mcp_settings, name)
@@ -83,8 +313,9 @@ def test_the_example_project_passes_the_checks():
 
 
 def test_clashing_names_are_found_before_the_first_request(settings):
-    views = [path("a/", Same.as_view()), path("b/", Same.as_view())]
+    same = mcp_tool(name="same")(type("Same", (Word,), {}))
+    views = [path("a/", same.as_view()), path("b/", same.as_view())]
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": views})
-    ((id, message),) = errors()
-    assert id == "drf_mcp.E002"
-    assert "'same'" in message
+    (error,) = [e for e in run_checks(tags=["drf_mcp"]) if e.level >= ERROR]
+    assert error.id == "drf_mcp.E002"
+    assert "'same'" in error.msg

@@ -113,11 +113,6 @@ def test_the_schema_has_only_what_was_written(books):
     assert schema["required"] == ["isbn", "title"]
 
 
-def test_a_name_that_the_serializer_knows_is_sent(books):
-    call = books().bind({"isbn": "1", "title": "t", "pages": 3})
-    assert json.loads(call.body) == {"title": "t", "pages": 3}
-
-
 def test_the_path_keeps_its_name(books):
     call = books().bind({"isbn": "1", "title": "t", "isbn_body": "2"})
     assert call.kwargs == {"isbn": "1"}
@@ -127,11 +122,6 @@ def test_the_path_keeps_its_name(books):
 def test_an_object_that_is_sent_as_a_string_is_read(books):
     call = books().bind({"isbn": "1", "owner": '{"name": "n"}', "lines": '[{"price": 1}]'})
     assert json.loads(call.body) == {"owner": {"name": "n"}, "lines": [{"price": 1}]}
-
-
-def test_names_inside_a_nested_serializer_are_sent(books):
-    lines = [{"price": 1, "note": "n"}]
-    assert json.loads(books().bind({"isbn": "1", "lines": lines}).body) == {"lines": lines}
 
 
 def test_any_other_name_is_refused_with_the_nearest(books):
@@ -249,9 +239,3 @@ def test_the_view_answers_as_over_http(expose, agent_of):
     over_http = APIClient().post("/books/1/", sent, format="json").json()
     result = agent_of(None).call("books_create", isbn="1", **sent)
     assert result.data == over_http == sent
-
-
-def test_a_problem_points_at_an_argument_that_is_not_listed(expose, agent_of):
-    expose(BOOKS)
-    result = agent_of(None).call("books_create", isbn="1", title="t", pages="many")
-    assert result.problems[0]["pointer"] == "/pages"

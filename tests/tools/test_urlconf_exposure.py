@@ -8,49 +8,19 @@ from django.urls import include, path, re_path
 from django.views import View
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.views import SpectacularAPIView
-from rest_framework import viewsets
-from rest_framework.decorators import action, api_view, schema
+from rest_framework.decorators import schema
 from rest_framework.renderers import (
     BrowsableAPIRenderer,
     JSONRenderer,
     StaticHTMLRenderer,
     TemplateHTMLRenderer,
 )
-from rest_framework.response import Response
-from rest_framework.routers import DefaultRouter, SimpleRouter
+from rest_framework.routers import DefaultRouter
 from rest_framework.views import APIView
 
 from drf_mcp.introspection import Describer
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
-
-
-class Boxes(viewsets.ViewSet):
-    def list(self, request): ...
-
-    def create(self, request): ...
-
-    @action(detail=False, methods=["post"])
-    def shake(self, request): ...
-
-
-@mcp_viewset()
-class Decorated(Boxes): ...
-
-
-@mcp_tool(title="Function")
-@api_view(["GET"])
-def function(request) -> Response: ...
-
-
-@api_view(["GET"])
-def silent(request) -> Response: ...
-
-
-def routed(viewset, prefix: str = "boxes", router=SimpleRouter) -> list:
-    """Return a router's routes for one viewset."""
-    made = router()
-    made.register(prefix, viewset, basename="thing")
-    return made.urls
+from tests.tools.test_exposure import Boxes, Decorated, function, routed, silent
 
 
 class Page(APIView):
