@@ -64,7 +64,6 @@ class Remembering(generics.CreateAPIView):
 
 
 def body(serializer_class, **attributes):
-    """Return the body and the findings of a create with a serializer."""
     attributes = {"serializer_class": serializer_class, **attributes}
     described_view = described(type("View", (generics.CreateAPIView,), attributes), "POST")
     return described_view.body, described_view.findings

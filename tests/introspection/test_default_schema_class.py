@@ -29,7 +29,6 @@ class OwnSchema(AutoSchema):
 
 @pytest.fixture(autouse=True)
 def schema_class(settings):
-    """Let the project describe its API by its own schema class."""
     settings.REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": f"{__name__}.OwnSchema"}
 
 

@@ -10,8 +10,6 @@ from tests.introspection.inspected import described
 
 
 class LinesParser(BaseParser):
-    """Reads lines of text."""
-
     media_type = "text/lines"
 
     def parse(self, stream, media_type=None, parser_context=None):
@@ -31,8 +29,6 @@ class EnvelopeParser(JSONParser):
 
 
 class NameSerializer(serializers.Serializer):
-    """One required text."""
-
     name = serializers.CharField()
 
     def create(self, validated_data):

@@ -13,15 +13,11 @@ from tests.introspection.inspected import described
 
 
 class Host(serializers.Serializer):
-    """Two required members."""
-
     name = serializers.CharField()
     inventory = serializers.IntegerField()
 
 
 class Hosts(generics.CreateAPIView):
-    """Gives its serializer something, in one of many ways."""
-
     serializer_class = Host
 
 
@@ -93,12 +89,10 @@ class AtTimes(Hosts):
 
 
 def fill(data, pk):
-    """Fill in one member."""
     data["inventory"] = pk
 
 
 def required(view, **where) -> set[str]:
-    """Return the names of the required members."""
     return {field.name for field in described(view, "POST", **where).body.fields if field.required}
 
 
@@ -132,7 +126,6 @@ class Reserving(viewsets.GenericViewSet):
 
 
 def reserve(body):
-    """Read a body out of sight."""
     return Host(data=body).is_valid()
 
 

@@ -40,7 +40,6 @@ class OwnFile(serializers.FileField):
 
 
 def handled(name, takes_json=True):
-    """Return what has to be known of one field of an account."""
     return FieldHandling(Account().fields[name], takes_json=takes_json).get_handling()
 
 
@@ -101,8 +100,6 @@ def test_a_schema_alone_tells_of_files_and_secrets():
 
 
 class Pictures(FileExtensionValidator):
-    """Brings its own list."""
-
     def __init__(self):
         super().__init__(["png"])
 
@@ -170,7 +167,6 @@ SECRET = {
 
 
 def written_only(make):
-    """Return what has to be known of a write-only member."""
     holder = type("Holder", (serializers.Serializer,), {"member": make(write_only=True)})
     return FieldHandling(holder().fields["member"], takes_json=True).get_handling()
 

@@ -10,8 +10,6 @@ from tests.introspection.inspected import by_name, described
 
 
 class PriceField(serializers.DecimalField):
-    """Reads its currency from beside it."""
-
     def get_value(self, data):
         value = super().get_value(data)
         if value is not serializers.empty:
@@ -27,8 +25,6 @@ class Priced(serializers.Serializer):
 
 
 class Confirmed(serializers.Serializer):
-    """Reads what was sent for itself."""
-
     name = serializers.CharField()
 
     def validate(self, attrs):
@@ -62,8 +58,6 @@ class Validated(serializers.Serializer):
 
 
 class Create(generics.CreateAPIView):
-    """Reads a key itself."""
-
     serializer_class = Confirmed
 
 
@@ -78,7 +72,6 @@ class Notifying(Create):
 
 
 def names(serializer_class, view=Create):
-    """Return the names of the members of a body, and whether each is required."""
     own = type("View", (view,), {"serializer_class": serializer_class})
     fields = by_name(described(own, "POST").body.fields)
     return {name: field.required for name, field in fields.items()}
@@ -142,8 +135,6 @@ def test_keys_of_a_variable_that_is_the_body_at_times_are_none():
 
 
 class Scanned(views.APIView):
-    """Asks for its files by name."""
-
     parser_classes = [MultiPartParser]
 
     def post(self, request):

@@ -14,16 +14,12 @@ from tests.introspection.inspected import bare, by_name, described, schemas
 
 
 class GroupSerializer(serializers.ModelSerializer):
-    """Groups."""
-
     class Meta:
         model = Group
         fields = ["id", "name"]
 
 
 class Groups(generics.ListAPIView):
-    """A list that pages as told."""
-
     queryset = Group.objects.order_by("id")
     serializer_class = GroupSerializer
     filter_backends = []
@@ -46,7 +42,6 @@ class Cursor(pagination.CursorPagination):
 
 
 def paged(paginator, **attributes):
-    """Return the description of a list paged by a paginator."""
     own = type("Own", (paginator,), attributes)
     return described(type("Paged", (Groups,), {"pagination_class": own}), "GET")
 
@@ -137,7 +132,6 @@ def test_links_and_counts_of_a_project_are_open():
 
 
 def versioned(**attributes):
-    """Return the description of a list whose version stands in the query."""
     own = type("Own", (versioning.QueryParameterVersioning,), attributes)
     view = type("Versioned", (Groups,), {"versioning_class": own, "pagination_class": None})
     return by_name(described(view, "GET").query)

@@ -11,20 +11,14 @@ from tests.introspection.inspected import described, schemas
 
 
 class KeySerializer(serializers.Serializer):
-    """What rows are found by."""
-
     id = serializers.IntegerField()
 
 
 class NameSerializer(serializers.Serializer):
-    """What rows are made of."""
-
     name = serializers.CharField(max_length=9)
 
 
 class Rows(viewsets.GenericViewSet):
-    """Handlers of many rows, with a serializer for their keys."""
-
     queryset = Group.objects.all()
     serializer_class = NameSerializer
     key_class = KeySerializer
@@ -80,14 +74,11 @@ def test_rows_read_by_two_serializers_may_have_the_fields_of_both():
     assert items["required"] == ["id"]
 
 
-def test_partial_update_requires_what_a_whole_serializer_does():
-    assert [field.required for field in described(Rows, "PATCH", "rename").body.fields] == [True]
-    assert [field.required for field in described(Rows, "PATCH", "amend").body.fields] == [False]
-
-
 @pytest.mark.parametrize(
     ("action", "method", "required"),
     [
+        ("rename", "PATCH", True),
+        ("amend", "PATCH", False),
         ("amend", "PUT", False),
         ("amend", "POST", False),
         ("amend_in_whole", "PATCH", True),
@@ -115,8 +106,6 @@ def test_handler_that_hands_on_to_the_partial_update_requires_nothing():
 
 
 class Bulk(generics.CreateAPIView):
-    """Takes one object or a list of them, as it makes its serializer."""
-
     serializer_class = NameSerializer
 
     def get_serializer(self, *args, **kwargs):
@@ -126,8 +115,6 @@ class Bulk(generics.CreateAPIView):
 
 
 class ByMany(generics.GenericAPIView):
-    """Takes either, as it says ``many``."""
-
     serializer_class = NameSerializer
 
     def post(self, request):
@@ -136,8 +123,6 @@ class ByMany(generics.GenericAPIView):
 
 
 class ByBranch(generics.CreateAPIView):
-    """Takes either, in two branches."""
-
     serializer_class = NameSerializer
 
     def create(self, request):

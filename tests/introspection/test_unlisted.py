@@ -117,7 +117,6 @@ class Actions(GenericViewSet):
 
 
 def taken(view, *args):
-    """Return the members of a body by name, and whether each is listed."""
     fields = by_name(described(view, *args).body.fields)
     return {name: field.listed for name, field in fields.items()}
 

@@ -23,8 +23,6 @@ from tests.nasty.views import Plain
 
 @pytest.fixture
 def tool(nasty):
-    """Return the tool at a path of the nasty project."""
-
     def find(route):
         tools = registry.tools().values()
         return next(tool for tool in tools if tool.endpoint.route.path == route)
@@ -34,7 +32,6 @@ def tool(nasty):
 
 @pytest.fixture
 def properties(tool):
-    """Return the arguments of the tool at a path, descriptions left out."""
     return lambda route: bare(tool(route).input_schema["properties"])
 
 

@@ -14,8 +14,6 @@ from drf_mcp.tools import registry
 
 @pytest.fixture
 def printed():
-    """Run ``mcp_tools`` and return its lines."""
-
     def run(*args):
         out = io.StringIO()
         call_command("mcp_tools", *args, stdout=out)
@@ -36,7 +34,6 @@ def test_warnings_name_the_place_and_the_remedy(nasty, printed):
 
 
 def warnings(**options):
-    """Return the system check's messages about descriptions."""
     return [message for message in run_checks(**options) if message.id == "drf_mcp.W010"]
 
 

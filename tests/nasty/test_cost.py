@@ -19,7 +19,6 @@ ERA = select_by_headers({"mcp-protocol-version": REVISIONS[0]})
 
 
 def many(copies):
-    """Return patterns of this many copies of an API."""
     router = SimpleRouter()
     router.register("sets", views.Sets, basename="set")
     api = [
@@ -32,14 +31,12 @@ def many(copies):
 
 
 def seconds(step):
-    """Return how long a step takes."""
     started = time.perf_counter()
     step()
     return time.perf_counter() - started
 
 
 def list_all():
-    """Make every definition, or take it as it was made."""
     capability = ToolsCapability(Server(registry))
     for tool in registry.tools().values():
         capability.get_definition(tool, ERA)

@@ -44,7 +44,6 @@ def test_descriptions_are_terse():
 
 
 def every_value(value):
-    """Return every value in a JSON value."""
     if isinstance(value, dict):
         return [found for member in value.values() for found in every_value(member)]
     if isinstance(value, list):

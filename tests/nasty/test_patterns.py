@@ -19,7 +19,6 @@ console.log(JSON.stringify(refused))
 
 
 def patterns_in(schema):
-    """Yield every pattern in a JSON value."""
     if isinstance(schema, list):
         for member in schema:
             yield from patterns_in(member)
@@ -48,7 +47,6 @@ def refused(patterns):
 
 
 def emitted():
-    """Return every pattern of the tools' schemas, of arguments and of answers."""
     schemas = [[tool.input_schema, tool.schema.output] for tool in registry.tools().values()]
     return set(patterns_in(schemas))
 

@@ -36,7 +36,6 @@ TOOLS = ["orders_create", "customers_create", "tickets_create"]
 
 
 def codes(details):
-    """Return the codes of every error in a serializer's errors."""
     if isinstance(details, dict):
         details = list(details.values())
     if isinstance(details, list):
@@ -45,7 +44,6 @@ def codes(details):
 
 
 def read(call):
-    """Return a call's body as REST framework reads it."""
     request = RequestFactory().generic(
         "POST", "/", call.body, content_type=call.content_type or "application/json"
     )
@@ -53,7 +51,6 @@ def read(call):
 
 
 def assert_taken(tool, arguments):
-    """Hold arguments against the serializer of the tool's view."""
     partial = tool.endpoint.method == "PATCH"
     context = {"request": tool.view.request, "view": tool.view}
     serializer_class = tool.view.get_serializer_class()
@@ -65,7 +62,6 @@ def assert_taken(tool, arguments):
 
 
 def tool_for(serializer):
-    """Return the nasty project's first tool with a serializer."""
     return next(
         tool
         for tool in registry.tools().values()
@@ -76,7 +72,6 @@ def tool_for(serializer):
 
 @pytest.fixture
 def all_of_json_schema(nasty):
-    """Serve the nasty project with schemas that need not be portable."""
     nasty(PORTABLE=False)
 
 
@@ -96,7 +91,6 @@ def test_what_is_made_from_a_portable_schema_is_taken(nasty, serializer, data):
 
 @pytest.fixture
 def shop(db, settings):
-    """Serve the example project with schemas that need not be portable."""
     settings.DRF_MCP = {**settings.DRF_MCP, "PORTABLE": False}
 
 

@@ -57,14 +57,11 @@ router.register("people", People)
 
 
 def only(view, method="GET", **mcp_settings):
-    """Return the tool of a view's method, said as ``mcp_tool`` says it."""
     return next(tool for tool in registry.tools().values() if tool.endpoint.method == method)
 
 
 @pytest.fixture
 def said(expose):
-    """Serve a view under what ``mcp_tool`` says, and return the tool of a method."""
-
     def serve(method, view_class=Reads, /, **options):
         expose(path("said/", mcp_tool(**options)(type("Said", (view_class,), {})).as_view()))
         return only(view_class, method)
@@ -148,7 +145,6 @@ def test_one_tool_may_have_all_of_json_schema(said):
 
 
 def output(tool):
-    """Return the outputSchema that an agent is given."""
     (definition,) = [
         d for d in Agent(Client()).result("tools/list")["tools"] if d["name"] == tool.name
     ]
@@ -156,7 +152,6 @@ def output(tool):
 
 
 def success(schema):
-    """Return the schema of the data in a success."""
     return schema["anyOf"][0]["properties"]["data"]
 
 

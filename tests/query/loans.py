@@ -13,16 +13,12 @@ from example_project.shop.models import Customer, Order
 
 
 class OrderRows(serializers.ModelSerializer):
-    """Orders in short."""
-
     class Meta:
         model = Order
         fields = ["id", "number", "status", "placed_at"]
 
 
 class Pages(pagination.PageNumberPagination):
-    """Pages whose size the caller may choose."""
-
     page_size = 5
     page_size_query_param = "page_size"
     max_page_size = 50
@@ -62,15 +58,11 @@ class OrdersOfFoundCustomer(Orders):
 
 
 class Customers(viewsets.ReadOnlyModelViewSet):
-    """The parents."""
-
     queryset = Customer.objects.all()
     permission_classes = [IsAuthenticated]
 
 
 class CustomerRows(serializers.ModelSerializer):
-    """Customers in short."""
-
     class Meta:
         model = Customer
         fields = ["id", "name"]
@@ -86,7 +78,6 @@ nested.register("found-orders", OrdersOfFoundCustomer, basename="customer-found-
 
 
 def routes_of(view_class):
-    """Return the patterns of one viewset at ``loans/``."""
     own = SimpleRouter()
     own.register("loans", view_class, basename="loans")
     return path("", include(own.urls))

@@ -17,12 +17,10 @@ EXPECTED = {"customer__country", "placed_at__gte", "search", "ordering", "page",
 
 
 def query_of(name):
-    """Return the query parameters of a tool by name."""
     return {parameter.name: parameter for parameter in registry.tools()[name].schema.query}
 
 
 def findings_of(name):
-    """Return what could not be described of a tool."""
     return registry.tools()[name].schema.findings
 
 
@@ -32,19 +30,15 @@ def lost(**options):
 
 
 def orders(**attributes):
-    """Return the viewset of orders with other attributes."""
     return type("Loans", (Orders,), attributes)
 
 
 def fail(*args):
-    """Fail as code does that needs something of the request."""
     raise AttributeError("request.tenant")
 
 
 @pytest.fixture
 def loans(expose):
-    """Serve the viewset of orders with other attributes as ``loans_list``."""
-
     def serve(**attributes):
         expose(routes_of(orders(**attributes)))
 
@@ -52,12 +46,6 @@ def loans(expose):
 
 
 # --- The queryset needs a caller
-
-
-def test_filters_are_kept_where_the_queryset_needs_the_caller(loans):
-    loans()
-    assert set(query_of("loans_list")) - {"fields"} == EXPECTED
-    assert findings_of("loans_list") == ()
 
 
 def test_the_tool_takes_the_filter_that_http_takes(loans, alice, http_of):
@@ -182,14 +170,10 @@ def test_the_version_in_the_path_is_the_default_one(expose):
 
 
 class Public(django_filters.FilterSet):
-    """What anybody may filter by."""
-
     number = django_filters.CharFilter()
 
 
 class Private(Public):
-    """What staff may filter by."""
-
     email = django_filters.CharFilter("customer__email")
 
 
@@ -281,10 +265,6 @@ def test_plain_check_warns_of_filters_that_are_lost(loans):
     assert "request.tenant" in warning.msg
     assert "swagger_fake_view" in warning.hint
     assert "customer__country" not in query_of("loans_list")
-
-
-def test_the_findings_name_filters_that_are_lost(loans):
-    loans(get_queryset=fail, serializer_class=Bare)
     assert any("filterset_fields" in finding.message for finding in findings_of("loans_list"))
 
 
