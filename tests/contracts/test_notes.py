@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from drf_mcp import call_context
 from drf_mcp.interaction.call_context import notes_of
 from drf_mcp.outcomes import Severity
-from drf_mcp.renderers import EnvelopeJSONRenderer
 from tests.agents import REVISIONS
 from tests.contracts.conftest import ENVELOPES
 from tests.dispatch.views import answering, raising
@@ -135,14 +134,6 @@ def test_notes_reach_clients_of_every_revision(serve, revision):
     agent = thing.agent("response_v2")
     agent.revision = revision
     assert len(agent.call("thing").envelope["meta"]["warnings"]) == 2
-
-
-def test_the_rest_renderer_shows_them(serve):
-    view = answering(noted)
-    view.cls.renderer_classes = [EnvelopeJSONRenderer]
-    meta = serve(view).get()["meta"]
-    assert meta["warnings"] == ["Prices are from yesterday.", "One source failed."]
-    assert meta["telemetry"] == {"downstream_calls": 3}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from dataclasses import asdict
 import pytest
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
-from rest_framework.throttling import UserRateThrottle
-from rest_framework.views import APIView
 
 from drf_mcp import call_context
 from drf_mcp.codes import CODES, HANDLING, Category
@@ -212,31 +210,6 @@ def test_the_examples_of_the_helpers_come_through_as_they_are(serve, example):
     envelope["meta"].pop("telemetry")
     assert result.is_error
     assert envelope == example()
-
-
-class FourAMinute(UserRateThrottle):
-    rate = "1/min"
-
-
-class Throttled(APIView):
-    permission_classes = []
-    throttle_classes = [FourAMinute]
-
-    def get(self, request) -> Response:
-        return Response({})
-
-
-def test_too_many_requests_say_when_to_come_back(serve):
-    thing = serve(Throttled.as_view())
-    thing.call()
-    envelope = thing.read()
-    seconds = envelope["data"]["retry_after_seconds"]
-    assert envelope["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
-    assert envelope["data"]["error_type"] == "rate_limit"
-    assert envelope["data"]["remediation"] == f"Wait {seconds} seconds before calling again."
-    limit = envelope["meta"]["rate_limit"]
-    assert (limit["limit"], limit["remaining"], limit["period"]) == (1, 0, "minute")
-    assert limit["retry_after"] == seconds
 
 
 # The error types of the contract and whether it says to retry.

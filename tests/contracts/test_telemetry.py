@@ -57,40 +57,21 @@ def test_a_failing_query_is_counted(serve):
     assert measured["database_queries"] == 1
 
 
+@pytest.mark.django_db
 def test_queries_of_every_database_are_counted(monkeypatch, settings):
     settings.DRF_MCP = {"TELEMETRY": True}
-
-    class Connection:
-        """A database that calls its wrappers as Django does."""
-
-        def __init__(self) -> None:
-            self.wrappers: list[Any] = []
-
-        def execute_wrapper(self, wrapper: Any) -> Any:
-            return Pushed(self.wrappers, wrapper)
-
-        def execute(self) -> None:
-            self.wrappers[-1](lambda *args: None, "SELECT 1", (), False, {})
-
-    class Pushed:
-        def __init__(self, wrappers: list[Any], wrapper: Any) -> None:
-            self.wrappers, self.wrapper = wrappers, wrapper
-
-        def __enter__(self) -> None:
-            self.wrappers.append(self.wrapper)
-
-        def __exit__(self, *args: Any) -> None:
-            self.wrappers.pop()
-
-    databases = [Connection(), Connection()]
+    databases = [connection, connection.copy("other")]
+    before = [list(database.execute_wrappers) for database in databases]
     connections = type("Connections", (), {"all": lambda self: databases})()
     monkeypatch.setattr("drf_mcp.dispatch.telemetry.connections", connections)
     stopwatch = Stopwatch()
     with stopwatch.watching():
         for database in databases:
-            database.execute()
+            with database.cursor() as cursor:
+                cursor.execute("SELECT 1")
+    databases[1].close()
     assert stopwatch.telemetry()["database_queries"] == 2
-    assert [database.wrappers for database in databases] == [[], []]
+    assert [database.execute_wrappers for database in databases] == before
 
 
 def test_nothing_wraps_queries_while_telemetry_is_off(serve):
