@@ -157,7 +157,7 @@ class FeatureDisabled(APIException):
     """Raise in a view when a feature is switched off for this caller (HTTP 403).
 
     Args:
-        feature: the feature's name, told to the caller.
+        feature: the feature's name, which the caller sees.
         detail: the message; a sentence naming the feature by default.
     """
 

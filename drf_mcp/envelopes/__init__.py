@@ -86,4 +86,5 @@ class EnvelopesPackage(ModuleType):
         return {name: module for module in modules for name in import_module(module).__all__}
 
 
+# A module's own class is how Python gives modules properties (Python reference, 3.3.2.1).
 sys.modules[__name__].__class__ = EnvelopesPackage

@@ -27,7 +27,7 @@ class Envelope:
             text block, both of the same value.
         contract: the name of the contract, which ``mcp_contract`` of its models repeats.
         self_describing: True if each JSON object of the contract names the contract, so
-            that a dict which a view returns can be told from the view's data.
+            that a view may return such a dict, and other dicts are its data.
         meta_member: the member of the envelope that holds facts about the answer, "" if
             the contract has none.
     """
@@ -129,6 +129,7 @@ class ContractEnvelope(Envelope):
     def get_payload(self, outcome: Outcome) -> Any:
         """Return the view's value, without count and links if a paginator made the page."""
         data = outcome.data
+        # The links are URLs, which no tool takes: `get_pagination` has the arguments instead.
         if not outcome.is_page or not isinstance(data, Mapping) or "results" not in data:
             return data
         return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
@@ -151,6 +152,7 @@ class ContractEnvelope(Envelope):
             return value
         if value is None:
             return {}
+        # Structured content is an object (server/tools, Structured Content).
         return {"results" if isinstance(value, LISTS) else "result": value}
 
     def get_object_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
@@ -250,4 +252,5 @@ class ContractEnvelope(Envelope):
 
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that have something to say: not None, "", or empty."""
+    # Neither 0 nor False equals any of these, so both stay.
     return {name: value for name, value in members.items() if value not in (None, "", [], {})}

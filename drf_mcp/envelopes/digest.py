@@ -22,6 +22,7 @@ __all__ = [
     "verify_payload",
 ]
 
+# [0-9], since \d takes the digits of every script.
 LOCATOR = re.compile(r"(?:page:(?P<page>[1-9][0-9]*):)?char:(?P<start>[0-9]+)-(?P<end>[0-9]+)")
 KEY_POINT_LENGTH = 500
 
@@ -140,10 +141,8 @@ def verify_evidence(snippet: EvidenceSnippet, canonical: str | Sequence[str]) ->
 
 
 def verify_payload(payload: DigestPayload, canonical: str | Sequence[str]) -> bool:
-    """Return whether the source has the payload's hash and holds all of its evidence.
-
-    Pages are hashed as one text, joined without anything between them.
-    """
+    """Return whether the source has the payload's hash and holds all of its evidence."""
+    # A document with pages has one hash, that of its pages joined without anything between them.
     text = canonical if isinstance(canonical, str) else "".join(canonical)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return payload.source_text_hash == f"sha256:{digest}" and all(

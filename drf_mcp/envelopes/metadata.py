@@ -217,6 +217,7 @@ class MetaParser(Members):
 
 
 def is_finite(value: Any) -> bool:
+    # NaN is the one number that differs from itself.
     return isinstance(value, (int, float)) and value == value and abs(value) != float("inf")
 
 

@@ -61,6 +61,7 @@ class OkEnvelope(ContractEnvelope):
     meta_member: ClassVar[str] = "meta"
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
+        # The short members come first, since some clients cut the end off a long result.
         failure = outcome.failure
         data = self.data(outcome)
         if failure is None:
@@ -104,6 +105,7 @@ class OkEnvelope(ContractEnvelope):
             meta["content_hash"] = content_hash(content, "sha256-")
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
+        # The contract's soft failures have warnings even where there are none.
         if outcome.failure is not None and outcome.failure.soft:
             meta["warnings"] = self.get_warning_messages(outcome)
         return meta | drop_empty(

@@ -14,10 +14,10 @@ PREFIX = "Error executing tool: "
 class PlainEnvelope(ContractEnvelope):
     """Text only: the untouched body as JSON, or ``Error executing tool: ...``.
 
-    It has no room for facts about the result: pagination stays in the body. What the model
-    should know beside it (warnings, suggestions, what was left out to fit a budget) is told
-    in a second text block, the request id in the result's ``_meta``. There is no
-    ``structuredContent`` and no ``outputSchema``.
+    The body has no room for facts about the result: pagination stays in the body, while
+    warnings, suggestions and what was left out to fit a budget are a second text block, and the
+    request id is in the result's ``_meta``. There is no ``structuredContent`` and no
+    ``outputSchema``.
     """
 
     structured_content: ClassVar[bool] = False
@@ -39,6 +39,7 @@ class PlainEnvelope(ContractEnvelope):
     def text(self, outcome: Outcome, rendered: Any, encode: Encode) -> str:
         if outcome.is_error:
             return str(rendered)
+        # With Python's own separators, as the examples of the contract are written.
         return json.dumps(json.loads(encode(rendered)), ensure_ascii=False)
 
     def remarks(self, outcome: Outcome) -> Any:

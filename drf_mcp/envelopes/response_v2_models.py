@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 OPEN = ConfigDict(extra="allow")
+# Compared by equality, so that 0 and False stay.
 EMPTY: tuple[Any, ...] = (None, [], {}, ())
 
 

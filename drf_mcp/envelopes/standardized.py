@@ -1,8 +1,8 @@
 """Functions of your own that answer in the "standard response" contract.
 
-For a plain function the answer is a dict; for one called with a request, such as the
-method of a view, it is a REST framework ``Response`` of that dict. Give tools whose
-views answer like this the `PlainEnvelope`: their body is an envelope already.
+A function answers with a dict; a function called with a request, such as the method of a
+view, with a REST framework ``Response`` of that dict. Give tools whose views answer like this
+the `PlainEnvelope`: their body is an envelope already.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class ErrorFormatter:
     def make_error(self, exc: Exception, context: dict[str, Any] | None) -> ResponseError:
         suggestion = ""
         known = to_api_exception(exc)
+        # The message of an unexpected exception may hold secrets: the mapper gives its own words.
         if known is None:
             failure = mcp_settings.ERROR_MAPPER_CLASS().from_exception(exc)
             code, category = failure.code.lower(), failure.category
@@ -137,15 +138,7 @@ class ResponseBuilder:
         execution_time: float | None = None,
         error_formatter: Any = ErrorFormatter,
     ) -> ResponseT:
-        """Return the response for an exception.
-
-        Args:
-            response_class: the class of the response.
-            primary_error: the exception.
-            context: what else is known of it.
-            execution_time: how long it took, in seconds.
-            error_formatter: an `ErrorFormatter`, or its class.
-        """
+        """Return the response for an exception; the formatter is an instance or a class."""
         response = response_class(success=False)
         response.metadata.execution_time = execution_time
         formatter = error_formatter() if isinstance(error_formatter, type) else error_formatter
@@ -170,12 +163,7 @@ class ResponseBuilder:
 
 
 class Run:
-    """One call of a decorated function: timed, its answer or exception a response.
-
-    Use it as a context manager around the call and read `result` afterwards. What
-    the call raises ends here: it is logged unless REST framework knows it, and the
-    transaction is marked for rollback as REST framework's own handler does.
-    """
+    """One call of a decorated function: timed, its answer or exception a response."""
 
     def __init__(
         self, response_class: type[StandardMCPResponse], name: str, error_formatter: Any
@@ -198,6 +186,7 @@ class Run:
     ) -> bool:
         if not isinstance(exc, Exception):
             return False
+        # As REST framework's own handler: what the function wrote before is rolled back.
         known = to_api_exception(exc)
         set_rollback()
         self.reply = Response(status=500 if known is None else known.status_code)
@@ -210,7 +199,6 @@ class Run:
         return True
 
     def answer(self, value: Any) -> None:
-        """Take what the function returned."""
         if isinstance(value, Response):
             self.reply, value = value, value.data
         if isinstance(value, StandardMCPResponse):
@@ -222,7 +210,7 @@ class Run:
         self.response = self.response_class(success=success, data=dict(value))
 
     def result(self, *arguments: Any) -> dict[str, Any] | Response:
-        """Return the dict, or the ``Response`` if a request is among the arguments."""
+        # A function with a request among its arguments is a view, whose answer is a response.
         metadata = self.response.metadata
         metadata.tool_name = metadata.tool_name or self.name
         if metadata.execution_time is None:
@@ -232,12 +220,6 @@ class Run:
             return body
         self.reply.data = body
         return self.reply
-
-
-def unwrap_partials(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
 
 
 def standardized_response(
@@ -252,14 +234,16 @@ def standardized_response(
 
     Args:
         response_class: the class of the responses.
-        error_formatter: what is told of exceptions: an `ErrorFormatter` or its class.
+        error_formatter: formats exceptions: an `ErrorFormatter` or its class.
     """
 
     def decorator(function: Function) -> Function:
-        called = unwrap_partials(function)
-        name = getattr(called, "__name__", "") or type(called).__name__
+        target: Any = function
+        while isinstance(target, functools.partial):
+            target = target.func
+        name = getattr(target, "__name__", "") or type(target).__name__
         # Objects that can be called are awaited where their `__call__` is.
-        is_awaited = iscoroutinefunction(called) or iscoroutinefunction(type(called).__call__)
+        is_awaited = iscoroutinefunction(target) or iscoroutinefunction(type(target).__call__)
         make_run = functools.partial(Run, response_class, name, error_formatter)
         # The attributes of an object are its own; a function's go along, as with `wraps`.
         attributes = functools.WRAPPER_UPDATES if inspect.isroutine(function) else ()

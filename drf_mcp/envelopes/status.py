@@ -55,8 +55,8 @@ class StatusEnvelope(ContractEnvelope):
     """A status in one word, then errors, warnings, suggestions, metadata and data.
 
     ``partial_success`` is a success with errors or warnings. Warnings that say what
-    to do are ``errors`` of a lesser severity, since only those have room for it, and so
-    are the errors that a view's own response told of a success.
+    to do are ``errors`` of a lesser severity, since only errors have room for advice, and so
+    are the errors of a view's own successful response.
     """
 
     contract: ClassVar[str] = "status"
@@ -102,6 +102,7 @@ class StatusEnvelope(ContractEnvelope):
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = Members(outcome.meta)
         duration = outcome.telemetry.get("duration_ms")
+        # A view may measure a duration of its own, of any type.
         seconds = round(duration / 1000, 6) if isinstance(duration, (int, float)) else None
         return drop_empty(
             {

@@ -96,7 +96,7 @@ class MCPClient(APIClient):
         self.revision = revision
         self.path = path
         if envelope_class is not None:
-            self.handler.choose = lambda chosen: envelope_class
+            self.handler.choose = lambda own: envelope_class
 
     def list_tools(self) -> dict[str, dict[str, Any]]:
         """Return the definitions of the tools that the caller sees, by name.

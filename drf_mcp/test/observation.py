@@ -70,6 +70,7 @@ class Observed:
 
 def keep_stable_value(value: Any, again: Any) -> Any:
     """Return a value with `VOLATILE` in the place of what differs from another one."""
+    # Only a value of one shape is compared member by member; lists of two lengths differ whole.
     if value == again:
         return value
     if isinstance(value, dict) and isinstance(again, dict) and value.keys() == again.keys():
@@ -105,28 +106,29 @@ class CapturingEnvelope(Envelope):
 
     Attributes:
         seen: what was kept, oldest first.
-        chosen: the envelope that the project chose for the tool.
+        envelope_class: the envelope that the project has for the tool.
     """
 
     seen: ClassVar[list[Observed]] = []
     # One class for each, since tools keep their definitions by the class of the envelope.
     made: ClassVar[dict[type[Envelope], type[Envelope]]] = {}
-    chosen: ClassVar[type[Envelope]]
+    envelope_class: ClassVar[type[Envelope]]
 
     @classmethod
-    def capture(cls, chosen: type[Envelope]) -> type[Envelope]:
-        """Return a capturing envelope in the place of the one that was chosen for a tool."""
-        if chosen not in cls.made:
-            cls.made[chosen] = type("Capturing", (cls,), {"chosen": chosen})
-        return cls.made[chosen]
+    def capture(cls, envelope_class: type[Envelope]) -> type[Envelope]:
+        """Return a capturing envelope in the place of the tool's own."""
+        if envelope_class not in cls.made:
+            members = {"envelope_class": envelope_class}
+            cls.made[envelope_class] = type("Capturing", (cls,), members)
+        return cls.made[envelope_class]
 
     def render(self, outcome: Outcome) -> Any:
         """Keep the outcome; raise where its data cannot be written as JSON."""
         body = outcome.data if outcome.body is None else outcome.body
         data = to_json_value(body) if outcome.status < FAILED else None
         # Over HTTP an envelope tells no measurements of the call.
-        chosen, unmeasured = make_envelope(self.chosen), replace(outcome, telemetry={})
-        enveloped = chosen.render(chosen.prepare(unmeasured, encode_data))
+        own, unmeasured = make_envelope(self.envelope_class), replace(outcome, telemetry={})
+        enveloped = own.render(own.prepare(unmeasured, encode_data))
         blocks = to_json_value(outcome.content)
         self.seen.append(Observed(outcome.status, data, blocks, [], to_json_value(enveloped)))
         return {}

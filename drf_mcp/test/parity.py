@@ -76,7 +76,7 @@ class Comparison:
     ) -> None:
         """Raise an AssertionError unless the call comes to what the HTTP request comes to."""
         data: Any = body if isinstance(body, bytes) or body is None else json.dumps(body)
-        # A call has this ``Accept``.
+        # Content negotiation is part of parity: a call has this ``Accept``.
         headers = {"Accept": ACCEPT, **headers}
 
         def over_http() -> Observed:
@@ -86,6 +86,7 @@ class Comparison:
                 )
             )
 
+        # A view that crashes answers 500 over HTTP, and as the call's outcome.
         raises, self.client.raise_request_exception = self.client.raise_request_exception, False
         try:
             before = self.observe(over_http)
@@ -109,8 +110,8 @@ class Comparison:
                 pass
         self.client.cookies = cookies
         matches = [WRITE.match(query["sql"]) for query in queries]
-        written = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in self.ignored_writes]
-        return replace(observed, writes=[f"{verb} {table}" for verb, table in written])
+        writes = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in self.ignored_writes]
+        return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
     def observe_response(self, response: Any) -> Observed:
         """Return what an HTTP response says, of its data only the fields that the call asks for."""
@@ -131,7 +132,7 @@ class Comparison:
         """Call the tool and return what its outcome says."""
         CapturingEnvelope.seen.clear()
         handler = self.client.handler
-        chosen, handler.choose = handler.choose, CapturingEnvelope.capture
+        own, handler.choose = handler.choose, CapturingEnvelope.capture
         try:
             self.client.call_tool(self.tool, self.arguments)
         except MCPRefused as exc:
@@ -144,7 +145,7 @@ class Comparison:
                 raise_difference(self.tool, "status", status, expected)
             return Observed(http.status, None, [], http.writes)
         finally:
-            handler.choose = chosen
+            handler.choose = own
         return CapturingEnvelope.seen[-1]
 
 

@@ -23,8 +23,8 @@ class ToolProblem:
         message: the view's sentence.
         pointer: JSON pointer into the arguments, "" for all of them.
         received: what was sent, None where the envelope does not repeat it.
-        accepted: what would be accepted, None where it is not told.
-        remediation: what to do, "" where it is not told.
+        accepted: what would be accepted, None if unknown.
+        remediation: what to do, "" if unknown.
     """
 
     code: str
@@ -61,7 +61,7 @@ class ToolError:
     Attributes:
         code: the error code, as the envelope writes it; "" where it has none.
         message: the sentence for the model.
-        remediation: what to do, "" where it is not told.
+        remediation: what to do, "" if unknown.
     """
 
     code: str
@@ -114,6 +114,7 @@ class ToolResult:
 
     @functools.cached_property
     def _parsed(self) -> tuple[Envelope, Outcome]:
+        # A result of a tool has no HTTP status; whether it failed is all that `parse` asks of it.
         status = 500 if self.is_error else 200
         parsed = (
             (built_in, built_in.parse(self.envelope, status)) for built_in in BUILT_IN_ENVELOPES
