@@ -26,7 +26,9 @@ def http_headers(**values):
 
 def check(message, **values):
     era = select_by_headers({"MCP-Protocol-Version": REVISION})
-    era.check_headers(http_headers(**values), message, REVISION, NAMES.get(message.method))
+    repeated = {"Mcp_Protocol_Version": REVISION, "Mcp_Method": message.method, **values}
+    headers = http_headers(**{name: value for name, value in repeated.items() if value is not None})
+    era.check_headers(headers, message, REVISION, NAMES.get(message.method))
 
 
 def mismatch(message, **values):
@@ -123,95 +125,53 @@ class TestDecodeValue:
         assert decoded == value.strip(" \t") or value.strip(" \t").startswith("=?base64?")
 
 
+CALL = Message(1, "tools/call", {"name": "orders_list"})
+READ = Message(1, "resources/read", {"uri": "file:///a", "name": "b"})
+CANCELLED = Message(None, "notifications/cancelled")
+
+
 class TestCheck:
-    call = Message(1, "tools/call", {"name": "orders_list"})
+    """Each message with its own revision and method in the headers, unless a test says others."""
 
-    def test_equal(self):
-        check(
-            self.call,
-            Mcp_Protocol_Version=REVISION,
-            Mcp_Method="tools/call",
-            Mcp_Name=" orders_list ",
-        )
+    @pytest.mark.parametrize(
+        ("message", "headers"),
+        [
+            (CALL, {"Mcp_Name": " orders_list "}),
+            (CALL, {"Mcp_Name": "=?base64?b3JkZXJzX2xpc3Q=?="}),
+            (READ, {"Mcp_Name": "file:///a"}),
+            # Other methods need no name, and a call without a name is refused by the method.
+            (Message(1, "tools/list"), {}),
+            (Message(1, "tools/call"), {}),
+            (CANCELLED, {"Mcp_Method": None}),
+        ],
+    )
+    def test_headers_that_repeat_the_body(self, message, headers):
+        check(message, **headers)
 
-    def test_encoded_name(self):
-        name = "=?base64?b3JkZXJzX2xpc3Q=?="
-        check(self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name=name)
-
-    def test_missing_version(self):
-        assert "MCP-Protocol-Version" in mismatch(
-            self.call, Mcp_Method="tools/call", Mcp_Name="orders_list"
-        )
-
-    def test_missing_method(self):
-        assert "Mcp-Method" in mismatch(
-            self.call, Mcp_Protocol_Version=REVISION, Mcp_Name="orders_list"
-        )
-
-    def test_missing_name(self):
-        assert "Mcp-Name" in mismatch(
-            self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call"
-        )
-
-    def test_values_are_case_sensitive(self):
-        """The message names the header and both values."""
-        assert mismatch(self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="TOOLS/CALL") == (
-            "Header mismatch: Mcp-Method header value 'TOOLS/CALL' "
-            "does not match body value 'tools/call'"
-        )
-
-    def test_other_name(self):
-        message = mismatch(
-            self.call, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name="x"
-        )
-        assert "'x'" in message
-        assert "'orders_list'" in message
-
-    def test_method_is_not_decoded(self):
-        """Only names may come in the encoded form."""
-        mismatch(
-            Message(1, "ping"), Mcp_Protocol_Version=REVISION, Mcp_Method="=?base64?cGluZw==?="
-        )
-
-    def test_resource_is_named_by_its_uri(self):
-        message = Message(1, "resources/read", {"uri": "file:///a", "name": "b"})
-        check(
-            message,
-            Mcp_Protocol_Version=REVISION,
-            Mcp_Method="resources/read",
-            Mcp_Name="file:///a",
-        )
-
-    def test_prompt_is_named(self):
-        mismatch(
-            Message(1, "prompts/get", {"name": "a"}),
-            Mcp_Protocol_Version=REVISION,
-            Mcp_Method="prompts/get",
-            Mcp_Name="b",
-        )
-
-    def test_other_methods_need_no_name(self):
-        check(Message(1, "tools/list"), Mcp_Protocol_Version=REVISION, Mcp_Method="tools/list")
-
-    @pytest.mark.parametrize("params", [{}, {"name": 1}])
-    def test_name_without_a_name_in_the_body(self, params):
-        mismatch(
-            Message(1, "tools/call", params),
-            Mcp_Protocol_Version=REVISION,
-            Mcp_Method="tools/call",
-            Mcp_Name="1",
-        )
-
-    def test_no_name_anywhere(self):
-        """The method refuses a call without a name, in its own words."""
-        check(Message(1, "tools/call"), Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call")
-
-    def test_a_notification_needs_no_method(self):
-        check(Message(None, "notifications/cancelled"), Mcp_Protocol_Version=REVISION)
+    @pytest.mark.parametrize(
+        ("message", "headers", "named"),
+        [
+            (CALL, {"Mcp_Protocol_Version": None, "Mcp_Name": "orders_list"}, "MCP-Protocol-Ver"),
+            (CALL, {"Mcp_Method": None, "Mcp_Name": "orders_list"}, "Mcp-Method"),
+            (CALL, {}, "Mcp-Name"),
+            (CALL, {"Mcp_Name": "x"}, "'x' does not match body value 'orders_list'"),
+            # Only names may come in the encoded form.
+            (Message(1, "ping"), {"Mcp_Method": "=?base64?cGluZw==?="}, "Mcp-Method"),
+            (Message(1, "prompts/get", {"name": "a"}), {"Mcp_Name": "b"}, "Mcp-Name"),
+            (Message(1, "tools/call", {}), {"Mcp_Name": "1"}, "Mcp-Name"),
+            (Message(1, "tools/call", {"name": 1}), {"Mcp_Name": "1"}, "Mcp-Name"),
+            (
+                CALL,
+                {"Mcp_Method": "TOOLS/CALL"},
+                "Header mismatch: Mcp-Method header value 'TOOLS/CALL' "
+                "does not match body value 'tools/call'",
+            ),
+        ],
+    )
+    def test_headers_that_differ(self, message, headers, named):
+        """The message names the header, and both values where there are two."""
+        assert named in mismatch(message, **headers)
 
     def test_long_values_are_shortened(self):
         message = Message(1, "tools/call", {"name": "a" * 100_000})
-        text = mismatch(
-            message, Mcp_Protocol_Version=REVISION, Mcp_Method="tools/call", Mcp_Name="b" * 5000
-        )
-        assert len(text) < 400
+        assert len(mismatch(message, Mcp_Name="b" * 5000)) < 400
