@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -26,13 +25,13 @@ from drf_mcp.introspection.types import AnyField
 DESCRIBERS = (scalars, composites, relations, serializers)
 
 COMPOSITE = frozenset({"object", "array"})
-JSON_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
+JSON_TYPES: dict[str, Any] = {
+    "string": str,
+    "integer": int,
     "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
 }
 
 
@@ -155,16 +154,13 @@ class DescribedField:
     def get_json_default(self, json_type: str | None) -> Any:
         """Return the default as JSON of a type, None if it is not of that type."""
         value = self.field.default
-        if isinstance(value, Enum):
-            value = value.value
+        value = value.value if isinstance(value, Enum) else value
         if isinstance(value, Decimal):
             value = str(value) if json_type == "string" else float(value)
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        expected = JSON_TYPES.get(json_type or "", (str, bool, int, float, list, dict))
-        if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
-            return None
         try:
-            return json.loads(json.dumps(value, allow_nan=False))
+            value = json.loads(json.dumps(value, allow_nan=False))
         except (TypeError, ValueError):
             return None
+        expected = JSON_TYPES.get(json_type or "", object)
+        is_bool = isinstance(value, bool) and json_type in ("integer", "number")
+        return value if isinstance(value, expected) and not is_bool else None
