@@ -41,7 +41,6 @@ FORMATS = {
     "byte": Kind("Base64 encoded", "base64", TEXT),
     "binary": Kind("File content, base64 encoded", "a file as base64", TEXT),
 }
-"""The kinds that ``format`` names."""
 
 IP_ADDRESS = Kind("IPv4 or IPv6 address", "an IPv4 or IPv6 address", "192.0.2.1")
 WHOLE_NUMBER = Kind("Whole number", "a whole number", "1")
@@ -103,7 +102,6 @@ class FieldSchema(dict[str, Any]):
         return FieldSchema({**self, **other}, self.meaning)
 
     def with_meaning(self, **meaning: Any) -> FieldSchema:
-        """Return the schema with further members of its meaning."""
         return FieldSchema(self, replace(self.meaning, **meaning))
 
     def with_kind(self, kind: Kind) -> FieldSchema:
@@ -119,7 +117,6 @@ class FieldSchema(dict[str, Any]):
 
     @property
     def types(self) -> list[str]:
-        """The JSON types of the value, null aside."""
         kind = self.get("type") or []
         return [name for name in ([kind] if isinstance(kind, str) else kind) if name != "null"]
 
@@ -139,7 +136,6 @@ class FieldSchema(dict[str, Any]):
         return next((name for name, kind in FORMATS.items() if kind == self.kind), "")
 
     def allow_null(self) -> FieldSchema:
-        """Return the schema of the same values and null."""
         widened = self | {}
         if "type" in self:
             widened["type"] = [*self.types, "null"]

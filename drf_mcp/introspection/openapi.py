@@ -41,7 +41,6 @@ def keep_query(declared: Iterable[Mapping[str, Any]]) -> Parameters:
 
 
 def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
-    """Return an OpenAPI parameter object as our own."""
     inline = {name: declared[name] for name in INLINE if name in declared}
     schema: Schema = declared.get("schema") or inline
     description = clean_text(declared.get("description")) or clean_text(schema.get("description"))

@@ -77,7 +77,6 @@ class PortableWriter:
         self.schema = explain(self.schema, *sentences)
 
     def combine(self) -> dict[str, Any]:
-        """Merge the parts of ``allOf``, and choose one schema of ``anyOf`` and ``oneOf``."""
         for part in self.schema.get("allOf") or ():
             if isinstance(part, dict):
                 self.add_to(PortableWriter(part).combine())

@@ -44,7 +44,6 @@ class Renaming:
 
     @property
     def takes_other_names(self) -> bool:
-        """True if the view's parser may rename keys."""
         return self.parser_class is not None and not is_drf_code(self.parser_class, "parse")
 
     @property
@@ -54,7 +53,6 @@ class Renaming:
         return renderer is not None and find_package(renderer, "render") == RENAMING_PACKAGE
 
     def get_place(self, place: Place) -> Place:
-        """Return the keys that lead to a place in a client's request."""
         if place not in self.places:
             outer, key = self.get_place(place[:-1]), place[-1]
             rendered = key if key == ANY else self.render_key(key)
@@ -80,7 +78,6 @@ class Renaming:
         return next(iter(rendered)) if isinstance(rendered, dict) and len(rendered) == 1 else key
 
     def rename_body(self, body: Body) -> Body:
-        """Return a request body under the keys that clients use."""
         if not self.takes_other_names:
             return body
         fields = tuple(map(self.rename_parameter, body.fields))
@@ -125,7 +122,6 @@ class Renaming:
         return renamed
 
     def rename_response(self, schema: Schema) -> Schema:
-        """Return the schema of a response with the keys that the renderer makes."""
         renamed = dict(schema)
         if isinstance(schema.get("items"), dict):
             renamed["items"] = self.rename_response(schema["items"])

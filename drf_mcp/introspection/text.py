@@ -27,7 +27,6 @@ def join_values(values: Iterable[Any]) -> str:
 
 
 def get_model_name(model: Any) -> str:
-    """Return the name of a model in words."""
     options = model._meta
     # Without a name of the project's own, Django takes a class name apart at its capitals alone.
     if "_" not in model.__name__ or options.verbose_name != camel_case_to_spaces(model.__name__):
@@ -36,7 +35,6 @@ def get_model_name(model: Any) -> str:
 
 
 def get_plural_name(model: Any) -> str:
-    """Return the name of many objects of a model in words."""
     plural = model._meta.verbose_name_plural
     # Without a plural of the project's own, Django adds an "s" to any name.
     if str(plural) != f"{model._meta.verbose_name}s":

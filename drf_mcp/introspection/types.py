@@ -14,14 +14,11 @@ if TYPE_CHECKING:
     from rest_framework.fields import Field
 
 Schema: TypeAlias = dict[str, Any]
-"""A JSON Schema (2020-12) as the dict that becomes JSON."""
 
 AnyField: TypeAlias = "Field[Any, Any, Any, Any]"
-"""A serializer field of whatever values."""
 
+# The way to a value in an argument: names of members, `ANY` for any; () is the whole.
 Place: TypeAlias = tuple[str, ...]
-"""Where a value stands in an argument: names of members, ``*`` for any; () is the whole."""
-
 ANY = "*"
 
 Known = TypeVar("Known")
@@ -70,7 +67,6 @@ class Handling:
     relations: Mapping[Place, Relation] = field(default_factory=dict)
 
     def under(self, name: str) -> Handling:
-        """Return the handling of an object, from that of its member."""
 
         def nested(places: Mapping[Place, Known]) -> dict[Place, Known]:
             return {(name, *place): places[place] for place in places}
@@ -89,8 +85,8 @@ class Handling:
 
 PLAIN = Handling()
 
+# A declaration that nobody made, where None is one.
 UNSAID: Any = object()
-"""Stands for what nobody wrote."""
 
 
 class ClosedSet:

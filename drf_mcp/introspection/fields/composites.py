@@ -60,14 +60,12 @@ class Choices:
 
     @property
     def meanings(self) -> str:
-        """The labels in words, as far as they say more than the values."""
         return join_values(
             f"{value} = {label}" for value, label in self.labelled if says_more(label, str(value))
         )
 
     @property
     def words(self) -> str:
-        """The values, each with its label."""
         words = join_values(
             f"{value} = {label}" if says_more(label, str(value)) else value
             for value, label in self.labelled

@@ -86,7 +86,6 @@ class DescribedField:
 
     @property
     def represented_schema(self) -> FieldSchema:
-        """The schema of the field's representation of a value that is not None."""
         if self.is_as_described("to_representation"):
             return FieldSchema.of(self.describer.get_output_schema())
         return FieldSchema()
@@ -125,7 +124,6 @@ class DescribedField:
         return FieldSchema.of(explain(both, choices, own.get("description", "")))
 
     def intend(self, schema: FieldSchema) -> FieldSchema:
-        """Return an open schema that says in words which values a schema takes."""
         words = SchemaWords(schema)
         if not words.intention:
             return FieldSchema()
@@ -135,7 +133,6 @@ class DescribedField:
         return FieldSchema(explained).with_meaning(intention=words.intention)
 
     def introduce(self, schema: FieldSchema) -> FieldSchema:
-        """Return the schema with the purpose of the field before its description."""
         label = clean_text(getattr(self.field, "label", None))
         label = label if says_more(label, self.field.field_name or "") else ""
         purpose = clean_text(getattr(self.field, "help_text", None)) or label
@@ -152,7 +149,6 @@ class DescribedField:
         return schema | {"default": default} if known else schema
 
     def get_json_default(self, json_type: str | None) -> Any:
-        """Return the default as JSON of a type, None if it is not of that type."""
         value = self.field.default
         value = value.value if isinstance(value, Enum) else value
         if isinstance(value, Decimal):

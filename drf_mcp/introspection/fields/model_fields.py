@@ -47,7 +47,6 @@ class ModelValue:
 
     @classmethod
     def at(cls, model: Any, path: str) -> ModelValue:
-        """Return the value that a lookup path such as ``owner__pk`` ends at."""
         field = None
         for name in path.replace(".", "__").split("__"):
             if model is None:

@@ -14,7 +14,6 @@ from drf_mcp.introspection.types import Schema
 
 
 def find_source_field(field: Any) -> Any:
-    """Return the model field that a relation reads, None if it reads no field."""
     holder = field.parent if isinstance(field.parent, relations.ManyRelatedField) else field
     model = getattr(getattr(holder.parent, "Meta", None), "model", None)
     return ModelValue.at(model, holder.source or "").field

@@ -31,7 +31,6 @@ class FieldNode:
 
     @property
     def enclosing(self) -> Iterator[Any]:
-        """The fields around the field, innermost first."""
         field = self.field
         while getattr(field, "parent", None) is not None:
             field = field.parent
@@ -50,7 +49,6 @@ class FieldNode:
 
     @property
     def sendable(self) -> Mapping[str, AnyField]:
-        """The fields of a serializer that a caller can send, by name."""
         return {
             name: field
             for name, field in self.field.fields.items()
@@ -66,13 +64,11 @@ class FieldNode:
 
     @property
     def readable(self) -> Mapping[str, AnyField]:
-        """The fields that a serializer gives, by name."""
         fields = self.field.fields.items()
         return {name: field for name, field in fields if not field.write_only}
 
     @property
     def child(self) -> Any:
-        """The field of each value of a list or relation, None of other fields."""
         child = getattr(self.field, "child_relation", None) or getattr(self.field, "child", None)
         return child if isinstance(child, Field) else None
 

@@ -92,11 +92,9 @@ class SharedDescription:
 
     @property
     def is_alike(self) -> bool:
-        """True if every instance of the serializer's class has the same fields."""
         return all(self.keeps_fields(type(field)) for field in self.walk(self.serializer))
 
     def walk(self, field: Any) -> Iterator[Any]:
-        """Yield a field and every field inside it, read-only ones among them."""
         node = FieldNode(field)
         yield field
         if isinstance(field, BaseSerializer) and hasattr(field, "fields"):
