@@ -56,13 +56,7 @@ BOUNDS = {
 
 
 class FilterParameters:
-    """The query parameters that one filter reads.
-
-    Args:
-        name: the query key.
-        item: the filter.
-        is_lenient: the backend drops a filter whose value it cannot read.
-    """
+    """The query parameters that one filter reads."""
 
     def __init__(self, name: str, item: filters.Filter, *, is_lenient: bool = False) -> None:
         self.name = name
@@ -89,7 +83,7 @@ class FilterParameters:
         )
 
     def get_related_rows(self) -> Parameters:
-        """Return the parameter of a filter by rows that need a caller, by the model alone."""
+        # Rows that need a caller cannot be asked: the model alone tells the type of their key.
         item = self.item
         if not isinstance(item, filters.QuerySetRequestMixin):
             return ()
@@ -136,12 +130,7 @@ class FilterParameters:
 
 
 class FormField:
-    """What the form field of a filter reads.
-
-    Args:
-        field: the form field.
-        item: the filter, None for a part of a field of several values.
-    """
+    """What the form field of a filter, or a part of one, reads."""
 
     def __init__(self, field: Any, item: filters.Filter | None = None) -> None:
         self.field = field

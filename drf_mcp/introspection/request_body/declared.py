@@ -74,12 +74,7 @@ class DeclaredBody:
 
 
 class CompletedBody:
-    """A body as people wrote it, with the members which the view's own code takes besides.
-
-    Args:
-        body: the body as people wrote it.
-        own: the body that the view's own code reads.
-    """
+    """A body as people wrote it, with the members which the view's own code takes besides."""
 
     def __init__(self, body: Body, own: Body) -> None:
         self.body = body

@@ -143,12 +143,7 @@ class RequestBody:
         return Body("open", fields=beside, schema=schema, handling=handling)
 
     def get_serializer_body(self, serializer: Any, *, partial: bool | None = None) -> Body:
-        """Return the body that a serializer reads.
-
-        Args:
-            serializer: the serializer.
-            partial: nothing is required; by default of a PATCH.
-        """
+        # By default nothing is required of a PATCH.
         if self.method == "PATCH" if partial is None else partial:
             part = serializer
             while part is not None:
@@ -271,7 +266,6 @@ class SerializerBody:
         return self.inspection.attempt(handling.get_handling, GUARD, PLAIN)
 
     def get_key_parameters(self, fields: Parameters) -> Parameters:
-        """Return what the serializer and the handler read beside the fields, of any type."""
         serializer, keys = self.serializer, KeyParameters(self.inspection, DescribedField)
         none: list[str] = []
         found = self.inspection.attempt(

@@ -52,13 +52,7 @@ WITH_ITEMS = (
 
 
 class FieldHandling:
-    """Handling of a serializer field's values.
-
-    Args:
-        field: the field.
-        takes_json: the view reads JSON. There, a file field with its own way to read input may
-            take text, such as base64, and gets what was sent.
-    """
+    """Handling of a serializer field's values, in a view that reads JSON or not."""
 
     def __init__(self, field: AnyField, *, takes_json: bool) -> None:
         self.field = field
@@ -98,6 +92,7 @@ class FieldHandling:
         return isinstance(field, WITH_ITEMS) and converts_like_drf(field)
 
     def is_upload(self, field: Any) -> bool:
+        # A file field with its own way to read input may take text in JSON, such as base64.
         own = isinstance(field, fields.FileField)
         return own and (not self.takes_json or converts_like_drf(field))
 

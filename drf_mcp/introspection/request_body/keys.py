@@ -101,12 +101,7 @@ class RecordedKeys(dict[str, Any]):
 
 
 class KeyParameters:
-    """The members that a handler asks the body for by key.
-
-    Args:
-        inspection: of the endpoint.
-        describe: returns the `DescribedField` of a field.
-    """
+    """The members that a handler asks the body for by key."""
 
     def __init__(self, inspection: Inspection, describe: Callable[[Any], Any]) -> None:
         self.describe = describe
@@ -121,7 +116,7 @@ class KeyParameters:
 
     @property
     def are_files(self) -> bool:
-        """Whether the handler asks for files, and for nothing else than keys."""
+        # The handler asks for files, and for nothing else than keys.
         reading = self.reading
         if reading is None or not reading.reads_keys_alone:
             return False
@@ -131,12 +126,7 @@ class KeyParameters:
         return tuple(map(self.get_parameter, self.names))
 
     def get_parameter(self, key: str, words: str = "") -> Parameter:
-        """Return the member of a key: a file if it can be nothing else.
-
-        Args:
-            key: the key.
-            words: what to say of a value that may be anything.
-        """
+        # A file if it can be nothing else; the words are for a value that may be anything.
         reading = self.reading
         is_known = reading is not None and key in reading.files
         if is_known or (self.takes_forms and FILE_NAME.search(key)):

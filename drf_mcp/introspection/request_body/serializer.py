@@ -45,12 +45,8 @@ class InputSerializer:
 
     @property
     def is_inherited(self) -> bool:
-        """Whether the view's serializer stands for a body that no code is seen to read.
-
-        It does for the standard actions and methods of a view that has one, and for an extra
-        action that names one itself. Any other use of the body by an extra action, or by a
-        DELETE, has its own shape.
-        """
+        # The view's serializer stands for a body that no code is seen to read in standard actions,
+        # and in an extra action that names one itself. Any other body has its own shape.
         if self.inspection.is_extra_action:
             return "serializer_class" in vars(self.view)
         has_serializer = hasattr(self.view, "get_serializer") or hasattr(
@@ -60,11 +56,8 @@ class InputSerializer:
 
     @property
     def requires_nothing(self) -> bool:
-        """Whether nothing is known to be required of the caller.
-
-        The serializer may be one of a partial update, may read what the handler made of the body,
-        or may never be made. Where the handler does not tell, it is a partial one for a PATCH.
-        """
+        # The serializer may be one of a partial update, may read what the handler made of the body,
+        # or may never be made. Where the handler does not tell, a PATCH is a partial update.
         call, reading = self.call, self.reading
         if (call is not None and call.partial) or "partial_update" in self.inspection.calls:
             return True
