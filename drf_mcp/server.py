@@ -101,7 +101,6 @@ class Server:
 
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
-        """The capabilities, made once for the server."""
         return self.get_capabilities()
 
     @property

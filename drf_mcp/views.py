@@ -138,7 +138,6 @@ class MCPView(View):
             return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer a JSON-RPC message."""
         reply = self.server.answer(read_body(request), MetaHeaders(request.META), self.caller)
         return make_json_response(reply.status, reply.body)
 

@@ -88,7 +88,6 @@ class UnreadBody(BaseParser):
     media_type = "*/*"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> QueryDict:
-        """Return no fields."""
         return QueryDict()
 
 
@@ -128,7 +127,6 @@ class Caller:
 
     @property
     def user(self) -> Any:
-        """The user, once authenticated; None before."""
         return getattr(self.request, "user", None)
 
     def authenticate(self) -> Request:

@@ -180,20 +180,17 @@ class ContentReader:
         return Content(facts, (self.get_link(),), Fidelity("reference_only"), (warning,))
 
     def get_link(self) -> dict[str, Any]:
-        """Return the block of a link to the response over HTTP."""
         facts = self.get_facts(Body())
         name, media_type = facts["name"], facts["media_type"]
         return {"type": "resource_link", "uri": self.uri, "name": name, "mimeType": media_type}
 
     def get_facts(self, body: Body) -> dict[str, Any]:
-        """Return the media type of a file, its name, and its size where that is known."""
         name = self.file_name or urlsplit(self.uri).path.rstrip("/").rsplit("/", 1)[-1]
         facts = {"media_type": self.media_type or UNKNOWN_TYPE, "name": name or "content"}
         return facts if body.size is None else {**facts, "size": body.size}
 
     @functools.cached_property
     def file_name(self) -> str:
-        """The file name that Content-Disposition gives, without a path; "" if none."""
         disposition = self.response.get("Content-Disposition", "")
         try:
             name = parse_header_parameters(disposition)[1].get("filename", "")
@@ -219,13 +216,6 @@ class ContentReader:
         return text[:word] if word > half else text
 
     def get_warning(self, summary: str, body: Body, remedy: str) -> Warning:
-        """Return the warning that content was cut.
-
-        Args:
-            summary: what there is instead.
-            body: the bytes that were read.
-            remedy: what to do about content that is too long, "" for nothing.
-        """
         read, limit = len(body.content), mcp_settings.MAX_CONTENT_BYTES
         context: dict[str, Any] = {"reason": body.cut, "bytes_read": read}
         if body.size is not None:

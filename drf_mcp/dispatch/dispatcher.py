@@ -21,6 +21,7 @@ from django.urls import ResolverMatch
 from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.blockers import Listings
+from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.middleware import (
@@ -46,9 +47,14 @@ logger = logging.getLogger("drf_mcp")
 class Dispatcher:
     """Calls tools: every failure of a view becomes a value here.
 
+    Attributes:
+        content_reader_class: reads responses that are no data, such as files and streams.
+
     Args:
         recognize: reads the outcome out of an envelope that a view built itself.
     """
+
+    content_reader_class: type[ContentReader] = ContentReader
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
@@ -163,25 +169,17 @@ class Dispatcher:
             request: the request that the view got.
             response: the response, rendered or not.
         """
-        answer = ViewResponse.read(response, request, call.query_string)
+        answer = ViewResponse.read(response, request, call.query_string, self.content_reader_class)
         outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
         return self.select_fields(outcome, call.fields) if call.fields else outcome
 
     def build_outcome(
         self, tool: str, arguments: ArgumentLocator, response: ViewResponse
     ) -> Outcome:
-        """Return the outcome of a response whose body was read.
-
-        Args:
-            tool: the tool's name.
-            arguments: finds the arguments that an error or a link speaks of.
-            response: the response.
-        """
         builder = OutcomeBuilder(tool, arguments, self.get_error_mapper, self.recognize)
         return builder.build(response)
 
     def select_fields(self, outcome: Outcome, fields: Iterable[str]) -> Outcome:
-        """Return the outcome; a success with these fields of its data alone."""
         if outcome.failure is not None:
             return outcome
         return outcome.changed(data=FieldSelection(fields).select(outcome.data))
@@ -223,7 +221,6 @@ class Dispatcher:
         )
 
     def add_list_hint(self, outcome: Outcome, tool: Tool) -> Outcome:
-        """Return the outcome; where an object was not found, with the tool that lists objects."""
         failure = outcome.failure
         if failure is None or failure.category is not Category.NOT_FOUND:
             return outcome

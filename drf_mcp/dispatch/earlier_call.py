@@ -62,13 +62,11 @@ class Row:
         self.value = item["value"] if self.is_whole else item.get("row")
 
     def get_key(self, names: Iterable[str]) -> str | None:
-        """Return the first of the members by these names as text, None if the row has none."""
         if not isinstance(self.value, Mapping):
             return None
         return next((str(self.value[n]) for n in names if self.value.get(n) is not None), None)
 
     def get_identity(self) -> str | None:
-        """Return what tells the row from others: its primary key, else the whole of it."""
         key = self.get_key(IDENTIFIERS)
         if key is not None or not self.is_whole:
             return key
@@ -166,11 +164,9 @@ class EarlierCall:
 
     @property
     def is_safe(self) -> bool:
-        """Whether asking again changes nothing."""
         return self.tool.endpoint.method in SAFE_METHODS
 
     def is_listed(self, row: Row) -> bool:
-        """Return whether the view would still list a row; a part outside of lists is no row."""
         return row.place is None or row.get_key(self.key_names) in (self.listed or ())
 
     def intersect(self, items: Items, data: Any) -> Items:
@@ -216,7 +212,6 @@ class EarlierCall:
     def respond(
         self, request: ToolRequest, callback: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
-        """Return what a callback answers, within CALL_MIDDLEWARE."""
         middleware = CallHandler.of_settings()
         if middleware is None:
             request.resolver_match = self.match
@@ -239,7 +234,6 @@ class EarlierCall:
         return not is_drf_code(endpoint.view_class, *handlers)
 
     def run_again(self) -> ViewResponse:
-        """Return the view's response to the same request."""
         view = self.get_view()
         request = self.visibility.inner(self.tool, self.path, self.query_string)
         callback = self.match.func
@@ -252,7 +246,6 @@ class EarlierCall:
         return ViewResponse.read(response, request, self.query_string)
 
     def get_view(self) -> Any:
-        """Return the view, set up for the path of the call, that counts no call."""
         view: Any = self.tool.endpoint.view()
         view.args, view.kwargs = self.match.args, self.match.kwargs
         view.headers = view.default_response_headers
@@ -261,7 +254,6 @@ class EarlierCall:
         return view
 
     def names_an_object(self, view: Any) -> bool:
-        """Return whether the path names an object of the view's queryset."""
         if not isinstance(view, GenericAPIView):
             return False
         has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
@@ -271,7 +263,6 @@ class EarlierCall:
 
 
 def get_rows(tree: Any, path: Iterable[str]) -> list[Any]:
-    """Return the rows of the list at a path, or of an object with numbers for names."""
     for name in path:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     if isinstance(tree, Mapping):

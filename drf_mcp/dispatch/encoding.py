@@ -60,7 +60,6 @@ class AnswerEncoder(JSONEncoder):
         return self._read[id(obj)][1]
 
     def is_lazy(self, obj: Any) -> bool:
-        """Return whether REST framework writes an object as an array of what it iterates over."""
         if isinstance(obj, QuerySet):
             return True
         return hasattr(obj, "__iter__") and not (
@@ -72,7 +71,6 @@ class AnswerEncoder(JSONEncoder):
         return json.loads(self.encode(value))
 
     def can_encode(self, value: Any) -> bool:
-        """Return whether JSON can hold a value."""
         try:
             self.encode(value)
         except (TypeError, ValueError, RecursionError):

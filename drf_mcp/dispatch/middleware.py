@@ -178,7 +178,6 @@ def make_call_handler(middleware: tuple[Any, ...]) -> CallHandler:
 
 @contextmanager
 def keep_thread_state() -> Iterator[None]:
-    """Let language, time zone and URLconf that a call activates end with the call."""
     urlconf = get_urlconf()
     with (
         translation.override(translation.get_language()),

@@ -44,7 +44,6 @@ class PageReader:
         )
 
     def find_changes(self, link: str) -> dict[str, str]:
-        """Return the query parameters in which the next page's link differs from the call."""
         known = set(self.query_string.split("&"))
         pairs = [pair for pair in link.partition("?")[2].split("&") if pair not in known]
         parts = [pair.partition("=") for pair in pairs]
@@ -54,7 +53,6 @@ class PageReader:
         return {name: value for name, value in there.items() if value not in here.get(name, ())}
 
     def get_page_size(self) -> int | None:
-        """Return the rows of a full page, None if the paginator does not say."""
         page = getattr(self.paginator, "page", None)
         if page is not None and hasattr(page, "paginator"):
             return int(page.paginator.per_page)
@@ -62,7 +60,6 @@ class PageReader:
         return size if isinstance(size, int) else None
 
     def get_cursor(self, changes: Mapping[str, str]) -> str | None:
-        """Return the value of the parameter that turns the page, None on the last one."""
         for attribute in ("cursor_query_param", "page_query_param", "offset_query_param"):
             name = getattr(self.paginator, attribute, "")
             if name in changes:

@@ -107,12 +107,10 @@ class ToolRequest(HttpRequest):
 
     @cached_property
     def GET(self) -> QueryDict:  # type: ignore[override]
-        """The query, as `WSGIRequest` gives it."""
         return QueryDict(self.META["QUERY_STRING"], encoding=self.encoding)
 
     @property
     def POST(self) -> Any:
-        """The form in the body, as `WSGIRequest` gives it."""
         if "_post" not in self.__dict__:
             self._load_post_and_files()
         return self._post
@@ -123,7 +121,6 @@ class ToolRequest(HttpRequest):
 
     @property
     def FILES(self) -> Any:  # type: ignore[override]
-        """The files in the body, as `WSGIRequest` gives them."""
         if "_files" not in self.__dict__:
             self._load_post_and_files()
         return self._files  # type: ignore[attr-defined]

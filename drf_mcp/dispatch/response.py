@@ -57,7 +57,11 @@ class ViewResponse:
 
     @classmethod
     def read(
-        cls, response: HttpResponseBase, request: ToolRequest, query_string: str
+        cls,
+        response: HttpResponseBase,
+        request: ToolRequest,
+        query_string: str,
+        reader_class: type[ContentReader] = ContentReader,
     ) -> ViewResponse:
         """Return a response of a tool's view, rendered where its data cannot be taken as it is."""
         altered = request.passage is not None and request.passage.is_altered(response)
@@ -69,7 +73,7 @@ class ViewResponse:
             if not altered and getattr(response, "is_enveloped", False):
                 content = Content(response.data)  # type: ignore[union-attr]
             else:
-                content = ContentReader(response, request.build_absolute_uri()).read()
+                content = reader_class(response, request.build_absolute_uri()).read()
         return cls(
             status=response.status_code,
             data=content.data,
@@ -85,7 +89,6 @@ class ViewResponse:
 
     @property
     def soft_detail(self) -> SoftDetail:
-        """The detail of a `SoftFailure` in what an exception handler made of it."""
         if isinstance(self.data, SoftDetail):
             return self.data
         members = self.data if isinstance(self.data, Mapping) else {"detail": self.data}
@@ -116,7 +119,6 @@ class OutcomeBuilder:
         self.recognize = recognize
 
     def build(self, response: ViewResponse) -> Outcome:
-        """Return the outcome of a response."""
         outcome = self.from_envelope(response) or self.from_data(response)
         quota = outcome.rate_limit or self.get_rate_limit(response)
         notes = notes_of(response.request) or NO_NOTES
@@ -139,7 +141,6 @@ class OutcomeBuilder:
         )
 
     def from_envelope(self, response: ViewResponse) -> Outcome | None:
-        """Return the outcome of an envelope that the view built itself, None if there is none."""
         if self.recognize is None:
             return None
         outcome = self.recognize(response.data, response.status)
@@ -148,7 +149,6 @@ class OutcomeBuilder:
         return None if is_wrong else outcome
 
     def from_data(self, response: ViewResponse) -> Outcome:
-        """Return the outcome of a body that is data, an error body or a soft failure."""
         data, status = response.data, response.status
         if status >= 400:
             mapper = self.get_error_mapper(self.arguments)
@@ -161,7 +161,6 @@ class OutcomeBuilder:
         return Outcome("", status, data=data, pagination=self.get_pagination(response))
 
     def get_pagination(self, response: ViewResponse) -> Pagination | None:
-        """Return the position of a page; None for an answer that is none of a stock shape."""
         data = response.data
         if not isinstance(data, (dict, Mapping)) or not is_page(data):
             return None

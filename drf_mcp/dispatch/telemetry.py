@@ -51,7 +51,6 @@ class Stopwatch:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Count the queries of every connection inside."""
         with ExitStack() as stack:
             for connection in connections.all():
                 stack.enter_context(connection.execute_wrapper(self))
@@ -74,7 +73,6 @@ class Stopwatch:
         return measured
 
     def hints(self) -> Iterator[str]:
-        """Yield what could be faster, in sentences."""
         shapes: Counter[str] = Counter()
         for sql, count in self.statements.items():
             if sql.lstrip().upper().startswith(STATEMENTS):

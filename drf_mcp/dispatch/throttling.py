@@ -61,7 +61,6 @@ class QuotaReader:
         return min(quotas, key=tightness, default=None)
 
     def find_quotas(self, throttle: Any) -> Iterator[RateLimit]:
-        """Yield the quota that a throttle keeps for the view's request, if it does."""
         if not isinstance(throttle, SimpleRateThrottle):
             return
         view = self.view
@@ -78,7 +77,6 @@ class QuotaReader:
             yield self.get_quota(throttle, history)
 
     def get_quota(self, throttle: Any, history: list[float]) -> RateLimit:
-        """Return the quota that a history of request times leaves."""
         limit, period = int(throttle.num_requests or 0), int(throttle.duration or 0)
         now = throttle.timer()
         counted = [moment for moment in history if moment > now - period]
@@ -103,7 +101,6 @@ def asks_no_database(throttle: type) -> bool:
 
 
 def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
-    """Yield the warning that little of a quota is left."""
     if quota.limit is None or quota.remaining is None or quota.remaining > quota.limit * LOW_SHARE:
         return
     context = {"remaining": quota.remaining, "limit": quota.limit, "reset_at": quota.reset_at}

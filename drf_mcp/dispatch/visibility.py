@@ -84,7 +84,6 @@ class Visibility:
         return request
 
     def inner(self, tool: Tool, path: str, query_string: str) -> ToolRequest:
-        """Return the request for the tool's method that HTTP would have brought."""
         return ToolRequest(self.caller, tool.endpoint.method, path, query_string)
 
 

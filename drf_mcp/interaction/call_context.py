@@ -100,5 +100,4 @@ def call_context(request: Any) -> CallContext:
 
 
 def notes_of(request: Any) -> CallContext | None:
-    """Return the notes that a view wrote, None if it wrote none."""
     return getattr(getattr(request, "_request", request), ATTRIBUTE, None)

@@ -34,7 +34,6 @@ class CallRecord:
 
     @property
     def word(self) -> str:
-        """The outcome in a word: ``success``, ``soft_failure`` or the error code."""
         failure = self.outcome.failure
         if failure is None:
             return "success"
@@ -62,7 +61,6 @@ class CallRecord:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of the log record; every field always, None where unknown."""
         return {
             "tool": self.tool.name,
             "outcome": self.word,

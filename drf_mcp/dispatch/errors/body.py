@@ -64,16 +64,13 @@ class ErrorText:
 
     @property
     def code(self) -> str:
-        """The code of an ErrorDetail, "invalid" for any other text."""
         return str(getattr(self.text, "code", None) or "invalid")
 
     @property
     def unwrapped_path(self) -> Path:
-        """The path without the names that custom error bodies wrap it in."""
         return unwrap_path(self.path)
 
     def is_problem(self, status: int) -> bool:
-        """Return whether the text says what is wrong with the arguments."""
         if status not in VALIDATING:
             return status < 500 and bool(self.path) and self.has_code
         if self.has_code:
@@ -95,7 +92,6 @@ class ErrorBody:
 
     @functools.cached_property
     def texts(self) -> list[ErrorText]:
-        """Each text of the body."""
         return list(self._find_texts(self.data, ()))
 
     @property
@@ -105,7 +101,6 @@ class ErrorBody:
 
     @property
     def context(self) -> dict[str, Any]:
-        """What exceptions say beside their messages."""
         contexts = (getattr(entry.text, "context", None) for entry in self.texts)
         return {name: value for context in contexts if context for name, value in context.items()}
 

@@ -97,13 +97,6 @@ ORACLE_CODES = {1: Rule.UNIQUE, 2291: Rule.REFERENCE, 2292: Rule.REFERENCE}
 def find_violation(
     exc: BaseException, name_blockers: Callable[[Blockers], str] | None = None
 ) -> Failure | None:
-    """Return the failure of a call that broke a rule of the database; None for any other.
-
-    Args:
-        exc: the exception that left the view.
-        name_blockers: names the rows that keep others from being deleted; None names their
-            models.
-    """
     if isinstance(exc, (ProtectedError, RestrictedError)):
         blockers = Blockers.from_exception(exc)
         names = blockers.names or "other objects"
