@@ -155,18 +155,17 @@ def test_what_a_refusal_needs_is_told(asked, classes, needed):
     assert explanation.verdict.endswith(f"Needed: {needed}.")
 
 
-def test_the_model_permissions_that_are_missing_are_named(asked):
+def test_the_model_permissions_that_are_missing_are_named(asked, dora):
     explanation = asked(OneGroup, route="thing/<int:pk>/", **guarded(DjangoModelPermissions))
     assert explanation.allows is True
 
     explanation = asked(OneGroupChanged, route="thing/<int:pk>/", **guarded(DjangoModelPermissions))
     assert explanation.verdict.endswith("Needed: the permission auth.change_group.")
-
-
-def test_a_permission_that_the_user_has_is_no_obstacle(asked, dora):
     dora.user_permissions.add(Permission.objects.get(codename="change_group"))
+    # A user keeps the permissions that were asked for once.
+    dora = User.objects.get(pk=dora.pk)
     permissions = guarded(DjangoModelPermissions)
-    assert asked(OneGroupChanged, route="thing/<int:pk>/", **permissions).allows is True
+    assert asked(OneGroupChanged, user=dora, route="thing/<int:pk>/", **permissions).allows is True
 
 
 def test_a_throttle_tells_what_is_left_and_counts_nothing(asked, dora):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.core.management import CommandError
 from django.urls import path
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -56,9 +55,3 @@ def test_json_is_what_clients_of_the_current_revision_see(printed, agent_of):
     definitions = {tool["name"]: tool for tool in json.loads(printed("--json"))}
     assert list(definitions) == list(registry.tools())
     assert {name: definitions[name] for name in listed} == listed
-
-
-def test_an_unknown_name_exits_with_2_and_the_nearest(printed):
-    with pytest.raises(CommandError, match="Did you mean quote") as caught:
-        printed("quot")
-    assert caught.value.returncode == 2
