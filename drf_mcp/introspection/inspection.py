@@ -62,7 +62,7 @@ class Inspection:
         self.findings: list[Finding] = []
         self.serializer: Any = None  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
-        self.written: Any = UNSAID  # what they wrote, once that is known
+        self.declared_request: Any = UNSAID  # what they wrote, once that is known
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"

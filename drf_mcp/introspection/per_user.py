@@ -57,7 +57,7 @@ class CallerBody:
     def get_body(self) -> Body:
         """Return the body as people wrote it, with the names that the view's code knows besides."""
         body = self.get_union()
-        if self.inspection.written is UNSAID:
+        if self.inspection.declared_request is UNSAID:
             return body
         own = self.inspection.again()
         own.heeds_request = False

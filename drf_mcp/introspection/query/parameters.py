@@ -149,7 +149,7 @@ class UndeclaredParameters:
     def get_reading(self) -> QueryReading:
         reading = self.read_members(type(self.view), "dispatch", self.inspection.handler_name)
         classes = list(reading.serializers)
-        if reading.members & SERIALIZING:
+        if reading.hooks & SERIALIZING:
             classes += self.get_serializers()
         parts = [self.read_class(part) for part in walk_serializers(classes)]
         parts += self.read_filters() if self.query.is_filtered else []

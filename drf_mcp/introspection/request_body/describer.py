@@ -64,7 +64,7 @@ class RequestBody:
         # drf-spectacular gives a DELETE no body, so what is written there goes unnoticed.
         if self.method not in METHODS or (self.method == "DELETE" and self.ignores_body):
             return NONE
-        declared = self.inspection.written = self.get_declaration()
+        declared = self.inspection.declared_request = self.get_declaration()
         if declared is UNSAID:
             body = self.get_undeclared_body()
         elif isinstance(declared, BaseSerializer):

@@ -51,7 +51,7 @@ class QueryReading:
         computed: the source of names that only the running code knows.
         schemas: the serializers and forms that read the query.
         serializers: the serializers that are made for the answer, or for the body.
-        members: the names of the members that were read.
+        hooks: the names of the members that were read.
         is_open: True if the query, or the request, goes where reading could not follow.
     """
 
@@ -59,7 +59,7 @@ class QueryReading:
     computed: dict[str, None] = field(default_factory=dict)
     schemas: dict[type, None] = field(default_factory=dict)
     serializers: dict[type, None] = field(default_factory=dict)
-    members: set[str] = field(default_factory=set)
+    hooks: set[str] = field(default_factory=set)
     is_open: bool = False
 
     def union(self, other: QueryReading) -> QueryReading:
@@ -71,7 +71,7 @@ class QueryReading:
             self.computed | other.computed,
             self.schemas | other.schemas,
             self.serializers | other.serializers,
-            self.members | other.members,
+            self.hooks | other.hooks,
             self.is_open or other.is_open,
         )
 
@@ -96,7 +96,7 @@ class QueryReader:
         return self.reading
 
     def read(self, name: str, after: type | None = None, bindings: Bindings | None = None) -> None:
-        self.reading.members.add(get_synchronous_name(name))
+        self.reading.hooks.add(get_synchronous_name(name))
         member, home = find_member(self.owner, name, after)
         self.follow(unwrap_member(member), home, bindings or {})
 
@@ -200,7 +200,7 @@ class FunctionReader:
         return None
 
     def read_method(self, node: ast.Call, method: ast.Attribute) -> None:
-        self.reading.members.add(get_synchronous_name(method.attr))
+        self.reading.hooks.add(get_synchronous_name(method.attr))
         after = None if isinstance(method.value, ast.Name) else self.home
         member, home = find_member(self.reader.owner, method.attr, after)
         skipped = 0 if isinstance(member, staticmethod) else 1

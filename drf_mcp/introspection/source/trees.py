@@ -79,13 +79,13 @@ class MappingReads:
         self.variables = frozenset(name for name in values if all(values[name]))
 
     @functools.cached_property
-    def members(self) -> dict[str, list[str]]:
+    def keys_by_variable(self) -> dict[str, list[str]]:
         # A variable that is the value of several keys tells of none of them.
-        members: dict[str, list[str]] = {}
+        known: dict[str, list[str]] = {}
         for name, value in self.find_assignments(ast.AST):
             keys = list(self.find_keys(value))
-            members[name] = keys if members.setdefault(name, keys) == keys else []
-        return members
+            known[name] = keys if known.setdefault(name, keys) == keys else []
+        return known
 
     def find_assignments(self, *kinds: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
         for node in self.nodes:
@@ -139,7 +139,7 @@ class MappingReads:
 
     def find_members(self, node: ast.AST) -> Iterator[str]:
         yield from self.find_keys(node)
-        yield from self.members.get(getattr(node, "id", ""), ())
+        yield from self.keys_by_variable.get(getattr(node, "id", ""), ())
 
     def find_stored(self, node: ast.Call, source: FunctionSource) -> Iterator[ast.AST]:
         # Scan(file=...), storage.save(name, ...)
