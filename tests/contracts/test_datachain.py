@@ -166,12 +166,6 @@ def test_a_soft_failure_is_no_error_and_the_same_in_both_channels(served):
     assert told(raw["structuredContent"]) == INVALID
 
 
-def test_rest_consumers_get_a_soft_failure_with_status_200(served):
-    response = served.http.post("/validate_datachain/", {"elements": []}, format="json")
-    assert response.status_code == 200
-    assert response.headers["Content-Type"] == "application/json"
-
-
 def test_the_example_of_a_success(call):
     envelope = call(
         "validate_datachain", elements=[{"element_id": "accept", "category_id": "purpose"}]

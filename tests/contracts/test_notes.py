@@ -59,10 +59,6 @@ def test_a_suggestion_is_heard_in_every_envelope(serve, envelope, fails):
     assert "Call refresh first." in SUGGESTED[envelope](raw)
 
 
-def test_without_notes_plain_has_one_block(serve):
-    assert len(serve(answering(lambda request: Response({}))).call("plain").raw["content"]) == 1
-
-
 def test_plain_http_is_not_changed_by_notes(serve):
     def silent(request) -> Response:
         return Response({"a": 1})

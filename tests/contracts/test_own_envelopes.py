@@ -22,7 +22,6 @@ from drf_mcp.envelopes import (
     ResponseMetadata,
     ResponseSeverity,
     StandardMCPResponse,
-    ToolResponse,
     error_response,
     metadata,
     ok,
@@ -126,21 +125,6 @@ def test_an_ok_that_says_no_with_a_good_status_is_soft(serve):
             "path": "links[1]",
             "fix_hint": "Fix it.",
         }
-
-
-def test_members_of_meta_that_are_a_views_own_are_kept(serve):
-    def v2() -> ToolResponse:
-        return success_response(request_id="req_own", meta={"source": "cache"})
-
-    def status() -> StandardMCPResponse:
-        metadata = ResponseMetadata(tool_name="t", request_id="own", execution_time=0.5, a="b")
-        return StandardMCPResponse(metadata=metadata)
-
-    meta = serve(view(v2)).read()["meta"]
-    assert (meta["request_id"], meta["source"]) == ("req_own", "cache")
-    assert serve(view(v2)).read("ok")["meta"]["source"] == "cache"
-    metadata = serve(view(status)).read("status")["metadata"]
-    assert (metadata["request_id"], metadata["execution_time"], metadata["a"]) == ("own", 0.5, "b")
 
 
 def test_everything_that_meta_may_say_is_kept(serve):

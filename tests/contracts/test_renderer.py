@@ -15,7 +15,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Empty
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
-from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
@@ -186,20 +185,6 @@ def test_a_success_leaves_an_unread_body_unread(serve):
 
     serve(Upload.as_view()).http.post("/thing/", {"name": "a"}, format="json")
     assert seen[0]._full_data is Empty
-
-
-class Once(UserRateThrottle):
-    rate = "1/hour"
-
-
-def test_a_throttled_request_says_so_in_the_envelope(serve):
-    view = enveloped(answering(lambda request: Response({})), "response_v2")
-    view.cls.throttle_classes = [Once]
-    thing = serve(view)
-    assert thing.get()["meta"]["rate_limit"]["remaining"] == 0
-    refused = thing.get()
-    assert refused["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
-    assert refused["meta"]["rate_limit"]["retry_after"] == refused["data"]["retry_after_seconds"]
 
 
 @pytest.mark.parametrize("envelope", STRUCTURED)

@@ -7,7 +7,7 @@ import pytest
 from drf_mcp.envelopes import BUILT_IN_ENVELOPES, PlainEnvelope
 from drf_mcp.outcomes import Failure
 from tests.envelopes import samples
-from tests.envelopes.samples import ENVELOPES, STRUCTURED, parsed
+from tests.envelopes.samples import STRUCTURED, parsed
 
 OUTCOMES = [
     samples.PAGE,
@@ -45,13 +45,3 @@ def test_plain_text_of_a_failed_result_is_the_message():
     failure = PlainEnvelope().parse("Error executing tool: no", 500).failure
     assert isinstance(failure, Failure)
     assert failure.message == "Error executing tool: no"
-
-
-@pytest.mark.parametrize("envelope_class", ENVELOPES)
-def test_codes_are_written_as_the_contract_has_them(envelope_class):
-    envelope = envelope_class()
-    if code := {"ok": "not_found", "status": "not_found"}.get(envelope.contract):
-        assert parsed(envelope, samples.NOT_FOUND)["errors"][0]["code"] == code
-        assert envelope.format_code("NOT_FOUND") == code
-    else:
-        assert envelope.format_code("NOT_FOUND") == "NOT_FOUND"
