@@ -69,9 +69,11 @@ class ToolsCapability(Capability):
         return make_envelope(force(envelope_class) if force else envelope_class)
 
     def get_dispatcher(self) -> Dispatcher:
+        """Return the dispatcher, which calls the views."""
         return Dispatcher(parse_own_envelope)
 
     def get_budget(self, tool: Tool, arguments: Any, caller: Caller) -> ToolBudget:
+        """Return the budget of one call's result."""
         return ToolBudget(tool, arguments, caller, self.server.registry)
 
     # --- tools/list -----------------------------------------------------------------------
@@ -170,10 +172,10 @@ _ENVELOPES: dict[type[Envelope], Envelope] = {}
 
 
 def make_envelope(envelope_class: type[Envelope]) -> Envelope:
-    envelope = _ENVELOPES.get(envelope_class)
-    if envelope is None:
-        envelope = _ENVELOPES[envelope_class] = envelope_class()
-    return envelope
+    # One instance of each class: envelopes hold no state of a call.
+    if envelope_class not in _ENVELOPES:
+        _ENVELOPES[envelope_class] = envelope_class()
+    return _ENVELOPES[envelope_class]
 
 
 def choose_envelope_class(

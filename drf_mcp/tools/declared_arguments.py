@@ -55,9 +55,9 @@ class DeclaredArguments:
             multiple="repeat" if schema.get("type") == "array" else None,
         )
 
-    def get_body(self, body: Body, members: Mapping[str, Mapping[str, Any]]) -> Body:
+    def get_body(self, body: Body, schemas: Mapping[str, Mapping[str, Any]]) -> Body:
         fields = {parameter.name: parameter for parameter in body.fields}
-        for name, schema in members.items():
+        for name, schema in schemas.items():
             declared = self.get_parameter(name, schema)
             handling = self.get_handling(fields.get(name, declared).handling, schema)
             fields[name] = replace(declared, multiple=None, handling=handling)
@@ -78,14 +78,14 @@ class DeclaredArguments:
 
     def add_unknown_names(self, endpoint: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
         """Return the body with the names of an input schema that no other argument has."""
-        body, members = endpoint.body, input_schema.get("properties", {})
-        if body.kind == "list" or (body.kind == "open" and "body" in members):
+        body, properties = endpoint.body, input_schema.get("properties", {})
+        if body.kind == "list" or (body.kind == "open" and "body" in properties):
             return body
-        grouped = members.get("body", {}).get("properties", {})
+        grouped = properties.get("body", {}).get("properties", {})
         known = set(self.find_known_names(endpoint))
         further = tuple(
             Parameter(name, dict(schema) if isinstance(schema, Mapping) else {})
-            for name, schema in (grouped or members).items()
+            for name, schema in (grouped or properties).items()
             if name not in known
         )
         kind = "either" if body.kind == "either" else "object"

@@ -29,12 +29,7 @@ MAX_DEPTH = 120
 
 
 class ResultWriter:
-    """Writes outcomes as the results of calls.
-
-    Args:
-        envelope: the shape of the results.
-        era: the era of the call.
-    """
+    """Writes outcomes as the results of calls, in the envelope of a tool and for an era."""
 
     def __init__(self, envelope: Envelope, era: Era) -> None:
         self.envelope = envelope
@@ -53,23 +48,17 @@ class ResultWriter:
         blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(t)) for t in texts]
         types = self.era.content_types
         blocks += [jsonrpc.encode(block) for block in outcome.content if block["type"] in types]
-        members: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
+        result: dict[str, Any] = {"content": Encoded(b"[%b]" % b",".join(blocks))}
         if envelope.structured_content:
-            members["structuredContent"] = Encoded(to_bytes(texts[0]))
+            result["structuredContent"] = Encoded(to_bytes(texts[0]))
         if outcome.is_error:
-            members["isError"] = True
+            result["isError"] = True
         if meta := envelope.result_meta(outcome):
-            members["_meta"] = meta
-        return members
+            result["_meta"] = meta
+        return result
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
-        """Return the failure to write an outcome, saying what in it could not be written.
-
-        Args:
-            failure: the failure.
-            outcome: the outcome that could not be written.
-            exc: why.
-        """
+        """Return the failure to write an outcome, with the part that could not be written."""
         # What failed while it was read would be read again, and nothing is wrong with its type.
         if failure.failure is None or self.encoder.unread is not None:
             return failure
@@ -105,14 +94,7 @@ class ResultWriter:
 
 
 class ToolBudget(Budget):
-    """The budget of one call's result.
-
-    Args:
-        tool: the tool that was called.
-        arguments: the arguments of the call, any JSON value.
-        caller: who called it.
-        registry: the `Registry` of the server.
-    """
+    """The budget of one call's result; ``registry`` is the `Registry` of the server."""
 
     def __init__(self, tool: Tool, arguments: Any, caller: Caller, registry: Any) -> None:
         super().__init__(tool, arguments, encode_data)

@@ -163,8 +163,8 @@ class Route:
         converter = self.kwargs[name].converter
         if converter is None:
             return str(value)
-        written = value if isinstance(value, str) else str(converter.to_url(value))
-        return converter.to_python(written)
+        text = value if isinstance(value, str) else str(converter.to_url(value))
+        return converter.to_python(text)
 
 
 def is_constant_pattern(pattern: Any) -> bool:
@@ -200,12 +200,13 @@ def find_group_pattern(regex: str, name: str) -> str | None:
 
 
 def find_routes(urlconf: Any) -> Iterator[Route]:
-    """Yield the routes to DRF views. Of patterns written alike Django takes the first alone."""
-    first: dict[str, tuple[Any, Any]] = {}
+    """Yield the routes to DRF views. Of patterns text alike Django takes the first alone."""
+    # Of two patterns with one regular expression Django resolves the earlier alone.
+    patterns: dict[str, tuple[Any, Any]] = {}
     for chain, callback in walk_patterns(get_resolver(urlconf), ()):
         regex = join_regexes(pattern.regex.pattern for pattern in chain)
-        first.setdefault(regex, (chain, callback))
-    for chain, callback in first.values():
+        patterns.setdefault(regex, (chain, callback))
+    for chain, callback in patterns.values():
         view_class = getattr(callback, "cls", None)
         if isinstance(view_class, type) and issubclass(view_class, APIView):
             yield Route(urlconf, chain, callback)

@@ -30,17 +30,13 @@ class FormEncoding:
         self.forms = forms
 
     def get_pairs(self, value: Any) -> Iterator[Pair]:
-        """Yield the pairs of a body.
-
-        Members of what has parts get a name each, ``line.price`` or ``lines[0]price``; other
-        objects are written as JSON.
-
-        Args:
-            value: an object, or a list of rows that the body's serializer reads.
+        """Yield the pairs of an object, or of a list of rows that a serializer reads.
 
         Raises:
             TypeError: on a value that a form cannot carry.
         """
+        # REST framework reads ``line.price`` and ``lines[0]price`` as parts; other objects
+        # are sent as JSON.
         if isinstance(value, Mapping):
             for name, member in value.items():
                 yield from self._value_pairs(member, name, (name,))
@@ -103,7 +99,7 @@ class BodyEncoder:
 
     Attributes:
         content_type: the media type of what `encode` returns.
-        expected: an object is sent even when no field was given.
+        expected: an object is sent even without any field.
         files: encodes bodies with files among them; None if the view takes none.
         disposition: the body's Content-Disposition, "" for none.
     """
@@ -132,11 +128,7 @@ class BodyEncoder:
 
 @dataclass(frozen=True)
 class FormBody(BodyEncoder):
-    """Encodes an object as an HTML form.
-
-    Attributes:
-        forms: how values that are no text are written, by place.
-    """
+    """Encodes an object as an HTML form, values that are no text as ``forms`` says."""
 
     forms: Forms = field(default_factory=dict)
 

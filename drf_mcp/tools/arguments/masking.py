@@ -50,6 +50,6 @@ def shorten_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         rest = len(value) - MAX_MEMBERS
         kept_names = list(value)[:MAX_MEMBERS]
-        members = {name[:MAX_NAME]: shorten_value(value[name]) for name in kept_names}
-        return {**members, "…": f"{rest} more"} if rest > 0 else members
+        kept_members = {name[:MAX_NAME]: shorten_value(value[name]) for name in kept_names}
+        return {**kept_members, "…": f"{rest} more"} if rest > 0 else kept_members
     return value

@@ -20,10 +20,7 @@ from drf_mcp.tools.arguments.masking import MASK
 class ArgumentPointers:
     """Finds, for one call, the argument that a view's error is about.
 
-    Args:
-        arguments: the arguments of the tool that was called.
-        call: the call that was made.
-        get_write_only: returns the names that lead to values which no answer repeats.
+    ``get_write_only`` returns the names that lead to values which no answer repeats.
     """
 
     def __init__(

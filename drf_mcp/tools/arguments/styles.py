@@ -102,16 +102,16 @@ class GroupedArguments(Arguments):
     def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:
         super().__init__(endpoint, *args, **options)
         self.whole = next((a for a in self.arguments if a.whole), None)
-        members: dict[str, dict[str, Argument]] = {PATH: {}, QUERY: {}, BODY: {}}
+        by_name: dict[str, dict[str, Argument]] = {PATH: {}, QUERY: {}, BODY: {}}
         for argument in self.arguments:
             if not argument.whole:
-                members[argument.location][argument.name] = argument
+                by_name[argument.location][argument.name] = argument
         if self.fields is not None:
             self.fields = replace(self.fields, group=self.groups[ANSWER])
-            members[QUERY][self.fields.name] = self.fields
-        self.members = {
+            by_name[QUERY][self.fields.name] = self.fields
+        self.by_name = {
             location: group
-            for location, group in members.items()
+            for location, group in by_name.items()
             if group or (location == QUERY and self.extra_query)
         }
 
@@ -135,8 +135,8 @@ class GroupedArguments(Arguments):
 
     def get_schema(self) -> dict[str, Any]:
         properties, required = {}, []
-        for location, members in self.members.items():
-            name, group = self.groups[location], self.get_object_schema(members.values())
+        for location, by_name in self.by_name.items():
+            name, group = self.groups[location], self.get_object_schema(by_name.values())
             if group["properties"] or location == QUERY:
                 properties[name] = group
             if "required" in group:
@@ -147,27 +147,27 @@ class GroupedArguments(Arguments):
         return {**schema, "required": required} if required else schema
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        groups = [self.groups[location] for location in self.members]
+        groups = [self.groups[location] for location in self.by_name]
         if self.whole is not None:
             groups.append(self.whole.group)
         problems = ArgumentErrors(known=groups).find_unknown(arguments)
-        for location in self.members:
+        for location in self.by_name:
             problems += self.find_group_problems(location, self.get_group(location, arguments))
         # The view names its missing arguments itself, unless it is not going to be asked.
         return [*problems, *self.find_missing(arguments)] if problems else []
 
     def find_group_problems(self, location: str, value: Any) -> list[Problem]:
-        members, prefix = self.members[location], f"/{self.groups[location]}"
+        by_name, prefix = self.by_name[location], f"/{self.groups[location]}"
         if value is not None and not isinstance(value, Mapping):
             return [ArgumentErrors(prefix).not_an_object(value)]
         group = value or {}
-        known = [name for name, argument in members.items() if argument.listed]
-        unlisted = group if location == QUERY and self.extra_query else members.keys() - known
+        known = [name for name, argument in by_name.items() if argument.listed]
+        unlisted = group if location == QUERY and self.extra_query else by_name.keys() - known
         read_only = self.read_only if location == BODY else ()
         errors = ArgumentErrors(prefix, known, unlisted=unlisted, read_only=read_only)
         return errors.find_unknown(group) + [
             errors.missing_argument(name)
-            for name, argument in members.items()
+            for name, argument in by_name.items()
             if location == PATH and argument.required and group.get(name) is None
         ]
 
@@ -176,7 +176,7 @@ class GroupedArguments(Arguments):
             group = self.get_group(location, arguments) or {}
             if isinstance(group, Mapping):
                 errors = ArgumentErrors(f"/{self.groups[location]}")
-                for name, argument in self.members.get(location, {}).items():
+                for name, argument in self.by_name.get(location, {}).items():
                     if argument.required and argument.is_missing_in(group):
                         yield errors.missing_argument(name)
 
@@ -186,9 +186,9 @@ class GroupedArguments(Arguments):
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
         values: Values = []
-        for location, members in self.members.items():
+        for location, by_name in self.by_name.items():
             for name, value in (self.get_group(location, arguments) or {}).items():
-                argument = members.get(name)
+                argument = by_name.get(name)
                 if argument is None:
                     argument = self.make_argument(Parameter(name, {}), location)
                 values.append((argument, value))
@@ -197,4 +197,4 @@ class GroupedArguments(Arguments):
         return values
 
     def get_body_pointer(self, step: str | int) -> str:
-        return "/body" if self.whole is not None or BODY in self.members else ""
+        return "/body" if self.whole is not None or BODY in self.by_name else ""

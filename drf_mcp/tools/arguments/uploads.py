@@ -8,6 +8,7 @@ import html
 import mimetypes
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
@@ -43,39 +44,18 @@ class UploadRefused(Exception):
 
     def __init__(self, code: str, message: str, accepted: str, remediation: str) -> None:
         super().__init__(message)
-        self.code, self.message = code, message
-        self.accepted, self.remediation = accepted, remediation
-
-    def problem(self, pointer: str) -> Problem:
-        return Problem(
-            code=self.code,
-            message=self.message,
-            pointer=pointer,
-            accepted=self.accepted,
-            remediation=self.remediation,
-        )
+        self.problem = Problem(code, message, accepted=accepted, remediation=remediation)
 
 
 class UploadPlaces:
-    """Finds the files among the values of an argument, and makes uploads of them.
-
-    Args:
-        uploads: the types of file that are accepted, by the places of files in the value.
-        limit: the size of the largest file, in bytes.
-    """
+    """Makes uploads of the files among the values of an argument, none larger than the limit."""
 
     def __init__(self, uploads: Mapping[Place, Upload], limit: int) -> None:
         self.uploads = uploads
         self.limit = limit
 
     def read(self, value: Any, pointer: str, problems: list[Problem]) -> Any:
-        """Return a value with the files in it as uploads.
-
-        Args:
-            value: the value of an argument.
-            pointer: the JSON pointer of the value.
-            problems: gets what is wrong with each file that cannot be one.
-        """
+        """Return a value with its files as uploads; ``problems`` gets one for each wrong file."""
         if value is None:
             return None
         own = self.uploads.get(())
@@ -83,7 +63,7 @@ class UploadPlaces:
             try:
                 return FileReader(own, self.limit).read(value)
             except UploadRefused as exc:
-                problems.append(exc.problem(pointer))
+                problems.append(replace(exc.problem, pointer=pointer))
                 return None
         if isinstance(value, Mapping):
             return {
@@ -112,12 +92,7 @@ class UploadPlaces:
 
 
 class FileReader:
-    """Makes an upload of base64 or of a data URI.
-
-    Args:
-        upload: the types of file that are accepted.
-        limit: the size of the largest file, in bytes.
-    """
+    """Makes an upload of base64 or of a data URI, of an accepted type and within the limit."""
 
     def __init__(self, upload: Upload, limit: int) -> None:
         self.upload = upload
