@@ -24,8 +24,10 @@ from jsonschema import Draft202012Validator
 from rest_framework import fields, relations, serializers
 from rest_framework.renderers import JSONRenderer
 
+from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.fields.scalars import DecimalDescriber
 from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.inspected import bare
 from tests.introspection.portability import assert_portable
@@ -355,6 +357,26 @@ def test_describer_of_a_project_describes_its_field_class():
     assert bare(schema) == MoneyDescriber.get_input_schema(None)
     assert schema["description"] == "What it costs."
     assert DescribedField(Money()).output_schema["type"] == ["object", "null"]
+
+
+class Share(f.DecimalField):
+    """Reads a number with a sign of per cent."""
+
+    def to_internal_value(self, data):
+        return super().to_internal_value(str(data).removesuffix("%"))
+
+
+class ShareDescriber(DecimalDescriber):
+    field_classes = (Share,)
+
+    def get_input_schema(self):
+        return explain(super().get_input_schema(), "May end in %")
+
+
+def test_describer_adds_to_that_of_rest_frameworks_field():
+    schema = DescribedField(Share(max_digits=3, decimal_places=0, max_value=100)).input_schema
+    words = "Decimal number. At most 3 digits, 0 decimal places. May end in %. At most 100."
+    assert schema == {"type": "string", "description": words}
 
 
 def test_subclass_that_reads_input_its_own_way_is_meant_to_be_what_its_describer_says():
