@@ -83,6 +83,8 @@ def test_a_key_that_a_field_reads_beside_its_own_is_a_member():
 
 def test_keys_of_the_initial_data_are_members():
     assert names(Confirmed) == {"name": True, "uid": False, "token": False, "why": False}
+    fields = by_name(described(Create, "POST").body.fields)
+    assert fields["uid"].schema == {"description": "Read beside the fields of the serializer."}
 
 
 def test_keys_that_an_own_conversion_reads_are_members():
@@ -95,11 +97,6 @@ def test_keys_of_what_was_validated_are_none():
 
 def test_keys_that_the_handler_reads_itself_are_members():
     assert names(Validated, Notifying) == {"name": True, "notify": False, "by": False}
-
-
-def test_members_that_are_no_fields_are_told_to_be_such():
-    fields = by_name(described(Create, "POST").body.fields)
-    assert fields["uid"].schema == {"description": "Read beside the fields of the serializer."}
 
 
 def test_an_open_body_names_the_keys_that_the_handler_reads():
@@ -141,13 +138,6 @@ class Scanned(views.APIView):
         return Response([request.FILES["scan"].name, request.data.get("title")])
 
 
-class HandsOn(Scanned):
-    """Hands the body on, beside its files."""
-
-    def post(self, request):
-        return Response([request.FILES["scan"].name, list(request.data)])
-
-
 def test_files_that_the_handler_asks_for_are_members():
     body = described(Scanned, "POST").body
     fields = by_name(body.fields)
@@ -158,4 +148,8 @@ def test_files_that_the_handler_asks_for_are_members():
 
 
 def test_a_body_that_is_handed_on_beside_files_is_open():
+    class HandsOn(Scanned):
+        def post(self, request):
+            return Response([request.FILES["scan"].name, list(request.data)])
+
     assert described(HandsOn, "POST").body.kind == "open"

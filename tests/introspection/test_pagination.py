@@ -153,9 +153,5 @@ def test_any_version_is_taken_where_none_is_named():
 
 
 def test_version_in_a_header_is_no_parameter():
-    view = type(
-        "Versioned",
-        (Groups,),
-        {"versioning_class": versioning.AcceptHeaderVersioning, "pagination_class": None},
-    )
-    assert described(view, "GET").query == ()
+    attributes = {"versioning_class": versioning.AcceptHeaderVersioning, "pagination_class": None}
+    assert described(type("Versioned", (Groups,), attributes), "GET").query == ()

@@ -124,10 +124,6 @@ def test_member_named_like_a_keyword_is_a_member():
     )
 
 
-KEYWORDS = [
-    "type", "enum", "const", "format", "pattern", "items", "properties", "required", "anyOf",
-    "oneOf", "allOf", "minimum", "exclusiveMinimum", "nullable", "additionalProperties", "$ref",
-]  # fmt: skip
 SIMPLE = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 SCHEMAS = st.recursive(
     st.fixed_dictionaries(

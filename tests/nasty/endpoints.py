@@ -8,7 +8,6 @@ from rest_framework.routers import SimpleRouter
 from tests.nasty import annotated, fields, files, renamed, views
 from tests.nasty.samples import Nasty, Sample, bodies, file
 
-ANYTHING = [{"a": [1, {"b": None}]}, {"a": "text"}, {"a": 1.5}, {"a": None}]
 PNG, PDF = files.png(), b"%PDF-1.4 x"
 URI = "data:application/pdf;name=a%20b.pdf;base64," + files.encoded(PDF)
 SCALARS = {

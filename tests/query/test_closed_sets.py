@@ -257,30 +257,9 @@ def switched(listed, filterset_class, **attributes):
     return listed(filter_backends=backends, filterset_class=filterset_class, **attributes)
 
 
-TAKEN = {Switches: ["true", "false", "1", "0", "True"], PlainSwitches: ["true", "False", "2", "3"]}
-
-
 @pytest.mark.parametrize("filterset_class", [Switches, PlainSwitches])
 @pytest.mark.parametrize(
-    "value",
-    [
-        True,
-        False,
-        "true",
-        "True",
-        "TRUE",
-        "false",
-        "0",
-        "1",
-        1,
-        "2",
-        "3",
-        "yes",
-        "null",
-        5,
-        "",
-        " ",
-    ],
+    "value", [True, False, "True", "TRUE", "0", "1", 1, "2", "3", "yes", "null", 5, "", " "]
 )
 def test_a_switch_is_refused_where_http_ignores_it(listed, filterset_class, value):
     text = str(value).lower() if isinstance(value, bool) else str(value)
