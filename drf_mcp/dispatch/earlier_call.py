@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -58,7 +58,12 @@ class Row:
         # None where the item is in no list.
         self.place: int | None = places[0] if places else None
         self.list_path = [JSONPointer.unescape(token) for token in tokens[: self.place]]
-        self.is_whole = self.place == len(tokens) - 1
+        # The way from the row to the item.
+        self.inner_path = [
+            JSONPointer.unescape(token)
+            for token in (tokens[self.place + 1 :] if self.place is not None else ())
+        ]
+        self.is_whole = self.place is not None and not self.inner_path
         self.value = item["value"] if self.is_whole else item.get("row")
 
     def get_key(self, names: Iterable[str]) -> str | None:
@@ -66,11 +71,56 @@ class Row:
             return None
         return next((str(self.value[n]) for n in names if self.value.get(n) is not None), None)
 
-    def get_identity(self) -> str | None:
-        key = self.get_key(IDENTIFIERS)
-        if key is not None or not self.is_whole:
-            return key
-        return json.dumps(self.value, sort_keys=True)
+
+class NewAnswer:
+    """The answer that an earlier call has now.
+
+    Args:
+        tree: the answer as plain JSON.
+    """
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+        self.shown: dict[tuple[str, ...], set[str | None]] = {}
+
+    def shows(self, row: Row) -> bool:
+        """Return whether the row stands in the answer: its primary key, else the item itself."""
+        key = row.get_key(IDENTIFIERS)
+        path = [*row.list_path, "*", *([] if key is not None else row.inner_path)]
+        place = (*path, "key" if key is not None else "value")
+        if place not in self.shown:
+            rows = list(find_rows(self.tree, row.list_path))
+            self.shown[place] = (
+                {Row({"pointer": "/0", "value": value}).get_key(IDENTIFIERS) for value in rows}
+                if key is not None
+                else {dump(found) for value in rows for found in find(value, row.inner_path)}
+            )
+        return (dump(row.item["value"]) if key is None else key) in self.shown[place]
+
+
+def dump(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def find(tree: Any, path: Iterable[str]) -> Iterator[Any]:
+    """Yield the value at a path, if there is one."""
+    for name in path:
+        if isinstance(tree, list):
+            tree = dict(enumerate(tree)).get(int(name) if name.isdecimal() else -1)
+        else:
+            tree = tree.get(name) if isinstance(tree, Mapping) else None
+        if tree is None:
+            return
+    yield tree
+
+
+def find_rows(tree: Any, path: Iterable[str]) -> Iterator[Any]:
+    """Yield the rows of the list at a path, or of an object with numbers for names."""
+    for found in find(tree, path):
+        if isinstance(found, Mapping):
+            yield from found.values()
+        elif isinstance(found, list):
+            yield from found
 
 
 class EarlierCall:
@@ -171,17 +221,9 @@ class EarlierCall:
 
     def intersect(self, items: Items, data: Any) -> Items:
         """Return the items whose rows stand in a new answer too."""
-        tree = json.loads(encode_data(data))
-        present: dict[tuple[str, ...], set[str | None]] = {}
-
-        def is_present(row: Row) -> bool:
-            path = tuple(row.list_path)
-            if path not in present:
-                found = [{"pointer": "/0", "value": value} for value in get_rows(tree, path)]
-                present[path] = {Row(item).get_identity() for item in found}
-            return row.get_identity() in present[path] - {None}
-
-        return [item for item in items if (row := Row(item)).place is None or is_present(row)]
+        answer = NewAnswer(json.loads(encode_data(data)))
+        rows = [(item, Row(item)) for item in items]
+        return [item for item, row in rows if row.place is None or answer.shows(row)]
 
     def ask_view(
         self, view: Any, rows: Sequence[Row], request: ToolRequest, *args: Any, **kwargs: Any
@@ -260,11 +302,3 @@ class EarlierCall:
             type(view), "get_queryset"
         )
         return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
-
-
-def get_rows(tree: Any, path: Iterable[str]) -> list[Any]:
-    for name in path:
-        tree = tree.get(name) if isinstance(tree, Mapping) else None
-    if isinstance(tree, Mapping):
-        return list(tree.values())
-    return tree if isinstance(tree, list) else []

@@ -89,6 +89,14 @@ class GroupsInside(APIView):
         return Response({"kind": "groups", "rows": rows})
 
 
+class Unnamed(APIView):
+    """The same, as rows without keys."""
+
+    def get(self, request) -> Response:
+        groups = Group.objects.filter(user=request.user).order_by("pk")
+        return Response([{"label": "Some", "body": f"Long {group.pk}. " * 900} for group in groups])
+
+
 @pytest.fixture
 def groups(expose, settings) -> list[Group]:
     """Serve the views; alice is in sixty groups."""
@@ -99,6 +107,7 @@ def groups(expose, settings) -> list[Group]:
         path("filtered/", FilteredGroups.as_view()),
         path("hand/", GroupsByHand.as_view()),
         path("inside/", GroupsInside.as_view()),
+        path("unnamed/", Unnamed.as_view()),
         ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
         MAX_RESULT_CHARS=4000,
     )
@@ -107,7 +116,7 @@ def groups(expose, settings) -> list[Group]:
     return made
 
 
-TOOLS = ["own_list", "named_list", "sliced_list", "filtered_list", "hand", "inside"]
+TOOLS = ["own_list", "named_list", "sliced_list", "filtered_list", "hand", "inside", "unnamed"]
 
 
 def fetch(agent, archive_id: str) -> list[dict]:
