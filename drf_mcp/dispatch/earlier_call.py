@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import SAFE_METHODS
 
 from drf_mcp.access.authentication import is_bare
+from drf_mcp.dispatch.earlier_rows import NewAnswer, Row
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.middleware import (
     CallHandler,
@@ -30,97 +31,15 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.json_text import JSONPointer
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 
 Items: TypeAlias = Sequence[Mapping[str, Any]]
 """Parts of an answer, each with its ``pointer``, its ``value`` and, inside a row, its ``row``."""
-# The names under which rows show their primary keys, as far as no serializer says.
-IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
 
 
 REFUSALS = (APIException, PermissionDenied, Http404)
-
-
-class Row:
-    """The row of a list that an item is, or stands in.
-
-    Args:
-        item: a part of an answer.
-    """
-
-    def __init__(self, item: Mapping[str, Any]) -> None:
-        tokens = (item["pointer"] or "").split("/")[1:]
-        places = [index for index, token in enumerate(tokens) if token.isdecimal()]
-        self.item = item
-        # None where the item is in no list.
-        self.place: int | None = places[0] if places else None
-        self.list_path = [JSONPointer.unescape(token) for token in tokens[: self.place]]
-        # The way from the row to the item.
-        self.inner_path = [
-            JSONPointer.unescape(token)
-            for token in (tokens[self.place + 1 :] if self.place is not None else ())
-        ]
-        self.is_whole = self.place is not None and not self.inner_path
-        self.value = item["value"] if self.is_whole else item.get("row")
-
-    def get_key(self, names: Iterable[str]) -> str | None:
-        if not isinstance(self.value, Mapping):
-            return None
-        return next((str(self.value[n]) for n in names if self.value.get(n) is not None), None)
-
-
-class NewAnswer:
-    """The answer that an earlier call has now.
-
-    Args:
-        tree: the answer as plain JSON.
-    """
-
-    def __init__(self, tree: Any) -> None:
-        self.tree = tree
-        self.shown: dict[tuple[str, ...], set[str | None]] = {}
-
-    def shows(self, row: Row) -> bool:
-        """Return whether the row stands in the answer: its primary key, else the item itself."""
-        key = row.get_key(IDENTIFIERS)
-        path = [*row.list_path, "*", *([] if key is not None else row.inner_path)]
-        place = (*path, "key" if key is not None else "value")
-        if place not in self.shown:
-            rows = list(find_rows(self.tree, row.list_path))
-            self.shown[place] = (
-                {Row({"pointer": "/0", "value": value}).get_key(IDENTIFIERS) for value in rows}
-                if key is not None
-                else {dump(found) for value in rows for found in find(value, row.inner_path)}
-            )
-        return (dump(row.item["value"]) if key is None else key) in self.shown[place]
-
-
-def dump(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
-
-
-def find(tree: Any, path: Iterable[str]) -> Iterator[Any]:
-    """Yield the value at a path, if there is one."""
-    for name in path:
-        if isinstance(tree, list):
-            tree = dict(enumerate(tree)).get(int(name) if name.isdecimal() else -1)
-        else:
-            tree = tree.get(name) if isinstance(tree, Mapping) else None
-        if tree is None:
-            return
-    yield tree
-
-
-def find_rows(tree: Any, path: Iterable[str]) -> Iterator[Any]:
-    """Yield the rows of the list at a path, or of an object with numbers for names."""
-    for found in find(tree, path):
-        if isinstance(found, Mapping):
-            yield from found.values()
-        elif isinstance(found, list):
-            yield from found
 
 
 class EarlierCall:
