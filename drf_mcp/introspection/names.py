@@ -30,16 +30,16 @@ def make_portable_name(name: str) -> str:
     """
     if is_portable(name):
         return name
-    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    portable = re.sub(r"[^A-Za-z0-9_]", "_", name)
     if not name.endswith("_"):
-        plain = plain.rstrip("_")
-    if not plain or plain[0].isdigit():
-        plain = f"_{plain}"
-    if len(plain) <= LONGEST:
-        return plain
+        portable = portable.rstrip("_")
+    if not portable or portable[0].isdigit():
+        portable = f"_{portable}"
+    if len(portable) <= LONGEST:
+        return portable
     # The digest keeps long names apart that start alike.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{plain[: LONGEST - 9]}_{digest}"
+    return f"{portable[: LONGEST - 9]}_{digest}"
 
 
 # Clients compile a ``pattern`` with JavaScript's ``u`` flag: one that does not compile can cost

@@ -165,9 +165,9 @@ def join_parameters(*groups: Parameters) -> Parameters:
     by_name = [{parameter.name: parameter for parameter in group} for group in groups]
     joined = {}
     for name in dict.fromkeys(name for group in by_name for name in group):
-        members = [group[name] for group in by_name if name in group]
-        parameter = reduce(Parameter.union, members)
-        required = parameter.required and len(members) == len(groups)
+        found = [group[name] for group in by_name if name in group]
+        parameter = reduce(Parameter.union, found)
+        required = parameter.required and len(found) == len(groups)
         joined[name] = replace(parameter, required=required)
     return tuple(joined.values())
 
