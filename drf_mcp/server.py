@@ -200,8 +200,8 @@ class Server:
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers)
-        get_tools = partial(self.registry.tools, context.urlconf)
-        with Observer(context).trace(get_tools, drf_mcp.__version__):
+        observer = Observer(context)
+        with observer.trace(lambda: self.registry.tools(context.urlconf), drf_mcp.__version__):
             members = handler(context)
         info = era.implementation_members(self.get_server_info())
         return Reply(200, jsonrpc.encode_result(item.id, era.finish(members, defined, info)))

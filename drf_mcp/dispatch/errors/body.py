@@ -123,8 +123,8 @@ class ErrorBody:
                 yield ErrorText(path, data)
         elif isinstance(data, (dict, Mapping)):
             whole = (api_settings.NON_FIELD_ERRORS_KEY, "__all__")
-            error = ErrorObject(data)
-            if error.path is not None and error.text is not None:
+            error = None if PLACE_KEYS.isdisjoint(data) else ErrorObject(data)
+            if error and error.path is not None and error.text is not None:
                 yield ErrorText(tuple(p for p in error.path if p not in whole), error.text)
                 return
             for key, value in data.items():
@@ -170,8 +170,6 @@ class ErrorObject:
     def path(self) -> Path | None:
         """The path that the object names, None if it names none."""
         members = self.members
-        if PLACE_KEYS.isdisjoint(members):
-            return None
         loc, source = members.get("loc"), members.get("source")
         if isinstance(loc, (list, tuple)):
             path = tuple(part if isinstance(part, int) else str(part) for part in loc)
