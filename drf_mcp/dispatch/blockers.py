@@ -8,7 +8,7 @@ from django.db.models import Model, QuerySet
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.errors.exceptions import Blockers
-from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import get_plural_name, join_values
 
@@ -65,11 +65,8 @@ class Listings:
             return None
         request = ToolRequest(caller, endpoint.method, path)
         request.resolver_match = match
-        view: Any = endpoint.view()
-        view.args, view.kwargs = match.args, match.kwargs
-        view.headers = view.default_response_headers
         # The caller has not asked for the list, so nothing counts as a call of it.
-        view.check_throttles = lambda request: None
+        view = make_unthrottled_view(endpoint, match)
         view.request = view.initialize_request(request)
         view.initial(view.request, *match.args, **match.kwargs)
         return view.filter_queryset(view.get_queryset())

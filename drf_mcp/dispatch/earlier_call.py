@@ -27,7 +27,7 @@ from drf_mcp.dispatch.middleware import (
     is_asynchronous,
     keep_thread_state,
 )
-from drf_mcp.dispatch.request import ToolRequest
+from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code
@@ -117,7 +117,7 @@ class EarlierCall:
         """
         rows = [row for row in map(Row, items) if row.place is not None]
         if not self.is_handled_by_project():
-            view = self.get_view()
+            view = make_unthrottled_view(self.tool.endpoint, self.match)
             view.request = self.visibility.request(self.tool, view, self.path, self.query_string)
             respond = partial(self.ask_view, view, rows)
             if self.respond(view.request._request, respond).status_code >= 300:
@@ -195,7 +195,7 @@ class EarlierCall:
         return not is_drf_code(endpoint.view_class, *handlers)
 
     def run_again(self) -> ViewResponse:
-        view = self.get_view()
+        view = make_unthrottled_view(self.tool.endpoint, self.match)
         request = self.visibility.inner(self.tool, self.path, self.query_string)
         callback = self.match.func
         if is_asynchronous(callback) or not is_bare(callback):
@@ -205,14 +205,6 @@ class EarlierCall:
                 setattr(view, method, getattr(view, action))
             response = self.respond(request, as_http_would(view.dispatch))
         return ViewResponse.read(response, request, self.query_string)
-
-    def get_view(self) -> Any:
-        view: Any = self.tool.endpoint.view()
-        view.args, view.kwargs = self.match.args, self.match.kwargs
-        view.headers = view.default_response_headers
-        # Reading what a call has given already is no further call.
-        view.check_throttles = lambda request: None
-        return view
 
     def names_an_object(self, view: Any) -> bool:
         if not isinstance(view, GenericAPIView):
