@@ -202,9 +202,9 @@ class Server:
         context = RequestContext(item, era, caller, headers)
         observer = Observer(context)
         with observer.trace(lambda: self.registry.tools(context.urlconf), drf_mcp.__version__):
-            members = handler(context)
+            result = handler(context)
         info = era.implementation_members(self.get_server_info())
-        return Reply(200, jsonrpc.encode_result(item.id, era.finish(members, defined, info)))
+        return Reply(200, jsonrpc.encode_result(item.id, era.finish(result, defined, info)))
 
     def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
         """Return the handler of a method, and the members of its result in the revision."""

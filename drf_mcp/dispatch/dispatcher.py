@@ -71,14 +71,14 @@ class Dispatcher:
             APIException: if the caller is not let into the endpoint at all.
         """
         request_id, stopwatch = new_request_id(), Stopwatch()
-        sent: dict[str, Any] = {}
+        request_parts: dict[str, Any] = {}
         try:
             call = tool.bind(arguments)
         except ArgumentsRefused as exc:
             failure = self.get_error_mapper().from_problems(exc.problems)
             outcome = self.get_failed_outcome(tool, 400, failure)
         else:
-            sent = {"kwargs": call.kwargs, "query_string": call.query_string}
+            request_parts = {"kwargs": call.kwargs, "query_string": call.query_string}
             # Entering a context costs calls, which nobody pays whose queries are not counted.
             watched = stopwatch.watching() if stopwatch.counts_queries else None
             perform = watched(self.perform_call) if watched else self.perform_call
@@ -89,7 +89,7 @@ class Dispatcher:
         return outcome.changed(
             request_id=outcome.request_id or request_id,
             telemetry={**stopwatch.telemetry(), **outcome.telemetry},
-            call=sent,
+            call=request_parts,
         )
 
     def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:

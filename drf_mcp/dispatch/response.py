@@ -91,9 +91,9 @@ class ViewResponse:
     def soft_detail(self) -> SoftDetail:
         if isinstance(self.data, SoftDetail):
             return self.data
-        members = self.data if isinstance(self.data, Mapping) else {"detail": self.data}
-        nested = (value for value in members.values() if isinstance(value, SoftDetail))
-        return next(nested, None) or SoftDetail(dict(members), None, "")
+        body = self.data if isinstance(self.data, Mapping) else {"detail": self.data}
+        nested = (value for value in body.values() if isinstance(value, SoftDetail))
+        return next(nested, None) or SoftDetail(dict(body), None, "")
 
 
 class OutcomeBuilder:

@@ -92,15 +92,15 @@ class Observer:
         write_record(logging.INFO, LINE, tuple(fields[name] for name in SHOWN), fields)
 
     def send_signals(self, call: CallRecord) -> None:
-        members: dict[str, Any] = {
+        details: dict[str, Any] = {
             "tool": call.tool,
             "outcome": call.outcome,
             "request": self.context.caller.request,
             "duration_ms": call.duration_ms,
         }
-        tool_called.send_robust(type(call.tool), **members)
+        tool_called.send_robust(type(call.tool), **details)
         if call.outcome.is_error:
-            tool_failed.send_robust(type(call.tool), **members)
+            tool_failed.send_robust(type(call.tool), **details)
 
 
 def log_refusal(item: Any, exc: ProtocolError) -> None:

@@ -152,8 +152,8 @@ class ErrorBody:
 class ErrorObject:
     """An object of an error body that tells of one error, in one of the common forms."""
 
-    def __init__(self, members: Mapping[str, Any]) -> None:
-        self.members = members
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
 
     @classmethod
     def read_unplaced(cls, data: Any) -> ErrorDetail | None:
@@ -169,8 +169,8 @@ class ErrorObject:
     @functools.cached_property
     def path(self) -> Path | None:
         """The path that the object names, None if it names none."""
-        members = self.members
-        loc, source = members.get("loc"), members.get("source")
+        data = self.data
+        loc, source = data.get("loc"), data.get("source")
         if isinstance(loc, (list, tuple)):
             path = tuple(part if isinstance(part, int) else str(part) for part in loc)
             return path[1:] if path[:1] and path[0] in REQUEST_PARTS else path
@@ -178,10 +178,10 @@ class ErrorObject:
             return self._without_document(self._read_pointer(source["pointer"]))
         if isinstance(source, Mapping) and isinstance(source.get("parameter"), str):
             return (source["parameter"],)
-        if isinstance(members.get("pointer"), str):
-            return self._read_pointer(members["pointer"])
+        if isinstance(data.get("pointer"), str):
+            return self._read_pointer(data["pointer"])
         # Null stands for the request as a whole.
-        names = [members[key] or "" for key in NAME_KEYS if key in members]
+        names = [data[key] or "" for key in NAME_KEYS if key in data]
         if not names or not isinstance(names[0], str):
             return None
         return self._read_names(INDEX.sub(r".\1", names[0]).split("."))
@@ -189,13 +189,13 @@ class ErrorObject:
     @functools.cached_property
     def text(self) -> ErrorDetail | None:
         """What the object says, with its code; None if it says nothing."""
-        members = self.members
-        texts = [members[key] for key in TEXT_KEYS if isinstance(members.get(key), str)]
+        data = self.data
+        texts = [data[key] for key in TEXT_KEYS if isinstance(data.get(key), str)]
         text = next((text for text in texts if text.strip()), None)
         if text is None:
             return None
         # Codes are words. A type may be a URL as well, and a number says nothing.
-        codes = [members[key] for key in CODE_KEYS if isinstance(members.get(key), str)]
+        codes = [data[key] for key in CODE_KEYS if isinstance(data.get(key), str)]
         words = (code for code in codes if code.replace("-", "_").isidentifier())
         code = next(words, str(getattr(text, "code", None) or "invalid"))
         return ErrorDetail(text, PYDANTIC_CODES.get(code, code))
