@@ -167,6 +167,36 @@ class Initially(APIView):
         return Response(ROWS)
 
 
+class ScopedToken:
+    """A bearer's token, as an authorization server describes it."""
+
+    scopes: set[str] = {"rows:read"}
+
+
+class BearerAuthentication(BaseAuthentication):
+    """Takes anybody's bearer token for alice's."""
+
+    def authenticate(self, request):
+        return User.objects.get(username="alice"), ScopedToken()
+
+
+class HasScope(BasePermission):
+    """Looks at the scopes of the token."""
+
+    def has_permission(self, request, view) -> bool:
+        return "rows:read" in request.auth.scopes
+
+
+class Scoped(APIView):
+    """A list for tokens of a scope."""
+
+    authentication_classes = [BearerAuthentication]
+    permission_classes = [HasScope]
+
+    def get(self, request) -> Response:
+        return Response(ROWS)
+
+
 class Puzzled(APIView):
     """Has a permission that fails on the second day."""
 
@@ -193,6 +223,7 @@ def archive_of(expose, alice):
         path("changed/<int:pk>/", Changed.as_view()),
         path("initially/", Initially.as_view()),
         path("puzzled/", Puzzled.as_view()),
+        path("scoped/", Scoped.as_view()),
         EXTRA_QUERY=True,
         ARCHIVE_CLASS=CACHE,
         DIGESTER_CLASS=None,
@@ -233,6 +264,13 @@ def test_who_may_not_make_the_call_any_longer_reads_nothing(archive_of, alice, t
     archive_id = archive_of(tool, **(arguments or CALLS[tool]))
     members.clear()
     members.add("bob")
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+
+
+def test_a_token_that_has_lost_its_scope_reads_nothing(archive_of, alice, monkeypatch):
+    archive_id = archive_of("scoped")
+    assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
+    monkeypatch.setattr(ScopedToken, "scopes", {"profile"})
     assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
 
 
