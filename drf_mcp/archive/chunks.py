@@ -52,7 +52,7 @@ def items_slice(
     items: Sequence[Mapping[str, Any]], offset: int, limit: int, room: int
 ) -> dict[str, Any]:
     """Return a slice of several items, whole ones only."""
-    part = list(fitting(items[offset : offset + limit], room))
+    part = list(yield_fitting_items(items[offset : offset + limit], room))
     end = offset + len(part)
     return {
         "offset": offset,
@@ -93,7 +93,7 @@ def passage_item(passage: Passage, room: int) -> dict[str, Any]:
     return {**item, "offset": passage.start, "total_chars": len(passage.text), "text": text}
 
 
-def fitting(items: Sequence[Mapping[str, Any]], room: int) -> Iterator[Mapping[str, Any]]:
+def yield_fitting_items(items: Sequence[Mapping[str, Any]], room: int) -> Iterator[Mapping[str, Any]]:
     """Yield the first items, as many as fit; of one that never does, its size."""
     used = 0
     for item in items:
