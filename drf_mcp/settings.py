@@ -1,8 +1,7 @@
 """Settings of drf_mcp: one dict named ``DRF_MCP`` in the project's settings.
 
-Every key, its default, what it takes and its meaning stand in `SETTINGS`. Read a setting as an
-attribute of `mcp_settings`; values are imported, checked and cached on first use and read
-again when Django's ``setting_changed`` fires (``override_settings`` works).
+Read a setting as an attribute of `mcp_settings`; values are imported, checked and cached on
+first use and read again when Django's ``setting_changed`` fires.
 """
 
 from __future__ import annotations
@@ -36,8 +35,6 @@ SMALLEST_BUDGET = 2000
 
 
 class Setting(NamedTuple):
-    """One key of ``DRF_MCP``: its default, and the values that it takes."""
-
     default: Any
     kind: Kind
 
@@ -170,12 +167,7 @@ DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.
 
 
 class MCPSettings:
-    """The project's ``DRF_MCP`` dict over `DEFAULTS`, as attributes.
-
-    Raises:
-        ImproperlyConfigured: on a key that does not exist, a dotted path that cannot be
-            imported, or a value that the setting does not take.
-    """
+    """The project's ``DRF_MCP`` dict over `DEFAULTS`, as attributes; a wrong value raises."""
 
     def __init__(self) -> None:
         self._cached: set[str] = set()
@@ -213,7 +205,7 @@ class MCPSettings:
 
     @classmethod
     def find_faults(cls, project: Any) -> Iterator[str]:
-        """Yield what is wrong with a project's dict, its values aside."""
+        # Values aside: each is checked when it is read.
         if not isinstance(project, Mapping):
             yield f"DRF_MCP must be a dict, not {shorten_repr(project)}."
             return
@@ -223,7 +215,6 @@ class MCPSettings:
 
     @staticmethod
     def refuse_name(name: Any) -> str:
-        """Return the message for a key that is not in `SETTINGS`."""
         nearest = difflib.get_close_matches(str(name), SETTINGS, n=1)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         return f"DRF_MCP has no setting {name!r}.{hint}"

@@ -1,11 +1,8 @@
 """Who is calling: authenticated once, and admitted by the endpoint's permissions.
 
-Where a tool's view authenticates the way the endpoint does, the view's own
-authentication is the only one: REST framework sets ``user`` and ``auth`` on the
-`ToolRequest`, which asks the endpoint's permissions then, before the view's. That
-keeps ``request.user``, ``request.auth`` and ``request.successful_authenticator``
-what they are over HTTP, for the price of one authentication. Everywhere else the
-endpoint authenticates first and the view again.
+Where a view authenticates the way the endpoint does, the view's own authentication is the only
+one: REST framework sets ``user`` and ``auth`` on the `ToolRequest`, which asks the endpoint's
+permissions then. Everywhere else the endpoint authenticates first and the view again.
 """
 
 from __future__ import annotations
@@ -73,7 +70,6 @@ INNER_CODES = frozenset(callback.__wrapped__.__code__ for callback in CALLBACKS)
 def resolve_authentication_classes(
     own: Sequence[type[BaseAuthentication]] | None = None,
 ) -> Sequence[type[BaseAuthentication]]:
-    """Return the endpoint's own classes, else AUTHENTICATION_CLASSES, else REST framework's."""
     # An empty list is a choice too.
     for classes in (own, mcp_settings.AUTHENTICATION_CLASSES):
         if classes is not None:
@@ -83,8 +79,7 @@ def resolve_authentication_classes(
 
 
 class UnreadBody(BaseParser):
-    """Leaves the body alone: it is a message, not a form that could hold a CSRF token."""
-
+    # The body is a message, not a form that could hold a CSRF token.
     media_type = "*/*"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> QueryDict:
@@ -92,14 +87,7 @@ class UnreadBody(BaseParser):
 
 
 class Caller:
-    """The sender of one HTTP request to the endpoint.
-
-    Args:
-        request: the request to the endpoint.
-        view: the endpoint, as permissions see it.
-        authenticators: what finds out who is calling, classes or instances.
-        permissions: what decides who may call, classes or instances.
-    """
+    """The sender of one HTTP request to the endpoint; classes are instantiated."""
 
     def __init__(
         self,
@@ -130,11 +118,7 @@ class Caller:
         return getattr(self.request, "user", None)
 
     def authenticate(self) -> Request:
-        """Authenticate here and ask the endpoint's permissions, once.
-
-        Raises:
-            APIException: NotAuthenticated, AuthenticationFailed or PermissionDenied.
-        """
+        """Authenticate here and ask the endpoint's permissions, once; raises an APIException."""
         if self._authenticated is None:
             request = self.drf_request()
             request.user  # noqa: B018 - reading it authenticates
@@ -144,12 +128,7 @@ class Caller:
         return self._authenticated
 
     def admit(self, user: Any, auth: Any) -> None:
-        """Ask the endpoint's permissions about what a view's authentication found.
-
-        Raises:
-            APIException: to stop the view; it stands in `refusal` as well, for the
-                door, since the view turns it into a response.
-        """
+        # The view turns an APIException into a response: `refusal` keeps it for the door.
         failure = sys.exc_info()[1]
         try:
             if isinstance(failure, APIException) and failure is not self.handled:
@@ -166,10 +145,7 @@ class Caller:
         self.admitted = True
 
     def is_broken_by(self, exc: Exception) -> bool:
-        """Return whether an exception left a view while it found out who is calling, for us too.
-
-        Then nobody knows whether the caller may be told what the view answers.
-        """
+        # Then nobody knows whether the caller may be told what the view answers.
         steps = (frame.f_code for frame, _ in traceback.walk_tb(exc.__traceback__))
         return not self.admitted and not ADMISSION.isdisjoint(steps)
 
@@ -213,10 +189,7 @@ def asks_for_a_user(permission_class: Any, request: Request) -> bool:
 
 @functools.cache
 def authenticates_alike(callback: Callable[..., Any], classes: tuple[type, ...]) -> bool:
-    """Return whether a view authenticates with these classes, in REST framework's own way.
-
-    Nothing of the project's may run before: no decorator and no step of its own.
-    """
+    # No decorator and no step of the project's own may run before.
     view_class = callback.cls  # type: ignore[attr-defined]
     return (
         find_view_classes(callback, "authentication_classes") == classes
@@ -227,10 +200,7 @@ def authenticates_alike(callback: Callable[..., Any], classes: tuple[type, ...])
 
 
 def find_view_classes(callback: Any, name: str) -> tuple[Any, ...] | None:
-    """Return the classes in an attribute of a callback's view, such as ``permission_classes``.
-
-    None if only an instance can tell, as where the attribute is a property.
-    """
+    # None if only an instance can tell, as where the attribute is a property.
     own = getattr(callback, "initkwargs", {}).get(name)
     if own is None:
         # Without calling a descriptor, which a property of the view's would be.

@@ -19,22 +19,13 @@ JSON = "application/json"
 
 
 def check_media_type(request: HttpRequest) -> None:
-    """Refuse a POST of anything but JSON, which no page of another origin can send unasked.
-
-    Raises:
-        Refused: 415.
-    """
+    # No page of another origin can send JSON without asking first.
     if request.method == "POST" and request.content_type != JSON:
         raise Refused(415, f"The Content-Type of a message must be {JSON}.")
 
 
 def check_origin(request: HttpRequest) -> None:
-    """Refuse a request that a page of another origin sent (streamable-http, "Security & Endpoint").
-
-    Raises:
-        Refused: 403 if the Origin is not admitted, or the browser says that a POST comes
-            from another origin and ALLOWED_ORIGINS does not name the Origin.
-    """
+    """Refuse a request of another origin's page (streamable-http, "Security & Endpoint")."""
     origin = request.META.get("HTTP_ORIGIN")
     if origin is not None and not admits(origin):
         raise Refused(403, "This origin is not allowed.")
@@ -45,10 +36,7 @@ def check_origin(request: HttpRequest) -> None:
 
 
 def admits(origin: str) -> bool:
-    """Return whether ALLOWED_ORIGINS names an origin, or ALLOWED_HOSTS its host.
-
-    ``"*"`` in ALLOWED_HOSTS names none: a page of any host name could be pointed at this server.
-    """
+    # ``"*"`` in ALLOWED_HOSTS names none: a page of any host could be pointed at this server.
     if origin in mcp_settings.ALLOWED_ORIGINS:
         return True
     try:

@@ -93,7 +93,9 @@ def passage_item(passage: Passage, room: int) -> dict[str, Any]:
     return {**item, "offset": passage.start, "total_chars": len(passage.text), "text": text}
 
 
-def yield_fitting_items(items: Sequence[Mapping[str, Any]], room: int) -> Iterator[Mapping[str, Any]]:
+def yield_fitting_items(
+    items: Sequence[Mapping[str, Any]], room: int
+) -> Iterator[Mapping[str, Any]]:
     """Yield the first items, as many as fit; of one that never does, its size."""
     used = 0
     for item in items:

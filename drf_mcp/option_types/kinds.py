@@ -1,5 +1,3 @@
-"""The kinds of value that settings and options take: each has words for errors and a check."""
-
 from __future__ import annotations
 
 import re
@@ -23,14 +21,7 @@ ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null")
 
 
 class Kind:
-    """A kind of value.
-
-    Args:
-        none: None is accepted as well.
-
-    Attributes:
-        words: the accepted values, as the end of "must be ...".
-    """
+    """A kind of value that settings and options take; `words` end the sentence "must be ..."."""
 
     words = "anything"
 
@@ -38,19 +29,13 @@ class Kind:
         self.none = none
 
     def takes(self, value: Any) -> bool:
-        """Return whether a value, not None, is of this kind."""
+        # Never asked about None.
         return True
 
     def resolve(self, value: Any, place: str) -> Any:
-        """Return the value to use: a class for its dotted path.
-
-        Raises:
-            ImproperlyConfigured: if the path cannot be imported; ``place`` begins the message.
-        """
         return value
 
     def fault(self, value: Any) -> str:
-        """Return the end of the error message for a wrong value, "" for a right one."""
         if (value is None and self.none) or (value is not None and self.takes(value)):
             return ""
         return f"must be {self.accepted}, not {shorten_repr(value)}."
@@ -60,11 +45,6 @@ class Kind:
         return f"{self.words}, or None" if self.none else self.words
 
     def read(self, value: Any, place: str) -> Any:
-        """Return the value to use, checked.
-
-        Raises:
-            ImproperlyConfigured: if the value is not of this kind.
-        """
         value = self.resolve(value, place)
         if fault := self.fault(value):
             raise ImproperlyConfigured(f"{place} {fault}")
@@ -93,8 +73,6 @@ class Choice(Kind):
 
 
 class Text(Kind):
-    """A text that is not blank; ``lazy`` accepts translations as well."""
-
     words = "a text"
 
     def __init__(self, *, lazy: bool = False, none: bool = False) -> None:
@@ -106,8 +84,6 @@ class Text(Kind):
 
 
 class Number(Kind):
-    """A whole number of ``least`` or more."""
-
     def __init__(self, least: int = 1, *, none: bool = False) -> None:
         super().__init__(none=none)
         self.least = least
@@ -149,8 +125,6 @@ class Function(Kind):
 
 
 class Class(Kind):
-    """A subclass of the class at the dotted path ``base``, or the dotted path of one."""
-
     def __init__(self, base: str, *, none: bool = False) -> None:
         super().__init__(none=none)
         self.base = base
@@ -171,8 +145,6 @@ class Class(Kind):
 
 
 class PermissionClass(Class):
-    """A permission class, or several composed with operators."""
-
     def __init__(self) -> None:
         super().__init__("rest_framework.permissions.BasePermission")
         self.words = "a permission class"
@@ -187,8 +159,6 @@ class PermissionClass(Class):
 
 
 class Middleware(Class):
-    """Middleware as Django's MIDDLEWARE names it: a class or a function."""
-
     def __init__(self) -> None:
         super().__init__("")
         self.words = "the dotted path of middleware"
@@ -198,8 +168,6 @@ class Middleware(Class):
 
 
 class InstanceOf(Kind):
-    """An instance of the class at the dotted path ``base``."""
-
     def __init__(self, base: str) -> None:
         super().__init__()
         self.base = base
@@ -210,8 +178,6 @@ class InstanceOf(Kind):
 
 
 class ListOf(Kind):
-    """A list or tuple of values of one kind, with ``distinct`` none of them twice."""
-
     def __init__(self, item: Kind, *, distinct: bool = False, none: bool = False) -> None:
         super().__init__(none=none)
         self.item = item
@@ -241,8 +207,7 @@ class ListOf(Kind):
 
 
 class Words(ListOf):
-    """Texts in any collection but a text, which would be read letter by letter."""
-
+    # A text is no collection of words: it would be read letter by letter.
     def __init__(self, *, none: bool = False) -> None:
         super().__init__(Text(), none=none)
 
@@ -251,8 +216,6 @@ class Words(ListOf):
 
 
 class MappingOf(Kind):
-    """A dict from texts to values of one kind."""
-
     def __init__(self, item: Kind, words: str, *, none: bool = False) -> None:
         super().__init__(none=none)
         self.item = item
@@ -279,10 +242,6 @@ def shorten_repr(value: Any) -> str:
 
 
 def refuse_wrong_values(kinds: Mapping[str, Kind], values: Mapping[str, Any], place: str) -> None:
-    """Raise ImproperlyConfigured for the first value that is not of the kind of its name.
-
-    The message begins with ``place``, the name of what was configured.
-    """
     for name, value in values.items():
         if name in kinds and (fault := kinds[name].fault(value)):
             raise ImproperlyConfigured(f"{place}: {name} {fault}")

@@ -21,28 +21,19 @@ WRITABLE = re.compile(r"[/*?\[].*|tag:.+|[a-z][a-z0-9_*?\[\]!-]*")
 
 @dataclass(frozen=True)
 class Pattern:
-    """One pattern over the method, path, name and tags of a tool.
-
-    Attributes:
-        method: the HTTP method in upper case; "" for any.
-        glob: a shell-style glob.
-    """
+    """One pattern over the method ("" for any), and the path, name or tags of a tool."""
 
     method: str
     glob: str
 
     def matches(self, method: str, path: str, tags: Iterable[str]) -> bool:
-        """Return whether the pattern matches a tool by its path or one of its tags."""
         subjects = (path, *(f"tag:{tag}" for tag in tags))
         return self.takes_method(method) and any(
             fnmatch.fnmatchcase(subject, self.glob) for subject in subjects
         )
 
     def matches_name(self, method: str, name: str, action: str | None) -> bool:
-        """Return whether the pattern matches a tool by its name.
-
-        REST framework's own actions are matched whole: ``*_update`` is not ``partial_update``.
-        """
+        # REST framework's own actions are matched whole: *_update is not partial_update.
         if not self.takes_method(method) or not fnmatch.fnmatchcase(name, self.glob):
             return False
         ending, tail = f"_{action}", self.glob.rpartition("*")[2]
@@ -50,17 +41,11 @@ class Pattern:
         return not (action in STANDARD_ACTIONS and name.endswith(ending) and within)
 
     def takes_method(self, method: str) -> bool:
-        """Return whether the pattern is about an HTTP method."""
         return self.method in ("", method)
 
 
 @functools.lru_cache(maxsize=1024)
 def read_pattern(text: str) -> Pattern:
-    """Return a pattern as it is written in settings.
-
-    Raises:
-        ValueError: if no tool could ever match it.
-    """
     text = text.strip()
     written = WITH_METHOD.fullmatch(text)
     method, glob = (written["method"].upper(), written["glob"]) if written else ("", text)

@@ -1,5 +1,3 @@
-"""The tools of a server: ``tools/list`` and ``tools/call``."""
-
 from __future__ import annotations
 
 import base64
@@ -79,7 +77,6 @@ class ToolsCapability(Capability):
     # --- tools/list -----------------------------------------------------------------------
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
-        """Answer ``tools/list``: the tools that the caller may call."""
         every = list(self.get_tools(context).values())
         page, following = self.paginate(every, context)
         fragments = (self.get_definition(tool, context.era) for tool in page)
@@ -91,13 +88,7 @@ class ToolsCapability(Capability):
         return members
 
     def paginate(self, tools: list[Tool], context: RequestContext) -> tuple[list[Tool], str | None]:
-        """Return a page of the tools that the caller sees, and the cursor of the next.
-
-        Only the permissions of its own tools are asked (server/utilities/pagination).
-
-        Raises:
-            InvalidParams: on a cursor that was not given out here.
-        """
+        # Only the permissions of a page's own tools are asked (server/utilities/pagination).
         cursor, size = context.message.params.get("cursor"), mcp_settings.TOOLS_PAGE_SIZE
         start = 0 if cursor is None else self.find_start(cursor, tools)
         seen = Visibility(context.caller).of(tools[start:], None if size is None else size + 1)
@@ -113,7 +104,7 @@ class ToolsCapability(Capability):
             raise InvalidParams("Invalid cursor.") from None
 
     def is_public(self, tools: list[Tool], context: RequestContext) -> bool:
-        """Return whether the list is the same for everybody, so that shared caches may keep it."""
+        # Shared caches may keep a list that is the same for everybody.
         endpoint_open = all(p is AllowAny for p in context.caller.permission_classes)
         return endpoint_open and all(map(is_open, tools))
 
@@ -152,12 +143,6 @@ class ToolsCapability(Capability):
         return result
 
     def get_tool(self, context: RequestContext) -> Tool:
-        """Return the tool that a call names.
-
-        Raises:
-            InvalidParams: if the call names none.
-            UnknownTool: if there is none by that name, naming the nearest ones.
-        """
         name = context.message.params.get("name")
         if not isinstance(name, str):
             raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
@@ -181,18 +166,12 @@ def make_envelope(envelope_class: type[Envelope]) -> Envelope:
 def choose_envelope_class(
     tool: Tool | None, endpoint_class: type[Envelope] | None = None
 ) -> type[Envelope]:
-    """Return the envelope class of a tool, of its endpoint, or ENVELOPE_CLASS."""
     own = tool.options.envelope_class if tool else None
     chosen: type[Envelope] = own or endpoint_class or mcp_settings.ENVELOPE_CLASS
     return chosen
 
 
 def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | None:
-    """Return the ``outputSchema`` of a tool in an envelope, None to have none.
-
-    Raises:
-        ImproperlyConfigured: on a kind of schema that does not exist.
-    """
     own = tool.options.output_schema
     kind = mcp_settings.OUTPUT_SCHEMA if own is MISSING else own
     if kind is None:

@@ -1,5 +1,3 @@
-"""The arguments that a project declares in the options of a tool."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +13,7 @@ from drf_mcp.tools.options import ToolOptions
 
 
 class DeclaredArguments:
-    """Adds the arguments that a project declared to those that were described.
-
-    Args:
-        options: those of the tool: ``query``, ``body`` and ``input_schema``.
-        portable: schemas are kept to what every client accepts.
-    """
+    """Adds the arguments that a project declared to those that were described."""
 
     def __init__(self, options: ToolOptions, *, portable: bool) -> None:
         self.options = options
@@ -66,7 +59,7 @@ class DeclaredArguments:
         return Body("object", fields=tuple(fields.values()), keys=body.keys)
 
     def get_handling(self, known: Handling, schema: Mapping[str, Any]) -> Handling:
-        """Return the handling of a declared member; its type may say that it is no file."""
+        # A declared type may say that a member is no file.
         declared = SchemaHandling(schema).get_handling()
         uploads = {p: u for p, u in known.uploads.items() if u.sure and not u.by_name}
         if "type" not in schema:
@@ -77,7 +70,6 @@ class DeclaredArguments:
         return replace(known, uploads={**uploads, **declared.uploads}, secrets=secrets)
 
     def add_unknown_names(self, endpoint: EndpointSchema, input_schema: Mapping[str, Any]) -> Body:
-        """Return the body with the names of an input schema that no other argument has."""
         body, properties = endpoint.body, input_schema.get("properties", {})
         if body.kind == "list" or (body.kind == "open" and "body" in properties):
             return body

@@ -1,5 +1,3 @@
-"""The endpoints of a URLconf: one for each HTTP method of a route to a REST framework view."""
-
 from __future__ import annotations
 
 import functools
@@ -38,7 +36,6 @@ class Endpoint:
     """One HTTP method of a route: what a tool stands for.
 
     Attributes:
-        route: the route.
         method: the HTTP method in upper case.
         action: the viewset's action; None for other views.
         noun: the noun that the names of its tools start with; None for the path's words.
@@ -89,12 +86,11 @@ class Endpoint:
 
     @property
     def action_or_method(self) -> str:
-        """The name by which a project chooses the endpoint among those of a view."""
         return self.standard_action or self.method.lower()
 
     @property
     def decorations(self) -> tuple[ToolOptions, ...]:
-        """The options of ``@mcp_tool``: on the handler, then on the view class or function."""
+        # Those on the handler, then those on the view class or function.
         own = vars(self.view_class).get("mcp_tool")
         view_options = own or getattr(self.route.callback, "mcp_tool", None)
         return tuple(filter(None, (getattr(self.handler, "mcp_tool", None), view_options)))
@@ -105,27 +101,26 @@ class Endpoint:
 
     @property
     def is_described(self) -> bool:
-        """Whether descriptions of the API include the view, and the view serves none itself."""
+        # Descriptions of an API leave out views without a schema, and those that serve one.
         if any(base.__module__ == DOCUMENTS for base in self.view_class.__mro__):
             return False
         return find_class_attribute(self.view_class, "schema") is not None
 
     @property
     def extra_path(self) -> str:
-        """The ``@action(url_path=...)`` of the route, whichever method's it is."""
+        # The url_path of @action is the same for every method of the route.
         handlers = (getattr(self.view_class, name) for name in self.route.actions.values())
         return next((handler.url_path for handler in handlers if hasattr(handler, "url_path")), "")
 
     @property
     def action_has_other_methods(self) -> bool:
-        """Whether the action that answers does so for other methods as well."""
         actions = self.route.actions
         served = [m for m in actions if actions[m] == self.action and m not in UNSERVED_METHODS]
         return len(served) > 1
 
     @property
     def view_has_other_methods(self) -> bool:
-        """Whether the docstring of the view is about other methods or actions as well."""
+        # If so, the docstring of the view is about them as well.
         if self.action is not None:
             return self.action_has_other_methods
         methods = {*self.view_class.http_method_names} - UNSERVED_METHODS
@@ -136,14 +131,10 @@ class Endpoint:
         return f"{locate_view(self.view_class)}.{self.handler_name}"
 
     def attempt(self, step: Callable[[], Any], default: Any) -> Any:
-        """Return the value of a step of the project's own code, the default where it fails."""
         return attempt(self.place, step, "", [], default)
 
     def view(self, request: Any = None) -> APIView:
-        """Return an instance of the view as DRF would make it for this method.
-
-        Its ``swagger_fake_view`` is not set; `introspected_view` sets it, as schema generators do.
-        """
+        """Return an instance of the view as DRF would make it for this method."""
         view: Any = self.attempt(lambda: self.view_class(**self.route.initkwargs), None)
         if view is None:
             # A view whose __init__ wants a real request is described without it.
@@ -173,11 +164,7 @@ class Endpoint:
 
 
 def find_endpoints(urlconf: Any) -> Iterator[Endpoint]:
-    """Yield every DRF endpoint of a URLconf in its own order.
-
-    Left out are routes with a format suffix, which repeat the ones without, and
-    methods that no view handles.
-    """
+    # Routes with a format suffix repeat the ones without.
     for route in find_routes(urlconf):
         if api_settings.FORMAT_SUFFIX_KWARG in route.kwargs:
             continue

@@ -1,5 +1,3 @@
-"""The decision which endpoints are tools: decorators, registrations and settings."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
@@ -21,13 +19,10 @@ from drf_mcp.tools.options import ToolOptions, ViewOptions
 
 @dataclass(frozen=True)
 class Choice:
-    """An endpoint that is a tool, and the options of the tool."""
-
     endpoint: Endpoint
     options: ToolOptions
 
     def matches(self, patterns: Iterable[str]) -> bool:
-        """Return whether a pattern fits the tool's method and its path, name or one of its tags."""
         endpoint, tags = self.endpoint, self.options.tags
         name = self.options.name or mcp_settings.NAMING_CLASS().get_name(endpoint)
         method, action = endpoint.method, endpoint.standard_action
@@ -39,12 +34,6 @@ class Choice:
 
 
 class Registration:
-    """One target of ``registry.register``.
-
-    Raises:
-        ImproperlyConfigured: if the target is no router, API view class or function.
-    """
-
     def __init__(self, target: Any, options: ViewOptions) -> None:
         self.router: BaseRouter | None = target if isinstance(target, BaseRouter) else None
         # A function view has its class as `cls`.
@@ -71,13 +60,9 @@ class Registration:
 
 
 class Exposure:
-    """Decides which endpoints of a URLconf are tools.
+    """Decides which endpoints of a URLconf are tools; EXPOSURE_CLASS names a subclass.
 
-    A subclass overrides the methods `get_endpoints`, `is_exposed` and `get_variant`; the setting
-    EXPOSURE_CLASS takes its dotted path.
-
-    Args:
-        registrations: those of ``registry.register``.
+    A subclass overrides the methods `get_endpoints`, `is_exposed` and `get_variant`.
     """
 
     def __init__(self, registrations: Collection[Registration] = ()) -> None:
@@ -107,10 +92,7 @@ class Exposure:
         return None
 
     def get_choices(self, urlconf: Any) -> list[Choice]:
-        """Return the endpoints that are tools, in the URLconf's order, this package's own last.
-
-        Of routes that differ in the trailing slash alone, the first counts.
-        """
+        # Of routes that differ in the trailing slash alone, the first counts.
         tools: dict[Any, Choice] = {}
         for endpoint in self.get_endpoints(urlconf):
             choice = self.get_choice(endpoint)
@@ -121,7 +103,6 @@ class Exposure:
         return sorted(tools.values(), key=lambda choice: choice.endpoint.is_built_in)
 
     def get_choice(self, endpoint: Endpoint) -> Choice | None:
-        """Return an endpoint with its options; None if it is not exposed or can be no tool."""
         if self.renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
             return None
         if not self.is_exposed(endpoint):
@@ -136,7 +117,7 @@ class Exposure:
         return Choice(replace(endpoint, noun=noun), options)
 
     def renders_only_html(self, endpoint: Endpoint) -> bool:
-        """Return whether the view renders nothing but pages for people, which are no tools."""
+        # Pages for people are no tools.
         renderers = find_view_classes(endpoint.route.callback, "renderer_classes") or ()
         pages = (TemplateHTMLRenderer, BrowsableAPIRenderer)
         return bool(renderers) and all(
@@ -145,19 +126,13 @@ class Exposure:
         )
 
     def get_view_options(self, endpoint: Endpoint) -> Iterator[ViewOptions]:
-        """Yield the options that select an endpoint: ``@mcp_viewset``'s, then registrations'."""
         options: ViewOptions | None = vars(endpoint.view_class).get("mcp_viewset")
         if options is not None and options.selects(endpoint.action_or_method):
             yield options
         yield from (r.options for r in self.registrations if r.selects(endpoint))
 
     def is_taken_from_urlconf(self, endpoint: Endpoint) -> bool:
-        """Return whether ``EXPOSE = "urlconf"`` takes an endpoint.
-
-        A view that REST framework's own schemas leave out (``schema = None``), such as a
-        router's root, is left out here too, and so is what ``@extend_schema(exclude=True)``
-        leaves out, and the views that serve an OpenAPI document.
-        """
+        # REST framework's own schemas leave out views with ``schema = None``, a router's root too.
         if mcp_settings.EXPOSE == "explicit" or not endpoint.is_described:
             return False
         include = mcp_settings.INCLUDE
@@ -165,7 +140,6 @@ class Exposure:
         return included and not self.get_annotated_exclusion(endpoint)
 
     def get_annotated_exclusion(self, endpoint: Endpoint) -> str:
-        """Return why drf-spectacular's annotations leave an endpoint out, "" if they do not."""
         annotations = endpoint.find_annotations()
         if annotations is None:
             return ""

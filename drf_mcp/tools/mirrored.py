@@ -26,13 +26,7 @@ Path: TypeAlias = tuple[str, ...]
 
 
 class HeaderNames(dict[Path, str]):
-    """The names that ``x-mcp-header`` gives to arguments of a schema, by the arguments' paths.
-
-    Raises:
-        ImproperlyConfigured: on one that clients would refuse, and the tool with it, or that
-            would show a secret to proxies.
-    """
-
+    # Clients refuse a tool with a wrong name, and proxies would see a secret.
     def __init__(self, schema: Mapping[str, Any]) -> None:
         super().__init__()
         for path, member in self.walk(schema, ()):

@@ -1,5 +1,3 @@
-"""Names, titles and descriptions of tools: from the path, the action and the view's texts."""
-
 from __future__ import annotations
 
 import functools
@@ -87,12 +85,7 @@ class Naming:
         return snake_case(short)
 
     def get_title(self, endpoint: Endpoint, view: APIView) -> str:
-        """Return the title of a tool, "" for its name with spaces.
-
-        Args:
-            endpoint: the endpoint that the tool calls.
-            view: an instance of the view, for introspection.
-        """
+        """Return the title of a tool, "" for its name with spaces; the view answers nobody."""
         return ViewTexts(endpoint, view).get_title()
 
     def get_description(self, endpoint: Endpoint, view: APIView, title: str) -> str:
@@ -132,7 +125,6 @@ class Naming:
         return name if NAME.match(name) else f"tool_{name}"
 
     def choose_names(self, endpoints: Sequence[Endpoint], taken: set[str]) -> list[str]:
-        """Return a name for each endpoint, none of them twice and none of those taken."""
         candidates = [tuple(self.get_candidates(endpoint)) for endpoint in endpoints]
         groups: dict[str, list[tuple[str, ...]]] = {}
         for options in candidates:
@@ -162,13 +154,11 @@ class Naming:
 
 
 def snake_case(text: str) -> str:
-    """Return text as a lower-case identifier; "" if nothing of it is left."""
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
 def shorten_name(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -> str:
-    """Cut a name to the limit; ``ending``, such as the action, is kept unless it is too long."""
     # A hash of the whole name keeps it apart from others that begin alike.
     if len(name) <= limit:
         return name
@@ -179,8 +169,6 @@ def shorten_name(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -
 
 
 class ViewTexts:
-    """Title and description of an endpoint, from the annotations and docstrings of its view."""
-
     def __init__(self, endpoint: Endpoint, view: APIView) -> None:
         self.endpoint = endpoint
         self.view = view

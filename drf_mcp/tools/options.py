@@ -1,5 +1,3 @@
-"""The decorators that expose views as tools, and the options that they carry."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -108,11 +106,6 @@ class ToolOptions:
 
     @classmethod
     def of(cls, **options: Any) -> ToolOptions:
-        """Build options from keyword arguments.
-
-        Raises:
-            ImproperlyConfigured: on an option that does not exist or has a wrong value.
-        """
         known = [field.name for field in dataclasses.fields(cls)]
         if unknown := sorted(options.keys() - set(known)):
             raise ImproperlyConfigured(
@@ -141,7 +134,6 @@ class ToolOptions:
         return default if flag is None else bool(flag)
 
     def over(self, other: ToolOptions) -> ToolOptions:
-        """Return these options, with the other's where these are left open."""
         own = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
@@ -152,15 +144,7 @@ class ToolOptions:
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """Options of all tools of a view.
-
-    Attributes:
-        actions: the actions (or HTTP methods in lower case) to expose; None for all.
-        exclude: the ones not to expose.
-        name: the noun that tool names start with, ``customers`` in ``customers_list``.
-        tool: the options of each of the view's tools.
-    """
-
+    # `actions` holds HTTP methods in lower case where the view is no viewset; None is all.
     actions: frozenset[str] | None = None
     exclude: frozenset[str] = frozenset()
     name: str | None = None
@@ -174,11 +158,6 @@ class ViewOptions:
         name: str | None = None,
         **options: Any,
     ) -> ViewOptions:
-        """Build options from keyword arguments; the further ones are those of a tool.
-
-        Raises:
-            ImproperlyConfigured: on an option that does not exist or has a wrong value.
-        """
         values = {"actions": actions, "exclude": exclude, "name": name}
         refuse_wrong_values(VIEW_KINDS, values, "Options of a view")
         exposed = None if actions is None else frozenset(actions)
@@ -193,9 +172,6 @@ def mcp_tool(**options: Any) -> Callable[[Target], Target]:
 
     Takes the options of `ToolOptions`. On an action it may stand above or below
     ``@action``; on a function view it stands above ``@api_view``.
-
-    Raises:
-        ImproperlyConfigured: on an option that does not exist or has a wrong value.
     """
     tool_options = ToolOptions.of(**options)
 
@@ -216,14 +192,10 @@ def mcp_viewset(
 
     Args:
         actions: the actions to expose, all by default.
-        exclude: the actions not to expose.
         name: the noun that the tools' names start with, by default from the path.
         options: the options of `ToolOptions` but ``name``, for every tool of the class.
 
     A subclass is not exposed by its parent's decorator.
-
-    Raises:
-        ImproperlyConfigured: on an option that does not exist or has a wrong value.
     """
     view_options = ViewOptions.of(actions, exclude, name, **options)
 

@@ -1,5 +1,3 @@
-"""The tools of a project, read off the URLconf when they are first needed."""
-
 from __future__ import annotations
 
 import threading
@@ -27,16 +25,11 @@ RELOADING_SETTINGS = frozenset({"DRF_MCP", "REST_FRAMEWORK", "ROOT_URLCONF"})
 
 
 class Registry:
-    """The tools of a project.
-
-    `registry` is the one that endpoints serve unless they are given another.
+    """The tools of a project, read off the URLconf when they are first needed.
 
     Args:
         include: the tools it may hold, as patterns over their paths, names and tags
             (``"tag:billing"``), those of one method as ``"GET /api/*"``; all by default.
-
-    Raises:
-        ImproperlyConfigured: if ``include`` is no list of patterns.
     """
 
     def __init__(self, include: Sequence[str] = ()) -> None:
@@ -69,12 +62,8 @@ class Registry:
             targets: a router exposes the routes it made; a class or a function
                 exposes every route that leads to it.
             actions: the actions (for plain views, methods in lower case) to expose; None for all.
-            exclude: the actions not to expose.
             name: the noun that the tools' names start with.
             options: the options of `ToolOptions` but ``name``, for every tool.
-
-        Raises:
-            ImproperlyConfigured: on a target that is none of these.
         """
         view_options = ViewOptions.of(actions, exclude, name, **options)
         with self._lock:
@@ -82,15 +71,7 @@ class Registry:
             self._indexes.clear()
 
     def tools(self, urlconf: Any = None) -> Mapping[str, Tool]:
-        """Return the tools of a URLconf by name, in the URLconf's order.
-
-        Args:
-            urlconf: as Django's ``request.urlconf``; None for ROOT_URLCONF.
-
-        Raises:
-            ImproperlyConfigured: if two tools were given one name, or a name is not
-                portable.
-        """
+        """Return the tools of a URLconf, by default ROOT_URLCONF, by name and in its order."""
         urlconf = urlconf or settings.ROOT_URLCONF
         key = (urlconf, self.exposure.get_variant())
         index = self._indexes.get(key)
@@ -102,11 +83,7 @@ class Registry:
         return index
 
     def tool(self, name: str, urlconf: Any = None) -> Tool:
-        """Return the tool of that name.
-
-        Raises:
-            UnknownTool: naming the nearest ones.
-        """
+        """Return the tool of that name; `UnknownTool` names the nearest ones."""
         tools = self.tools(urlconf)
         tool = tools.get(name)
         if tool is None:
@@ -116,7 +93,6 @@ class Registry:
     def tool_at(
         self, match: ResolverMatch | None, method: str | None, urlconf: Any = None
     ) -> Tool | None:
-        """Return the tool that stands for a method of the route a request came by."""
         for tool in self.tools(urlconf).values():
             route = tool.endpoint.route
             here = match and match.func is route.callback and match.route == route.match_route

@@ -1,5 +1,3 @@
-"""The tools that find the objects which arguments identify."""
-
 from __future__ import annotations
 
 import functools
@@ -13,18 +11,14 @@ from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 
 
 class Finders:
-    """Names the list tools of the models that relations point at.
-
-    Args:
-        endpoints: the `Endpoint` of each tool by name, in the URLconf's order.
-    """
+    """Names the list tools of the models that relations point at."""
 
     def __init__(self, endpoints: Mapping[str, Any]) -> None:
         self.endpoints = endpoints
 
     @functools.cached_property
     def by_model(self) -> dict[Any, str]:
-        """The list tool of each model that needs no path argument."""
+        # Only lists that need no path argument.
         lists = [
             (name, endpoint)
             for name, endpoint in self.endpoints.items()
@@ -42,7 +36,7 @@ class Finders:
 
     @functools.cached_property
     def collections(self) -> frozenset[str]:
-        """The paths below which single objects are retrieved, without the slash at their end."""
+        # The paths below which single objects are retrieved.
         return frozenset(
             endpoint.route.path[: endpoint.route.path.rindex("{")].rstrip("/")
             for endpoint in self.endpoints.values()
@@ -66,7 +60,6 @@ class Finders:
         )
 
     def get_nearest_list(self, path: str) -> str | None:
-        """Return the list tool of the nearest collection that a path leads through."""
         while "{" in path:
             path = path[: path.rindex("{")]
             if path.rstrip("/") in self.by_path:

@@ -1,5 +1,3 @@
-"""The results of calls: outcomes that fit their budget, in the envelope of their tool."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -29,8 +27,6 @@ MAX_DEPTH = 120
 
 
 class ResultWriter:
-    """Writes outcomes as the results of calls, in the envelope of a tool and for an era."""
-
     def __init__(self, envelope: Envelope, era: Era) -> None:
         self.envelope = envelope
         self.era = era
@@ -58,7 +54,6 @@ class ResultWriter:
         return result
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
-        """Return the failure to write an outcome, with the part that could not be written."""
         # What failed while it was read would be read again, and nothing is wrong with its type.
         if failure.failure is None or self.encoder.unread is not None:
             return failure
@@ -94,15 +89,12 @@ class ResultWriter:
 
 
 class ToolBudget(Budget):
-    """The budget of one call's result; ``registry`` is the `Registry` of the server."""
-
     def __init__(self, tool: Tool, arguments: Any, caller: Caller, registry: Any) -> None:
         super().__init__(tool, arguments, encode_data)
         self.caller = caller
         self.registry = registry
 
     def get_archive(self) -> CallArchive | None:
-        """Return the archive of what the result has no room for; None to keep nothing."""
         if self.tool.name == RETRIEVAL_TOOL or not can_archive():
             return None
         urlconf = getattr(self.caller.request, "urlconf", None)
@@ -112,7 +104,6 @@ class ToolBudget(Budget):
         return CallArchive(mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request))
 
     def get_search_arguments(self) -> tuple[str, ...]:
-        """Return the names of the arguments with the caller's search terms, best first."""
         return (api_settings.SEARCH_PARAM, *super().get_search_arguments())
 
     def validate_digest(self, payload: Mapping[str, Any]) -> None:

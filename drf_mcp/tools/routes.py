@@ -1,5 +1,3 @@
-"""The routes of a URLconf that lead to REST framework's views."""
-
 from __future__ import annotations
 
 import functools
@@ -25,13 +23,7 @@ Templates: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True)
 class Route:
-    """One URL pattern whose callback is a view, with the patterns that include it.
-
-    Attributes:
-        urlconf: the URLconf it was found in, as `get_resolver` takes it.
-        chain: the pattern objects from the root down to the route's own.
-        callback: the router's or ``as_view``'s callback, with ``cls`` and ``initkwargs``.
-    """
+    """One URL pattern whose callback is a view; the patterns of `chain` include one another."""
 
     urlconf: Any
     chain: tuple[Any, ...]
@@ -44,12 +36,10 @@ class Route:
 
     @property
     def initkwargs(self) -> Mapping[str, Any]:
-        """The arguments of ``as_view``, such as an action's own permission classes."""
         return getattr(self.callback, "initkwargs", {})
 
     @property
     def actions(self) -> Mapping[str, str]:
-        """The actions of a viewset by their methods in lower case; {} for other views."""
         return getattr(self.callback, "actions", None) or {}
 
     @property
@@ -65,12 +55,11 @@ class Route:
 
     @property
     def match_route(self) -> str:
-        """The ``ResolverMatch.route`` of a request to this route, in the active language."""
+        # In the active language.
         return (self.constant_spelling or self.get_spelling())[0]
 
     @property
     def templates(self) -> Templates:
-        """Each way to write the path, in the active language."""
         return (self.constant_spelling or self.get_spelling())[1]
 
     @functools.cached_property
@@ -99,12 +88,10 @@ class Route:
 
     @functools.cached_property
     def path(self) -> str:
-        """The path for people: ``/api/orders/{pk}/refund/``."""
         template = max(self.templates, key=lambda template: len(template[1]))[0]
         return PLACEHOLDER.sub(r"{\1}", template)
 
     def build(self, kwargs: Mapping[str, Any]) -> str | None:
-        """Return the decoded path for these kwargs; None if the route cannot take them."""
         texts = {}
         for name, value in kwargs.items():
             converter = self.kwargs[name].converter
@@ -124,11 +111,8 @@ class Route:
     def match(
         self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
     ) -> ResolverMatch | None:
-        """Resolve a path that `build` gave; None unless it leads here with these kwargs.
-
-        Resolving the whole URLconf is what makes a value such as ``../admin`` or
-        ``1/delete`` harmless: whatever else it may reach, it is not this route.
-        """
+        # Resolving the whole URLconf is what makes a value such as ``../admin`` or ``1/delete``
+        # harmless: whatever else it may reach, it is not this route.
         resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
         try:
             match = resolver.resolve(path) if self.kwargs else self.resolve_constant(resolver, path)
@@ -200,7 +184,6 @@ def find_group_pattern(regex: str, name: str) -> str | None:
 
 
 def find_routes(urlconf: Any) -> Iterator[Route]:
-    """Yield the routes to DRF views. Of patterns text alike Django takes the first alone."""
     # Of two patterns with one regular expression Django resolves the earlier alone.
     patterns: dict[str, tuple[Any, Any]] = {}
     for chain, callback in walk_patterns(get_resolver(urlconf), ()):

@@ -1,5 +1,3 @@
-"""A tool: one endpoint under one name, with its schema and texts."""
-
 from __future__ import annotations
 
 import functools
@@ -41,7 +39,6 @@ class Tool:
 
     Attributes:
         name: unique in its registry.
-        endpoint: the route, method and view that a call runs.
         options: the options that the project gave it.
         finders: the `Finders` of its registry, which find the objects of arguments; or None.
     """
@@ -105,12 +102,10 @@ class Tool:
 
     @property
     def extra_query(self) -> bool:
-        """True if an open argument takes query parameters that nobody declared."""
         return self.options.get_flag("extra_query", mcp_settings.EXTRA_QUERY)
 
     @property
     def selects(self) -> bool:
-        """True if the tool has the argument ``fields``."""
         # An open query may hold a parameter of the view's own by the same name.
         return (
             mcp_settings.FIELDS_ARGUMENT
@@ -146,7 +141,6 @@ class Tool:
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:
-        """The specification's ToolAnnotations, with all four hints always."""
         # Only a read and a plain create are known to destroy nothing. An API is a closed world:
         # its tools reach its own data.
         endpoint, options = self.endpoint, self.options
@@ -163,12 +157,11 @@ class Tool:
 
     @functools.cached_property
     def definitions(self) -> dict[Any, bytes]:
-        """The definition as JSON, by revision and envelope, once it was listed."""
+        # As JSON, by revision and envelope, once it was listed.
         return {}
 
     @property
     def list_tool(self) -> str | None:
-        """The name of the tool that lists the objects of the path, None without one."""
         return self.finders.get_nearest_list(self.endpoint.route.path) if self.finders else None
 
     @property
@@ -189,11 +182,6 @@ class Tool:
         return definition
 
     def bind(self, arguments: Any) -> Call:
-        """Turn a caller's arguments, any JSON value, into a `Call`; null is as good as none.
-
-        Raises:
-            ArgumentsRefused: if they have no place in the request.
-        """
         arguments = {} if arguments is None else arguments
         if not isinstance(arguments, Mapping):
             raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])

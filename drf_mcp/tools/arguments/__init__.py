@@ -1,1 +1,0 @@
-"""A tool's arguments: their names and schema, and the request that they become."""

@@ -1,8 +1,5 @@
-"""From a tool's arguments to the request that they ask for.
-
-Nothing is validated here: the view is the judge. Only names are checked, since an unknown
-argument is a mistake that no view would notice.
-"""
+# Nothing is validated here: the view is the judge. Only names are checked, since an unknown
+# argument is a mistake that no view would notice.
 
 from __future__ import annotations
 
@@ -37,14 +34,9 @@ Values: TypeAlias = list[tuple[Argument, Any]]
 class Arguments:
     """The arguments of a tool, bound to the path, query and body of a request.
 
-    Args:
-        endpoint: the description of the endpoint.
-        encoder: encodes the body.
-        extra_query: an open ``query`` argument takes undeclared parameters.
-        fields: the argument that names fields of the answer; None for none.
-
     Attributes:
         arguments: those that become the request, also the ones that the schema leaves out.
+        fields: the argument that names fields of the answer; None for none.
         groups: the argument that holds the arguments of a location, by location.
     """
 
@@ -68,7 +60,6 @@ class Arguments:
         self.arguments = tuple(self.get_arguments(endpoint))
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
-        """Return the arguments that become the request."""
         raise NotImplementedError
 
     @functools.cached_property
@@ -76,15 +67,12 @@ class Arguments:
         return self.get_schema()
 
     def get_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
         raise NotImplementedError
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        """Return a problem for each unknown and each missing argument."""
         raise NotImplementedError
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
-        """Return the values that a caller sent, each with its argument."""
         raise NotImplementedError
 
     def make_argument(
@@ -119,12 +107,6 @@ class Arguments:
     # --- Binding ------------------------------------------------------------------------------
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
-        """Turn arguments into a `Call`.
-
-        Raises:
-            ArgumentsRefused: on an unknown argument or field, a missing path argument, or
-                a value that cannot be encoded.
-        """
         if problems := self.find_problems(arguments):
             raise ArgumentsRefused(problems)
         parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: []}
@@ -153,11 +135,6 @@ class Arguments:
         )
 
     def get_body(self, values: Values) -> Any:
-        """Return the body that values make, `MISSING` for none.
-
-        Raises:
-            ArgumentsRefused: on a whole body beside fields of another, and on a wrong file.
-        """
         values = self.read_uploads(values)
         for argument, value in values:
             if argument.whole and len(values) > 1:
@@ -235,7 +212,6 @@ class Arguments:
     def replace_query(
         self, arguments: Mapping[str, Any], query: Mapping[str, str]
     ) -> Mapping[str, Any] | None:
-        """Return arguments with other query parameters; None if no argument is one of them."""
         changes = {
             argument.name: argument.from_text(query[argument.parameter.name])
             for argument in self.arguments
@@ -250,16 +226,11 @@ class Arguments:
         }
 
     def get_whole_body_pointer(self) -> str:
-        """Return the JSON pointer of the argument that is always the body, "" if none is."""
         body = [a for a in self.arguments if a.location == BODY and a.listed]
         return body[0].pointer if len(body) == 1 and body[0].whole else ""
 
     def get_body_pointer(self, step: str | int) -> str:
-        """Return the JSON pointer that pointers into the body start with.
-
-        Args:
-            step: the first name of a path into the body, an index for an item of a list.
-        """
+        # ``step`` begins a path into the body; an index is that of an item of a list.
         whole = next((a for a in self.arguments if a.location == BODY and a.whole), None)
         if whole is None or not isinstance(step, int):
             return self.get_whole_body_pointer()

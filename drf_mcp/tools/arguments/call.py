@@ -1,5 +1,3 @@
-"""Arguments of a tool and the call that they were bound to."""
-
 from __future__ import annotations
 
 import functools
@@ -22,8 +20,6 @@ class Argument:
     """One argument: the caller's name for a parameter of the request.
 
     Attributes:
-        name: the portable name the caller uses.
-        location: ``path``, ``query``, ``body`` or ``answer``.
         parameter: the view's own name, its schema and its style.
         whole: the argument is the whole body, or the whole further query.
         group: the argument that holds this one, "" for none.
@@ -41,7 +37,7 @@ class Argument:
 
     @functools.cached_property
     def json_type(self) -> str:
-        """The JSON type of the value, null aside; "" if it may be of several."""
+        # Null aside; "" where the value may be of several types.
         types = self.schema.get("type", "")
         others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
         return others[0] if len(others) == 1 else ""
@@ -52,7 +48,6 @@ class Argument:
 
     @property
     def listed(self) -> bool:
-        """True if the tool's schema has it."""
         return self.parameter.listed
 
     @property
@@ -66,7 +61,7 @@ class Argument:
         return int(text) if self.json_type == "integer" and text.isdigit() else text
 
     def read(self, value: Any) -> Any:
-        """Return the value, parsed when a client sent an object or array as a string."""
+        # Some clients send an object or array as a string.
         wanted = {"object": dict, "array": list}.get(self.json_type)
         return value if wanted is None else parse_json_text(value, wanted)
 
@@ -91,12 +86,6 @@ class Argument:
                 yield key, write_query_text(item)
 
     def find_in_request(self, view: Any, body: Any) -> Any:
-        """Return the value that a view's own request has for the argument, `MISSING` for none.
-
-        Args:
-            view: the view instance, with the request it answered.
-            body: the request's body, parsed.
-        """
         name = self.parameter.name
         if self.location == PATH:
             return view.kwargs.get(name, MISSING)
@@ -122,11 +111,8 @@ class Call:
 
     Attributes:
         arguments: the arguments as the caller sent them.
-        kwargs: the path's kwargs.
-        query_string: the encoded query, without its question mark.
-        body: the encoded body; empty when there is none.
-        content_type: the body's media type; "" when there is none.
-        disposition: the body's Content-Disposition, which names a file sent as it is.
+        query_string: without its question mark.
+        disposition: the Content-Disposition of the body, which names a file sent as it is.
         fields: the paths of the fields that the answer is to have; () for all.
     """
 

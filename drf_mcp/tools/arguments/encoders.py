@@ -20,21 +20,11 @@ Forms: TypeAlias = Mapping[Place, str]
 
 
 class FormEncoding:
-    """Writes a body as the (name, text or file) pairs of a form.
-
-    Args:
-        forms: ``parts``, ``json`` or ``null``, by place, as in `Handling.forms`.
-    """
-
+    # ``forms`` holds ``parts``, ``json`` or ``null`` by place, as `Handling.forms`.
     def __init__(self, forms: Forms) -> None:
         self.forms = forms
 
     def get_pairs(self, value: Any) -> Iterator[Pair]:
-        """Yield the pairs of an object, or of a list of rows that a serializer reads.
-
-        Raises:
-            TypeError: on a value that a form cannot carry.
-        """
         # REST framework reads ``line.price`` and ``lines[0]price`` as parts; other objects
         # are sent as JSON.
         if isinstance(value, Mapping):
@@ -98,7 +88,6 @@ class BodyEncoder:
     """Encodes a body as JSON, which nearly every view takes.
 
     Attributes:
-        content_type: the media type of what `encode` returns.
         expected: an object is sent even without any field.
         files: encodes bodies with files among them; None if the view takes none.
         disposition: the body's Content-Disposition, "" for none.
@@ -110,17 +99,12 @@ class BodyEncoder:
     disposition: str = ""
 
     def encode(self, value: Any) -> bytes:
-        """Return the bytes of a JSON value; none at all for `MISSING`.
-
-        Raises:
-            ValueError: on NaN and infinities, which are not JSON.
-        """
+        # NaN and infinities, which are not JSON, are a ValueError.
         if value is MISSING:
             return b""
         return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
 
     def get_encoder(self, value: Any) -> BodyEncoder:
-        """Return the encoder of a value: another one for a value with files in it."""
         if self.files is None or value is MISSING:
             return self
         return self.files.get_encoder(value) if holds_upload(value) else self
@@ -128,8 +112,6 @@ class BodyEncoder:
 
 @dataclass(frozen=True)
 class FormBody(BodyEncoder):
-    """Encodes an object as an HTML form, values that are no text as ``forms`` says."""
-
     forms: Forms = field(default_factory=dict)
 
     def encode(self, value: Any) -> bytes:
@@ -138,11 +120,7 @@ class FormBody(BodyEncoder):
 
 
 class MultiPartBody(FormBody):
-    """Encodes an object as ``multipart/form-data``, the one form that carries files.
-
-    The boundary is random, so that no value can end a part.
-    """
-
+    # The boundary is random, so that no value can end a part.
     boundary: str
 
     def __init__(self, expected: bool, forms: Forms) -> None:
@@ -174,8 +152,7 @@ class MultiPartBody(FormBody):
 
 
 class FileBody(BodyEncoder):
-    """Encodes one file as it is, its name beside it, as `FileUploadParser` reads it."""
-
+    # One file as it is, its name beside it, as REST framework's FileUploadParser reads it.
     def get_encoder(self, value: Any) -> BodyEncoder:
         file = self.get_file(value)
         if file is None:
@@ -200,7 +177,6 @@ class FileBody(BodyEncoder):
 
 
 class TextBody(BodyEncoder):
-    """Encodes a text as it is, for parsers of neither JSON nor forms."""
-
+    # For parsers of neither JSON nor forms.
     def encode(self, value: Any) -> bytes:
         return value.encode() if isinstance(value, str) else super().encode(value)

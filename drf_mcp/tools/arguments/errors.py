@@ -17,11 +17,7 @@ MAX_NAMES = 40
 
 
 class ArgumentsRefused(Exception):
-    """The arguments cannot be bound to the request.
-
-    Args:
-        problems: what is wrong, one entry per argument.
-    """
+    """The arguments cannot be bound to the request; `problems` has one for each argument."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
@@ -33,7 +29,6 @@ class ArgumentErrors:
 
     Args:
         prefix: the JSON pointer of the group; "" for all arguments.
-        known: the names that the tool's schema has.
         holder: the argument for members of the body by any name; "" without one.
         unlisted: further names that are taken.
         read_only: names of the answer that no request sets.

@@ -24,8 +24,6 @@ MAX_CHARACTERS = 600
 
 @dataclass(frozen=True)
 class FieldsArgument(Argument):
-    """The argument that names fields of the answer, whose schema is ``output``."""
-
     output: Schema = field(default_factory=dict)
 
     @classmethod
@@ -59,11 +57,7 @@ class FieldsArgument(Argument):
         return ", ".join(shown) + (", …" if len(shown) < len(known) else "")
 
     def read(self, value: Any) -> tuple[str, ...]:
-        """Return the paths in an array, or in one text with commas between them, each once.
-
-        Raises:
-            ArgumentsRefused: on anything else, and on paths that lead to nothing.
-        """
+        # Models send one text with commas between the paths as well.
         paths, fields = dict(self.find_paths(super().read(value))), SelectableFields(self.output)
         unknown = list(islice(fields.find_unknown(paths), MAX_UNKNOWN))
         if unknown:

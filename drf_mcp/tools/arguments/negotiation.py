@@ -1,5 +1,3 @@
-"""The encoder of a view's request bodies, by the parsers of the view."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -19,10 +17,10 @@ from drf_mcp.tools.arguments.encoders import (
 
 
 class BodyNegotiation:
-    """Chooses how the bodies of a view are encoded.
+    """Chooses the encoder of a view's bodies, by the parsers of the view.
 
     JSON wins wherever the view takes it and no file is among the values; a view that takes
-    neither JSON nor a form gets a text as the caller sent it, as its first parser's type.
+    neither JSON nor a form gets a text as the caller sent it.
     """
 
     def __init__(self, view: APIView, body: Body) -> None:

@@ -18,11 +18,7 @@ from drf_mcp.tools.arguments.masking import MASK
 
 
 class ArgumentPointers:
-    """Finds, for one call, the argument that a view's error is about.
-
-    ``get_write_only`` returns the names that lead to values which no answer repeats.
-    """
-
+    # ``get_write_only`` returns the names that lead to values which no answer repeats.
     def __init__(
         self,
         arguments: Arguments,
@@ -34,7 +30,6 @@ class ArgumentPointers:
         self.get_write_only = get_write_only
 
     def knows(self, name: str | int) -> bool:
-        """Return whether an argument is for this name of the view's."""
         if isinstance(name, int):
             return bool(self.arguments.get_body_pointer(name))
         key = self.get_client_path((name,))[0]
@@ -52,11 +47,7 @@ class ArgumentPointers:
         return path
 
     def pointer(self, path: Sequence[str | int]) -> str:
-        """Return the JSON pointer into the arguments for a path of the view's names.
-
-        Args:
-            path: such as ``("lines", 0, "quantity")``; () is the request as a whole.
-        """
+        # A path of the view's names is such as ("lines", 0, "quantity"); () is the whole request.
         arguments = self.arguments
         if not path:
             return arguments.get_whole_body_pointer()
@@ -69,11 +60,9 @@ class ArgumentPointers:
         return body + JSONPointer.from_path(path) if body else ""
 
     def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return the call's arguments with other query parameters, as for the next page."""
         return self.arguments.replace_query(self.call.arguments, query)
 
     def received(self, pointer: str) -> Any:
-        """Return the value at a pointer, masked where it is a secret; `MISSING` if none."""
         value: Any = self.call.arguments
         for token in JSONPointer(pointer).path:
             if isinstance(value, Mapping) and token in value:
@@ -118,11 +107,9 @@ class ArgumentPointers:
         )
 
     def accepted(self, pointer: str) -> str | None:
-        """Return the accepted values at a pointer, in words; None if unknown."""
         return SchemaWords(self.get_schema(pointer)).accepted
 
     def optional(self, pointer: str) -> bool:
-        """Return whether the value at a pointer is known to be optional."""
         parent, _, token = pointer.rpartition("/")
         # Beside an argument for a list of objects, those for the fields of one all look optional.
         if not parent and any(a.location == BODY and a.whole for a in self.arguments.arguments):
@@ -131,11 +118,9 @@ class ArgumentPointers:
         return name in schema.get("properties", {}) and name not in schema.get("required", ())
 
     def is_file(self, pointer: str) -> bool:
-        """Return whether the value at a pointer is known to be a file."""
         return FieldSchema.of(self.get_schema(pointer)).kind in FILES
 
     def get_schema(self, pointer: str) -> dict[str, Any]:
-        """Return the input schema's part for a pointer; {} if there is none."""
         schema: dict[str, Any] = self.arguments.schema
         for token in JSONPointer(pointer).path:
             child = schema.get("properties", {}).get(token)

@@ -1,5 +1,3 @@
-"""The styles of arguments: path, query and body side by side, or in a group each."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
@@ -22,12 +20,7 @@ EXTRA_QUERY = Parameter(
 
 
 class FlatArguments(Arguments):
-    """Path, query and body arguments side by side.
-
-    On a clash the body keeps the name and the others become ``NAME_path`` or
-    ``NAME_query``; names that clients refuse are made portable and mapped back.
-    """
-
+    # On a clash the body keeps the name and the others become NAME_path or NAME_query.
     def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:
         super().__init__(endpoint, *args, **options)
         answer = (self.fields,) if self.fields else ()
@@ -92,11 +85,7 @@ class FlatArguments(Arguments):
 
 
 class GroupedArguments(Arguments):
-    """Arguments kept apart: ``{"kwargs": {...}, "query": {...}, "body": {...}}``.
-
-    The argument that selects fields of the answer is in the query.
-    """
-
+    # ``{"kwargs": {...}, "query": {...}, "body": {...}}``
     groups = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query"}
 
     def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:

@@ -40,22 +40,18 @@ SHORTEST_FILE, LONG = 8, 40
 
 
 class UploadRefused(Exception):
-    """A value cannot be the file; holds the `Problem` without its pointer."""
-
+    # The problem has no pointer: a reader does not know where its value stands.
     def __init__(self, code: str, message: str, accepted: str, remediation: str) -> None:
         super().__init__(message)
         self.problem = Problem(code, message, accepted=accepted, remediation=remediation)
 
 
 class UploadPlaces:
-    """Makes uploads of the files among the values of an argument, none larger than the limit."""
-
     def __init__(self, uploads: Mapping[Place, Upload], limit: int) -> None:
         self.uploads = uploads
         self.limit = limit
 
     def read(self, value: Any, pointer: str, problems: list[Problem]) -> Any:
-        """Return a value with its files as uploads; ``problems`` gets one for each wrong file."""
         if value is None:
             return None
         own = self.uploads.get(())
@@ -92,19 +88,11 @@ class UploadPlaces:
 
 
 class FileReader:
-    """Makes an upload of base64 or of a data URI, of an accepted type and within the limit."""
-
     def __init__(self, upload: Upload, limit: int) -> None:
         self.upload = upload
         self.limit = limit
 
     def read(self, value: Any) -> Any:
-        """Return a file as an upload; a text as it is where it may be either.
-
-        Raises:
-            UploadRefused: if it is no base64, too large, or not of a type that is taken; or if
-                it may be a text and reads like a file.
-        """
         if not isinstance(value, str):
             raise self.not_base64("The file is not a string.")
         if not self.upload.sure and DATA_URI.match(value) is None:
