@@ -90,7 +90,7 @@ def budgets(alice: Client) -> Iterator[Comparison]:
         yield Comparison(
             f"{name} within the budget, against none",
             alice.call(name, arguments, settings=budget(None)),
-            alice.call(name, arguments, settings=budget(40_000)),
+            alice.call(name, arguments, settings=budget(10_000)),
         )
     yield Comparison(
         "documents_texts, 20 long documents, over the budget",
@@ -116,7 +116,7 @@ def retrieval(server: Server, alice: Client) -> Comparison:
 
 def budget(limit: int | None) -> dict[str, Any]:
     """Return settings with this budget."""
-    return {"DRF_MCP": {**settings.DRF_MCP, "MAX_RESULT_CHARS": limit}}
+    return {"DRF_MCP": {**settings.DRF_MCP, "MAX_RESULT_TOKENS": limit}}
 
 
 def project(tools: int) -> ModuleType:

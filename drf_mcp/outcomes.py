@@ -104,6 +104,8 @@ class Warning:
             is something to do.
         recoverable: of an error of a call that worked, whether the caller can get
             past it; None for a warning.
+        summary: the message in fewer words, for envelopes that have ``warning_details`` for
+            all of it; "" for the message itself.
     """
 
     code: str
@@ -112,6 +114,7 @@ class Warning:
     context: Mapping[str, Any] = field(default_factory=dict)
     remediation: str = ""
     recoverable: bool | None = None
+    summary: str = ""
 
 
 PAGE_MEMBERS = frozenset({"count", "next", "previous"})

@@ -30,8 +30,8 @@ from drf_mcp.option_types.kinds import (
     shorten_repr,
 )
 
-SMALLEST_BUDGET = 2000
-"""Characters that an envelope takes which says what is missing and where it waits."""
+SMALLEST_BUDGET = 1000
+"""Tokens that an envelope takes which says what is missing and where it waits."""
 
 
 class Setting(NamedTuple):
@@ -141,15 +141,19 @@ SETTINGS: dict[str, Setting] = {
     # there is the beginning; anything else becomes a link to where it stands over HTTP.
     # See docs/files.md.
     "MAX_CONTENT_BYTES": Setting(1024 * 1024, Number()),
-    # Longest envelope of a success, in characters of its text. What is longer is digested
-    # and trimmed. 2000 or more; None: any length. See docs/large_results.md.
-    "MAX_RESULT_CHARS": Setting(40000, Number(SMALLEST_BUDGET, none=True)),
+    # Longest envelope of a success, in estimated tokens, and four characters for each of them.
+    # What is longer is shortened. 1000 or more; None: any length. See docs/large_results.md.
+    "MAX_RESULT_TOKENS": Setting(10000, Number(SMALLEST_BUDGET, none=True)),
     # The same for a failure.
-    "MAX_ERROR_CHARS": Setting(8000, Number(SMALLEST_BUDGET, none=True)),
-    # Makes digests of long texts: a drf_mcp.truncation.Digester. None: a row with a text
-    # too long is reduced to its identifiers instead.
+    "MAX_ERROR_TOKENS": Setting(2000, Number(SMALLEST_BUDGET, none=True)),
+    # Decides how long a result may be: a drf_mcp.tools.results.ToolBudget.
+    "BUDGET_CLASS": Setting(
+        "drf_mcp.tools.results.ToolBudget", Class("drf_mcp.tools.results.ToolBudget")
+    ),
+    # Makes digests where several long texts compete for the room: a
+    # drf_mcp.truncation.Digester. None: the beginning of each instead.
     "DIGESTER_CLASS": Setting(
-        "drf_mcp.truncation.ExtractiveDigester", Class("drf_mcp.truncation.Digester", none=True)
+        "drf_mcp.truncation.LeadDigester", Class("drf_mcp.truncation.Digester", none=True)
     ),
     # Where content waits that a result had no room for: a drf_mcp.archive.Archive. By default
     # tables of the database, made by `manage.py migrate`. None: nothing is kept.

@@ -108,6 +108,8 @@ class Caller:
         self.refusal: APIException | None = None
         self._authenticated: Request | None = None
         self.admitted = False
+        # The most tokens of a result that the client asked for.
+        self.client_limit: int | None = None
 
     @property
     def permission_classes(self) -> tuple[Any, ...]:

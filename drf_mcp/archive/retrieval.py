@@ -23,17 +23,16 @@ from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.archive import Entry, can_archive
-from drf_mcp.archive.chunks import items_slice, length, passages_slice, slice_room, text_slice
+from drf_mcp.archive.chunks import Slicer, find_items
 from drf_mcp.archive.search import PassageSearch
 from drf_mcp.dispatch.earlier_call import EarlierCall, Items
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.interaction.call_context import call_context
-from drf_mcp.json_text import encode_plain
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.options import mcp_tool
 from drf_mcp.tools.registry import registry
-from drf_mcp.truncation import RETRIEVAL_TOOL, ExtractiveDigester
+from drf_mcp.truncation import RETRIEVAL_TOOL, LeadDigester
 
 logger = logging.getLogger("drf_mcp")
 
@@ -123,11 +122,6 @@ class Arguments(serializers.Serializer[Any]):
         return attrs
 
 
-def split(text: str) -> list[str]:
-    """Return several ids that a client has written as one, unless the comma is an id's own."""
-    return [part.strip() for part in text.split(",")]
-
-
 class ItemsById(BaseFilterBackend):
     """Narrows the items to those whose ids, or pointers, are asked for."""
 
@@ -140,12 +134,10 @@ class ItemsById(BaseFilterBackend):
         ids = view.arguments.get("ids")
         if not ids:
             return queryset
-        known = {name for item in queryset for name in (item["id"], item["pointer"])}
-        wanted = {part for name in ids for part in ([name] if name in known else split(name))}
-        unknown = sorted(wanted - known)
+        items, unknown = find_items(queryset, ids)
         if unknown:
             raise NotFound(f"Not among the archived items: {', '.join(unknown[:10])}.")
-        return [item for item in queryset if not wanted.isdisjoint((item["id"], item["pointer"]))]
+        return items
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Declare the query parameters of the view."""
@@ -237,28 +229,25 @@ class ContentRetrieveView(GenericAPIView[Any]):
             )
         if not items:
             raise NotFound(GONE)
-        return [{name: item[name] for name in ("id", "pointer", "value")} for item in items]
+        names = ("id", "pointer", "length", "value")
+        return [{name: item[name] for name in names if name in item} for item in items]
 
     def slice(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return a slice of the items, or of the one item that is a text or too long."""
-        offset, limit = self.arguments["offset"], self.arguments["limit"]
-        room = slice_room(mcp_settings.MAX_RESULT_CHARS)
+        """Return a slice of the items, or of the passages that a query finds in them."""
+        limits = (self.caller.client_limit, mcp_settings.MAX_RESULT_TOKENS)
+        slicer = Slicer(
+            min((limit for limit in limits if limit is not None), default=None),
+            self.arguments["offset"],
+            self.arguments["limit"],
+        )
         if query := self.arguments.get("query"):
             passages = PassageSearch(query).find(items)
             if not passages:
                 call_context(self.request).suggest(
                     "No item has a word of the query. Try other words, or read on without query."
                 )
-            return passages_slice(passages, offset, limit or len(passages), room)
-        if len(items) == 1:
-            value = items[0]["value"]
-            if isinstance(value, str):
-                text = canonical_form(value) if self.arguments["canonical"] else value
-                return text_slice(items[0], "text", text, offset, limit or len(text), room)
-            if length(items[0]) > room:
-                text = encode_plain(value)
-                return text_slice(items[0], "json", text, offset, limit or len(text), room)
-        return items_slice(items, offset, limit or len(items), room)
+            return slicer.slice_passages(passages)
+        return slicer.slice(items, canonical_form if self.arguments["canonical"] else None)
 
     @property
     def caller(self) -> Caller:
@@ -283,5 +272,5 @@ def raise_unavailable(exc: Exception) -> NoReturn:
 
 def canonical_form(text: str) -> str:
     """Return a text in the form that its digest refers to."""
-    form: str = (mcp_settings.DIGESTER_CLASS or ExtractiveDigester)().canonical(text)
+    form: str = (mcp_settings.DIGESTER_CLASS or LeadDigester)().canonical(text)
     return form

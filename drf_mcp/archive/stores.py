@@ -38,7 +38,7 @@ class ArchiveUnavailable(Exception):
 
 def can_archive() -> bool:
     """Return whether the settings let anything be archived."""
-    return mcp_settings.ARCHIVE_CLASS is not None and mcp_settings.MAX_RESULT_CHARS is not None
+    return mcp_settings.ARCHIVE_CLASS is not None and mcp_settings.MAX_RESULT_TOKENS is not None
 
 
 def get_user_key(user: Any) -> str:
@@ -106,7 +106,14 @@ class Entry:
         """
         content = json.dumps(items, separators=(",", ":"))
         now = timezone.now()
-        return cls(archive_id, owner, tool, content, content_hash(items), now, **call)
+        # Of what the caller gets: a row that a part stands in only tells who may have the part.
+        readable = [
+            {name: member for name, member in item.items() if name != "row"}
+            if "row" in item
+            else item
+            for item in items
+        ]
+        return cls(archive_id, owner, tool, content, content_hash(readable), now, **call)
 
     @cached_property
     def items(self) -> list[dict[str, Any]]:

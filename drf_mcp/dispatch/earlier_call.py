@@ -141,8 +141,16 @@ class EarlierCall:
     def intersect(self, items: Items, data: Any) -> Items:
         """Return the items whose rows stand in a new answer too."""
         answer = NewAnswer(json.loads(encode_data(data)))
-        rows = [(item, Row(item)) for item in items]
-        return [item for item, row in rows if row.place is None or answer.shows(row)]
+        kept: list[Mapping[str, Any]] = []
+        for item in items:
+            if "length" in item:
+                # Values of a list that are one item: some of them may be gone.
+                values = [v for v in item["value"] if answer.shows(Row({**item, "value": v}))]
+                if values:
+                    kept.append({**item, "value": values})
+            elif (row := Row(item)).place is None or answer.shows(row):
+                kept.append(item)
+        return kept
 
     def ask_view(
         self, view: Any, rows: Sequence[Row], request: ToolRequest, *args: Any, **kwargs: Any

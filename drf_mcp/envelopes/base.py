@@ -224,7 +224,7 @@ class ContractEnvelope(Envelope):
 
     def get_warning_messages(self, outcome: Outcome) -> list[str]:
         """Return the warnings as sentences."""
-        return [warning.message for warning in outcome.warnings]
+        return [warning.summary or warning.message for warning in outcome.warnings]
 
     def get_warning_detail(self, warning: Warning) -> dict[str, Any]:
         """Return a warning with its code and its context."""

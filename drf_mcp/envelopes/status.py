@@ -64,7 +64,8 @@ class StatusEnvelope(ContractEnvelope):
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
         errors = self.errors(outcome)
-        warnings = [item.message for item in outcome.warnings if not self.is_error_entry(item)]
+        entries = [item for item in outcome.warnings if not self.is_error_entry(item)]
+        warnings = [item.summary or item.message for item in entries]
         suggestions = [error.get("suggestion") for error in errors]
         rendered = {
             "status": self.status(outcome, troubled=bool(errors or warnings)),

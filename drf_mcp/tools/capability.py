@@ -11,7 +11,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils import translation
 from rest_framework.permissions import AllowAny
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility, is_open
@@ -26,7 +25,7 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
-from drf_mcp.truncation import kept_promises
+from drf_mcp.truncation import relax_schema
 
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
@@ -70,9 +69,14 @@ class ToolsCapability(Capability):
         """Return the dispatcher, which calls the views."""
         return Dispatcher(parse_own_envelope)
 
-    def get_budget(self, tool: Tool, arguments: Any, caller: Caller) -> ToolBudget:
+    def get_budget(self, tool: Tool, context: RequestContext) -> ToolBudget:
         """Return the budget of one call's result."""
-        return ToolBudget(tool, arguments, caller, self.server.registry)
+        message = context.message
+        arguments = message.params.get("arguments")
+        budget: ToolBudget = mcp_settings.BUDGET_CLASS(
+            tool, arguments, context.caller, self.server.registry, message.meta
+        )
+        return budget
 
     # --- tools/list -----------------------------------------------------------------------
 
@@ -127,8 +131,10 @@ class ToolsCapability(Capability):
         started = time.perf_counter()
         arguments = context.message.params.get("arguments")
         dispatcher = self.get_dispatcher()
+        budget = self.get_budget(tool, context)
+        # The slices of content_retrieve are as long as the client takes them.
+        context.caller.client_limit = budget.get_client_limit()
         outcome = dispatcher.dispatch(tool, arguments, context.caller)
-        budget = self.get_budget(tool, arguments, context.caller)
         writer = ResultWriter(self.get_envelope(tool), context.era)
 
         def write_failure(exc: Exception) -> dict[str, Any]:
@@ -180,7 +186,7 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
         raise ImproperlyConfigured(
             f"OUTPUT_SCHEMA and output_schema are 'envelope', 'full' or None, not {kind!r}."
         )
-    data = kept_promises(kind) if isinstance(kind, Mapping) else {}
+    data = relax_schema(kind) if isinstance(kind, Mapping) else {}
     if kind == "full":
         data = tool.schema.output
     return envelope.schema(data)

@@ -40,8 +40,8 @@ KINDS: Mapping[str, Kind] = {
     "input_schema": MappingOf(Kind(none=True), "a JSON Schema as a dict", none=True),
     "output_schema": Either(Choice("envelope", "full"), JSON_SCHEMA, none=True),
     "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
-    "max_result_chars": Number(0, none=True),
-    "max_error_chars": Number(0, none=True),
+    "max_result_tokens": Number(0, none=True),
+    "max_error_tokens": Number(0, none=True),
     "condition": Function(none=True),
     "tags": Words(),
 }
@@ -78,8 +78,8 @@ class ToolOptions:
             Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
         envelope_class: the envelope of this tool's results.
-        max_result_chars: the longest envelope of a success, 2000 or more; 0 for any length.
-        max_error_chars: the longest envelope of a failure; 0 for any length.
+        max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
+        max_error_tokens: the longest envelope of a failure; 0 for any length.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
@@ -99,8 +99,8 @@ class ToolOptions:
     output_schema: Any = MISSING
     portable: bool | None = None
     envelope_class: type | None = None
-    max_result_chars: int | None = None
-    max_error_chars: int | None = None
+    max_result_tokens: int | None = None
+    max_error_tokens: int | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
 

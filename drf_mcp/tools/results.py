@@ -35,9 +35,11 @@ class ResultWriter:
     def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
         envelope, encoder = self.envelope, self.encoder
         texts = envelope.texts(outcome, encoder.encode)
-        if budget is not None and budget.is_exceeded(outcome, "".join(texts)):
+        if budget is not None and budget.is_exceeded(outcome, text := "".join(texts)):
             outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
-            outcome = budget.fit(outcome, lambda it: "".join(envelope.texts(it, encoder.encode)))
+            outcome = budget.fit(
+                outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), text
+            )
             texts = envelope.texts(outcome, encoder.encode)
         if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
             raise NestedTooDeep(MAX_DEPTH)
@@ -89,8 +91,17 @@ class ResultWriter:
 
 
 class ToolBudget(Budget):
-    def __init__(self, tool: Tool, arguments: Any, caller: Caller, registry: Any) -> None:
-        super().__init__(tool, arguments, encode_data)
+    """The budget of one call's result. BUDGET_CLASS names a subclass with other hooks."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        arguments: Any,
+        caller: Caller,
+        registry: Any,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(tool, arguments, encode_data, meta)
         self.caller = caller
         self.registry = registry
 

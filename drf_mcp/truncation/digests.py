@@ -15,6 +15,7 @@ from typing import Any
 
 from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.truncation.canonical_text import canonical_text
+from drf_mcp.truncation.tokens import clip_text, count_tokens
 
 VERSION = "1.0"
 CONTENT_TYPE = "digest/v1"
@@ -58,7 +59,7 @@ class Condensed:
 class Digester:
     """Makes digests. A subclass gives `condense`; DIGESTER_CLASS names it.
 
-    An instance is made for each result with a text too long.
+    An instance is made for each result with several texts too long.
     """
 
     def condense(self, text: str, query: str) -> Condensed:
@@ -80,37 +81,38 @@ class Digester:
         """Return the ``digest/v1`` payload of a text."""
         canonical = self.canonical(text)
         condensed = self.condense(canonical, self.canonical(query))
-        points = [clip(point, ITEM_LENGTH) for point in condensed.key_points if point.strip()]
+        points = [clip_text(point, ITEM_LENGTH) for point in condensed.key_points if point.strip()]
         payload = {
             "version": VERSION,
             "content_type": CONTENT_TYPE,
             "query_hash": hashlib.sha256(to_bytes(query)).hexdigest()[:8],
-            "summary": clip(condensed.summary, SUMMARY_LENGTH),
+            "summary": clip_text(condensed.summary, SUMMARY_LENGTH),
             "key_points": points[:ITEMS],
-            "evidence_snippets": list(snippets(condensed.evidence, canonical))[:ITEMS],
+            "evidence_snippets": list(self.get_snippets(condensed.evidence, canonical))[:ITEMS],
             "original_chars": len(text),
             "digest_chars": 0,
             "compression_ratio": 0.0,
             "source_text_hash": f"sha256:{hashlib.sha256(to_bytes(canonical)).hexdigest()}",
         }
-        return counted(payload)
+        return with_counts(payload)
+
+    def get_snippets(
+        self, evidence: Iterable[Evidence], canonical: str
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the evidence that the canonical text holds, with its locators."""
+        for item in evidence:
+            text = item.text[:ITEM_LENGTH]
+            start = canonical.find(text) if item.start is None else item.start
+            if not text or start < 0 or canonical[start : start + len(text)] != text:
+                continue
+            yield {
+                "text": text,
+                "locator": f"char:{start}-{start + len(text)}",
+                "relevance_score": round(min(max(float(item.relevance), 0.0), 1.0), 4),
+            }
 
 
-def snippets(evidence: Iterable[Evidence], canonical: str) -> Iterator[dict[str, Any]]:
-    """Yield the evidence that the canonical text holds, with its locators."""
-    for item in evidence:
-        text = item.text[:ITEM_LENGTH]
-        start = canonical.find(text) if item.start is None else item.start
-        if not text or start < 0 or canonical[start : start + len(text)] != text:
-            continue
-        yield {
-            "text": text,
-            "locator": f"char:{start}-{start + len(text)}",
-            "relevance_score": round(min(max(float(item.relevance), 0.0), 1.0), 4),
-        }
-
-
-def counted(payload: dict[str, Any]) -> dict[str, Any]:
+def with_counts(payload: dict[str, Any]) -> dict[str, Any]:
     """Return a payload with its counts: ``digest_chars`` are those of the texts to read."""
     texts = [payload["summary"], *payload["key_points"]]
     texts += [snippet["text"] for snippet in payload["evidence_snippets"]]
@@ -119,52 +121,28 @@ def counted(payload: dict[str, Any]) -> dict[str, Any]:
     return {**payload, "digest_chars": size, "compression_ratio": ratio}
 
 
-def shrunk(payload: Mapping[str, Any], limit: int) -> str:
-    """Return a payload as JSON whose JSON string is no longer than the limit.
+def shrink_digest(
+    payload: Mapping[str, Any], room: int, count: Callable[[str], int] = count_tokens
+) -> str:
+    """Return a payload as JSON whose JSON string takes no more tokens than a room.
 
     The summary keeps a third of the room; then evidence and key points go in turn, the
     least important first; then the rest of the summary.
     """
     small = dict(payload)
-    small["summary"] = clip(small["summary"], max(limit // 3, SHORT_SUMMARY))
+    small["summary"] = clip_text(small["summary"], max(room * 4 // 3, SHORT_SUMMARY))
     while True:
-        text = json.dumps(counted(small), ensure_ascii=False, separators=(",", ":"))
-        over = len(encode_plain(text)) - limit
+        text = json.dumps(with_counts(small), ensure_ascii=False, separators=(",", ":"))
+        size = count(encode_plain(text))
         points, evidence = small["key_points"], small["evidence_snippets"]
-        if over <= 0:
+        if size <= room:
             return text
         if len(evidence) > len(points) or len(evidence) == len(points) > 1:
             small["evidence_snippets"] = evidence[:-1]
         elif points:
             small["key_points"] = points[:-1]
         elif small["summary"]:
-            small["summary"] = clip(small["summary"], max(len(small["summary"]) - over, 0))
+            length = len(small["summary"])
+            small["summary"] = clip_text(small["summary"], min(length * room // size, length - 1))
         else:
             return text
-
-
-def clip(text: str, length: int) -> str:
-    """Return text in no more than this many characters, cut at the end of a word."""
-    text = text.strip()
-    if len(text) <= length:
-        return text
-    if length < 1:
-        return ""
-    cut = text[: length - 1]
-    space = max(cut.rfind(" "), cut.rfind("\n"))
-    # Scripts without spaces, and words without end, are cut where they are.
-    return (cut[:space] if space > length // 2 else cut).rstrip() + "…"
-
-
-def is_digest(value: Any) -> bool:
-    """Return whether a text, or an object, is a digest already, which is not digested again."""
-    if isinstance(value, str) and value.lstrip().startswith("{") and CONTENT_TYPE in value:
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return False
-    return isinstance(value, dict) and value.get("content_type") == CONTENT_TYPE
-
-
-Digest = Callable[[str, str], Mapping[str, Any]]
-"""Gives the payload of a text and a query, as `Digester.digest`."""

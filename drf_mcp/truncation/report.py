@@ -1,23 +1,30 @@
-"""How a shortened result says so: what is left out, and the way to it."""
+"""How a shortened result says so: how much is missing, why, and the next call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
-from drf_mcp.settings import mcp_settings
-from drf_mcp.truncation.identifiers import Names, reference
-from drf_mcp.truncation.json_paths import Path, value_at
-from drf_mcp.truncation.metadata import Aside
-from drf_mcp.truncation.rows import Lost
+from drf_mcp.truncation.paths import (
+    Aside,
+    Path,
+    Tail,
+    find_value,
+    format_path,
+    get_identifier,
+    reduce_row,
+)
 
 RETRIEVAL_TOOL = "content_retrieve"
 TRUNCATED = "CONTENT_TRUNCATED"
-# The share of the room that the names of what is left out may take.
-NAMES_SHARE = 16
+TOKEN_LIMIT = "token_limit_exceeded"
+MOST_KEYS = 20
+"""So many rows that are missing are named one by one, more of them by their positions."""
+MOST_NAMES = 50
 
 UNAVAILABLE = Warning(
     "ARCHIVE_UNAVAILABLE",
@@ -27,21 +34,36 @@ UNAVAILABLE = Warning(
 
 
 @dataclass(frozen=True)
+class Excerpt:
+    """What stands in the place of a long text.
+
+    Attributes:
+        path: where it stands.
+        shown: the characters of its beginning that are shown, None for a digest.
+        total: the characters of the text.
+    """
+
+    path: Path
+    shown: int | None
+    total: int
+
+
+@dataclass(frozen=True)
 class Reduction:
     """A shortened answer.
 
     Attributes:
         value: what is left.
-        dropped: the rows, or members of objects, that are gone.
+        tails: the collections that lost entries.
         reduced: the rows of which identifiers and label are left.
-        digested: where digests stand instead of texts.
+        excerpts: the texts of which a beginning or a digest is left.
         empty: True if nothing of the answer is left.
     """
 
     value: Any
-    dropped: tuple[Lost, ...] = ()
-    reduced: tuple[Lost, ...] = ()
-    digested: tuple[Path, ...] = ()
+    tails: tuple[Tail, ...] = ()
+    reduced: tuple[Path, ...] = ()
+    excerpts: tuple[Excerpt, ...] = ()
     empty: bool = False
 
     @property
@@ -49,21 +71,14 @@ class Reduction:
         """The ``content_fidelity``: the last step that was taken."""
         if self.reduced or self.empty:
             return "reference_only"
-        return "summary" if self.digested and not self.dropped else "partial"
+        digests = any(excerpt.shown is None for excerpt in self.excerpts)
+        return "summary" if digests and not self.tails else "partial"
 
     @property
-    def paths(self) -> Iterator[Path]:
-        """Where something is not as it was."""
-        for lost in (*self.dropped, *self.reduced):
-            yield from lost.paths
-        yield from self.digested
-        if self.empty:
-            yield ()
-
-    @property
-    def lists(self) -> set[Path]:
-        """The collections that lost entries."""
-        return {lost.path for lost in (*self.dropped, *self.reduced)}
+    def paths(self) -> list[Path]:
+        """Where values stand that are not whole."""
+        cut = [*self.reduced, *(excerpt.path for excerpt in self.excerpts)]
+        return [*cut, ()] if self.empty else cut
 
 
 class Reporter:
@@ -71,8 +86,9 @@ class Reporter:
 
     Args:
         tree: the whole answer as plain JSON.
-        limit: the size that it has to fit, in characters.
+        limit: the tokens that it has to fit.
         archive_id: where the rest will be kept, None if nowhere.
+        seconds: how long it will be kept, None if that is not certain.
         warnings: what else there is to say.
         less: how to ask for less, "" where there is no way.
         asides: what was left out beside the answer.
@@ -83,6 +99,7 @@ class Reporter:
         tree: Any,
         limit: int,
         archive_id: str | None,
+        seconds: int | None,
         warnings: tuple[Warning, ...] = (),
         less: str = "",
         asides: tuple[Aside, ...] = (),
@@ -90,117 +107,177 @@ class Reporter:
         self.tree = tree
         self.limit = limit
         self.archive_id = archive_id
+        self.seconds = seconds
         self.warnings = warnings
         self.less = less
         self.asides = asides
-        self.names = Names(tree, [aside.name for aside in asides])
 
-    def outcome(self, outcome: Outcome, reduction: Reduction, content_hash: str) -> Outcome:
+    def report(self, outcome: Outcome, reduction: Reduction, content_hash: str) -> Outcome:
         """Return an outcome with the reduced answer, and what is to be said of it."""
-        listed = tuple(first(self.named(reduction), self.limit // NAMES_SHARE))
         archives = {} if self.archive_id is None else {self.archive_id: content_hash}
+        names = tuple(self.get_names(reduction))[:MOST_NAMES]
         return replace(
             outcome,
             data=reduction.value,
-            fidelity=Fidelity(reduction.level, listed, archives),
-            warnings=(*outcome.warnings, self.warning(reduction, len(listed)), *self.warnings),
+            fidelity=Fidelity(reduction.level, names, archives),
+            warnings=(*outcome.warnings, self.get_warning(reduction), *self.warnings),
         )
 
-    def named(self, reduction: Reduction) -> Iterator[str]:
-        """Yield the names of what is not as it was."""
-        alone = (
-            sum(not isinstance(value_at(self.tree, path), dict) for path in reduction.lists) == 1
-        )
+    def get_names(self, reduction: Reduction) -> Iterator[str]:
+        """Yield the names under which what is missing can be fetched.
+
+        A few rows are named one by one, many rows of a list by their positions in one name,
+        ``results[17:2000]``.
+        """
+        for tail in reduction.tails:
+            if isinstance(find_value(self.tree, tail.path), list) and tail.count > MOST_KEYS:
+                yield tail.name
+            else:
+                alone = len(reduction.tails) == 1
+                items = self.get_entries(tail, MOST_KEYS, alone=alone)
+                yield from (item["id"] for item in items)
         for path in reduction.paths:
-            yield self.names.name(path, alone=alone)
+            yield self.get_name(path)
         for aside in self.asides:
             yield aside.name
 
-    def warning(self, reduction: Reduction, listed: int) -> Warning:
-        """Return the warning that names counts, reason and remedy."""
-        missing, total = self.counts(reduction)
-        done = [*steps(reduction, total), *self.told_beside(reduction)]
-        told = [f"Shortened to fit {self.limit} characters: {', '.join(done)}."]
-        if listed < missing + len(self.asides):
-            told.append(f"The first {listed} are listed in dropped_content_ids.")
-        context: dict[str, Any] = {
-            "dropped_count": missing + sum(aside.count for aside in self.asides),
-            "total_count": total + sum(aside.total for aside in self.asides),
-            "reason": "size_limit",
-        }
-        if self.archive_id is None:
-            told.append("Ask again for less: filter, or fetch smaller pages.")
-        else:
-            seconds = context["expires_in_seconds"] = mcp_settings.ARCHIVE_TTL
-            told.append(
-                f"For the rest call {RETRIEVAL_TOOL} with archive_id {self.archive_id!r} "
-                f"within {seconds} seconds."
-            )
-        if self.less:
-            told.append(self.less)
-        return Warning(TRUNCATED, " ".join(told), Severity.INFO, context)
+    def get_name(self, path: Path) -> str:
+        """Return the name of the value at a path."""
+        name = format_path(path)
+        # A member of the answer may be called as what stood beside the answer.
+        taken = any(aside.name == name for aside in self.asides)
+        return JSONPointer.from_path(path) if taken else name
 
-    def told_beside(self, reduction: Reduction) -> Iterator[str]:
-        """Yield what was left out beside the answer; in a few words where all room is needed."""
-        if not reduction.empty:
-            yield from (aside.told for aside in self.asides)
-        elif self.asides:
-            yield "nor all that stood beside it"
-
-    def counts(self, reduction: Reduction) -> tuple[int, int]:
-        """Return how many rows and texts are not as they were, and of how many."""
-        lost = sum(len(lost.keys) for lost in (*reduction.dropped, *reduction.reduced))
-        rows = sum(len(value_at(self.tree, path)) for path in reduction.lists)
-        others = len(reduction.digested) + reduction.empty
-        return lost + others, rows + others
-
-    def items(self, reduction: Reduction) -> list[dict[str, Any]]:
+    def get_items(self, reduction: Reduction) -> list[dict[str, Any]]:
         """Return what is to be archived: the originals, each with its name and place.
 
-        What stood beside the answer has no place in it, so its pointer is None.
+        What stood beside the answer has no place in it: its pointer is None.
         """
-        names = self.named(reduction)
-        inside = [self.item(path, name) for path, name in zip(reduction.paths, names, strict=False)]
+        alone = len(reduction.tails) == 1
+        items = [
+            item for tail in reduction.tails for item in self.get_entries(tail, None, alone=alone)
+        ]
+        items += [self.get_item(path, self.get_name(path)) for path in reduction.paths]
         beside = [
             {"id": aside.name, "pointer": None, "value": aside.left_out} for aside in self.asides
         ]
-        return inside + beside
+        return items + beside
 
-    def item(self, path: Path, name: str) -> dict[str, Any]:
-        """Return what stands at a path, with what identifies the row that it is a part of."""
-        item = {
+    def get_item(self, path: Path, name: str) -> dict[str, Any]:
+        """Return the value at a path, with what identifies the row that it is a part of."""
+        value = find_value(self.tree, path)
+        return {
             "id": name,
             "pointer": JSONPointer.from_path(path),
-            "value": value_at(self.tree, path),
+            "value": value,
+            **self.get_row(path[:-1]),
         }
+
+    def get_row(self, path: Path) -> dict[str, Any]:
+        """Return what identifies the row at or above a path, empty if there is none."""
         depth = next((depth for depth, key in enumerate(path, 1) if isinstance(key, int)), None)
-        if depth is not None and depth < len(path):
-            item["row"] = reference(value_at(self.tree, path[:depth]))
-        return item
+        return {} if depth is None else {"row": reduce_row(find_value(self.tree, path[:depth]))}
 
+    def get_entries(self, tail: Tail, most: int | None, *, alone: bool) -> list[dict[str, Any]]:
+        """Return the entries that a collection lost, each as an item.
 
-def steps(reduction: Reduction, total: int) -> Iterator[str]:
-    """Yield what was done to how many."""
-    rows = total - len(reduction.digested)
-    dropped = sum(len(lost.keys) for lost in reduction.dropped)
-    reduced = sum(len(lost.keys) for lost in reduction.reduced)
-    digested = len(reduction.digested)
-    if reduction.empty:
-        yield "nothing of the answer fits"
-        return
-    if dropped:
-        yield f"{dropped} of {rows} items left out"
-    if reduced:
-        yield f"{reduced} of {rows} items reduced to identifier and label"
-    if digested:
-        yield f"{digested} long text{'s' if digested > 1 else ''} digested"
+        The scalars of a list are one item, whose ``length`` says how many they are.
+        """
+        whole = find_value(self.tree, tail.path)
+        if isinstance(whole, dict):
+            members = islice(whole.items(), tail.start, None if most is None else tail.start + most)
+            names = {key: self.get_name((*tail.path, key)) for key, _ in members}
+            entries = [(key, whole[key], name) for key, name in names.items()]
+        elif not any(isinstance(row, (dict, list)) for row in whole[tail.start :]):
+            item = self.get_item((*tail.path, tail.start), tail.name)
+            return [{**item, "length": tail.count, "value": whole[tail.start :]}]
+        else:
+            keys = self.get_keys(whole) if alone else None
+            entries = [
+                (index, whole[index], keys[index] if keys else format_path((*tail.path, index)))
+                for index in range(tail.start, tail.total)
+            ]
+        pointer, row = JSONPointer.from_path(tail.path), self.get_row(tail.path)
+        return [
+            {
+                "id": name,
+                "pointer": f"{pointer}/{JSONPointer.escape(str(key))}",
+                "value": value,
+                **row,
+            }
+            for key, value, name in entries
+        ]
 
+    def get_keys(self, rows: Sequence[Any]) -> list[str] | None:
+        """Return the primary keys of rows, None if the keys do not tell all of them apart."""
+        keys = [key for key in map(get_identifier, rows) if key is not None]
+        members = self.tree if isinstance(self.tree, dict) else ()
+        names = {*members, *(aside.name for aside in self.asides)}
+        distinct = len(set(keys)) == len(rows) and names.isdisjoint(keys)
+        return keys if distinct else None
 
-def first(names: Iterable[str], room: int) -> Iterator[str]:
-    """Yield the first names, as many as fit into the room, one at least."""
-    used = 0
-    for name in names:
-        used += len(name) + 3
-        if used > room and used > len(name) + 3:
+    def get_warning(self, reduction: Reduction) -> Warning:
+        """Return the warning that says how much is missing, why, and what to call."""
+        dropped = sum(tail.count for tail in reduction.tails)
+        cut = len(reduction.paths)
+        total = sum(tail.total for tail in reduction.tails) + cut
+        missing = ", ".join([*self.get_losses(reduction), *self.get_asides(reduction)])
+        summary = f"{missing}, to fit {self.limit} tokens."
+        context = {
+            "dropped_count": dropped + cut + sum(aside.count for aside in self.asides),
+            "total_count": total + sum(aside.total for aside in self.asides),
+            "reason": TOKEN_LIMIT,
+        }
+        sentences = [summary, self.get_next_call(reduction), self.less]
+        message = " ".join(sentence for sentence in sentences if sentence)
+        return Warning(TRUNCATED, message, Severity.INFO, context, summary=summary)
+
+    def get_losses(self, reduction: Reduction) -> Iterator[str]:
+        """Yield what was done to how many."""
+        if reduction.empty:
+            yield "Nothing of the answer fits"
             return
-        yield name
+        total = sum(tail.total for tail in reduction.tails)
+        if total:
+            dropped = total - sum(tail.start for tail in reduction.tails)
+            yield f"{dropped} of {total} items left out"
+        if reduction.reduced:
+            yield f"{count_of(len(reduction.reduced), 'item')} reduced to identifier and label"
+        heads = [excerpt for excerpt in reduction.excerpts if excerpt.shown is not None]
+        digests = len(reduction.excerpts) - len(heads)
+        if len(heads) == 1:
+            (head,) = heads
+            dropped = head.total - (head.shown or 0)
+            name = self.get_name(head.path)
+            yield f"{dropped} of {head.total} characters of {name} left out"
+        elif heads:
+            yield f"{len(heads)} long texts cut to their beginnings"
+        if digests:
+            yield f"{count_of(digests, 'long text')} digested"
+
+    def get_asides(self, reduction: Reduction) -> Iterator[str]:
+        """Yield what was left out beside the answer; in a few words where all room is needed."""
+        if not reduction.empty:
+            yield from (aside.loss for aside in self.asides)
+        elif self.asides:
+            yield "nor all that stood beside it"
+
+    def get_next_call(self, reduction: Reduction) -> str:
+        """Return the call that goes on where the answer ends."""
+        if self.archive_id is None:
+            return "Ask again for less: filter, or fetch smaller pages."
+        arguments = f"archive_id={self.archive_id!r}"
+        excerpts = reduction.excerpts
+        count = len(reduction.tails) + len(reduction.paths) + len(self.asides)
+        if excerpts and not reduction.tails:
+            if count > 1:
+                arguments += f", ids=[{self.get_name(excerpts[0].path)!r}]"
+            if excerpts[0].shown is not None:
+                arguments += f", offset={excerpts[0].shown}"
+        soon = "" if self.seconds is None else f" within {self.seconds} seconds"
+        return f"Next: {RETRIEVAL_TOOL}({arguments}){soon}."
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

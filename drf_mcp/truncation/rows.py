@@ -1,217 +1,230 @@
-"""Making an answer shorter by whole rows."""
+"""The rows of an answer, cut to the room that there is for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 from typing import Any
 
 from drf_mcp.json_text import encode_plain
-from drf_mcp.truncation.identifiers import reference
-from drf_mcp.truncation.json_paths import DEEPEST, Path, Sizes
+from drf_mcp.truncation.paths import Path, Tail, is_digest, reduce_row
 
-WIDE = 32
-"""An object with more members is a collection, like a list, unless it is a row itself."""
-LISTS_WITHIN_LISTS = 16
-"""How deep lists can stand in lists and still keep as many rows as fit."""
-
-
-@dataclass(frozen=True)
-class Lost:
-    """Entries of one collection that are not whole any longer.
-
-    Attributes:
-        path: where the list or object stands.
-        keys: the positions or names of the entries.
-    """
-
-    path: Path
-    keys: Sequence[str | int]
-
-    @property
-    def paths(self) -> Iterator[Path]:
-        """Where the entries stood."""
-        return ((*self.path, key) for key in self.keys)
+DEEPEST = 64
+"""What stands deeper is taken as one piece."""
+BLOCK = 32
+"""So many scalars of a list are measured at once."""
+LONG_TEXT = 400
+"""Tokens from which on a text can be cut to its beginning, or digested."""
+SHORTEST_EXCERPT = 300
+"""Tokens that remain of a long text at least: a digest has hashes and counts."""
 
 
 @dataclass(frozen=True)
-class Trimmed:
+class Cut:
     """An answer that has lost rows.
 
     Attributes:
         value: what is left.
-        dropped: the rows, or members of objects, that are gone.
+        tails: the collections that lost entries.
         reduced: the rows of which identifiers and label are left.
     """
 
     value: Any
-    dropped: tuple[Lost, ...] = ()
-    reduced: tuple[Lost, ...] = ()
+    tails: tuple[Tail, ...] = ()
+    reduced: tuple[Path, ...] = ()
 
 
-def trim(
-    tree: Any, room: int, fits: Callable[[Trimmed], bool], *, keep_root: bool = False
-) -> Trimmed | None:
-    """Return the answer with as few rows missing as fit, None if no rows can be missed.
+class RowCutter:
+    """Cuts an answer to so many tokens, by whole rows.
 
-    A level is looked for by bisection: the length to which every list is cut at its tail,
-    and a list within a list to half of that, so that one row cannot take the place of
-    all. Then lists within rows may have more, as long as no row is lost by it. Where
-    cutting lists is not enough, objects are cut like lists.
+    A list keeps its first rows and loses the tail. A row that takes more than half of the room
+    gets what the others leave: its own lists are cut, or its identifiers and label stay. The
+    lists of an object share its room. What is read is in proportion to the room, not to what
+    is dropped.
 
     Args:
-        tree: the answer as plain JSON.
-        room: no answer can be longer than this many characters.
-        fits: tells whether a trimmed answer is short enough.
-        keep_root: True if the answer itself must keep all of its members.
+        count: gives the tokens of a text.
+        keep_members: True if the answer itself must keep all of its members.
     """
-    sizes = Sizes()
-    for wide in (WIDE, 0) if isinstance(tree, (dict, list)) else ():
-        attempt = partial(trimmed_to, tree, sizes, room, wide, keep_root)
 
-        def is_short(trimmed: Trimmed) -> bool:
-            return sizes.of(trimmed.value) <= room and fits(trimmed)
+    def __init__(self, count: Callable[[str], int], *, keep_members: bool = False) -> None:
+        self.count = count
+        self.keep_members = keep_members
+        self._tails: list[Tail] = []
+        self._reduced: list[Path] = []
 
-        best = bisected(attempt, 1, room + 1, is_short)
-        if best is not None:
-            return with_more_inside(best, attempt, room, is_short)
-    return None
+    def cut(self, tree: Any, room: int) -> Cut | None:
+        """Return the answer cut to a room, None if its rows cannot be cut to it."""
+        self._tails, self._reduced = [], []
+        value = tree
+        if self.measure(tree, room) > room:
+            if not isinstance(tree, (dict, list)):
+                return None
+            value = self._cut_value(tree, (), room, is_row=self.keep_members)
+            if value is None:
+                return None
+        return Cut(value, tuple(self._tails), tuple(self._reduced))
 
+    def is_long(self, text: str) -> bool:
+        """Return whether a text can be shortened by itself."""
+        if len(text) <= LONG_TEXT or is_digest(text):
+            return False
+        return len(text) > 4 * LONG_TEXT or self.count(encode_plain(text)) > LONG_TEXT
 
-def with_more_inside(
-    best: Trimmed, attempt: Callable[[int], Trimmed], room: int, fits: Callable[[Trimmed], bool]
-) -> Trimmed:
-    """Return an answer of as many rows whose own lists keep more, where there is room."""
-    rows = rows_lost(best)
+    def measure(self, value: Any, most: int) -> int:
+        """Return the tokens of a value, any number above ``most`` if it has more.
 
-    def is_no_worse(trimmed: Trimmed) -> bool:
-        return rows_lost(trimmed) <= rows and fits(trimmed)
+        A long text counts as the least that can be left of it.
+        """
+        if isinstance(value, str) and self.is_long(value):
+            return SHORTEST_EXCERPT
+        if not isinstance(value, (dict, list)):
+            return self.count(encode_plain(value))
+        if is_digest(value) or self._is_flat(value):
+            return self.count(encode_plain(value))
+        used = 2
+        for _, _, size in self._measure_entries(value, most):
+            used += size
+            if used > most:
+                break
+        return used
 
-    return bisected(attempt, room, room << LISTS_WITHIN_LISTS, is_no_worse) or best
-
-
-def rows_lost(trimmed: Trimmed) -> int:
-    """Return how many rows are not whole that are in no other row."""
-    outermost = (
-        lost
-        for lost in (*trimmed.dropped, *trimmed.reduced)
-        if not any(isinstance(key, int) for key in lost.path)
-    )
-    return sum(len(lost.keys) for lost in outermost)
-
-
-def trimmed_to(
-    tree: Any, sizes: Sizes, room: int, wide: int, keep_root: bool, level: int
-) -> Trimmed:
-    """Return the answer with its collections cut to a level."""
-    trimming = Trimming(sizes, wide)
-    value = trimming.trim(tree, (), level, room, whole=keep_root)
-    return Trimmed(value, tuple(trimming.dropped), tuple(trimming.reduced))
-
-
-def bisected(
-    attempt: Callable[[int], Trimmed], low: int, high: int, fits: Callable[[Trimmed], bool]
-) -> Trimmed | None:
-    """Return the answer trimmed to the highest level at which it fits, None if there is none.
-
-    Args:
-        attempt: trims the answer to a level.
-        low: a level below all that are tried.
-        high: a level above all that are tried.
-        fits: tells whether a trimmed answer will do.
-    """
-    best: Trimmed | None = None
-    worst: Trimmed | None = None
-    while low < high - 1:
-        level = (low + high) // 2
-        trimmed = attempt(level)
-        # Most levels close to each other cut alike, and measuring is what costs.
-        if trimmed == best or (trimmed != worst and fits(trimmed)):
-            best, low = trimmed, level
-        else:
-            worst, high = trimmed, level
-    return best
-
-
-class Trimming:
-    """One pass over an answer at one level."""
-
-    def __init__(self, sizes: Sizes, wide: int) -> None:
-        self.sizes = sizes
-        self.wide = wide
-        self.dropped: list[Lost] = []
-        self.reduced: list[Lost] = []
-
-    def trim(self, node: Any, path: Path, level: int, room: int, *, whole: bool = False) -> Any:
-        """Return a value with its collections cut to the level, and to what room there is.
+    def _measure_entries(
+        self, value: dict[str, Any] | list[Any], room: int, most: int | None = None
+    ) -> Iterator[tuple[Any, Any, int]]:
+        """Yield the entries of a collection with their keys and tokens.
 
         Args:
-            node: the value.
-            path: where it stands.
-            level: the longest a collection may be.
-            room: how long the value may be.
-            whole: True if the value is a row, which keeps all of its members.
+            value: the collection.
+            room: what it may have.
+            most: what one entry may have, the room by default.
         """
-        if not isinstance(node, (dict, list)) or len(path) >= DEEPEST:
-            return node
-        if self.sizes.of(node) <= min(level, room):
-            return node
-        if isinstance(node, list):
-            kept = [row for _, row in self.kept(enumerate(node), path, level, room, rows=True)]
-            self.lose(path, range(len(kept), len(node)))
-            return kept
-        if len(node) > self.wide and not whole:
-            members = dict(self.kept(node.items(), path, level, room, rows=len(node) > WIDE))
-            self.lose(path, list(node)[len(members) :])
-            return members
-        return dict(self.members(node, path, level, room))
+        is_object = isinstance(value, dict)
+        entries: Iterator[tuple[Any, Any]]
+        entries = iter(value.items()) if isinstance(value, dict) else enumerate(value)
+        used = 0
+        while block := list(islice(entries, BLOCK)):
+            members: Any = dict(block) if is_object else [entry for _, entry in block]
+            # Scalars by the block, as long as all of them are sure to fit.
+            if self._is_flat(members):
+                size = self.count(encode_plain(members))
+                if used + size < room:
+                    each, rest = divmod(size, len(block))
+                    for number, (key, entry) in enumerate(block):
+                        yield key, entry, each + (number < rest)
+                    used += size
+                    continue
+            for key, entry in block:
+                size = self.measure(entry, room - used if most is None else most) + 1
+                size += self.count(encode_plain(key)) + 1 if is_object else 0
+                used += size
+                yield key, entry, size
 
-    def members(
-        self, node: dict[str, Any], path: Path, level: int, room: int
-    ) -> Iterator[tuple[str, Any]]:
-        """Yield all members of an object, the collections among them in the room of the others."""
-        collections = [member for member in node.values() if isinstance(member, (dict, list))]
-        room -= self.sizes.of(node) - sum(map(self.sizes.of, collections))
-        for name, member in node.items():
-            small = self.trim(member, (*path, name), level, room)
-            if isinstance(member, (dict, list)):
-                room -= self.sizes.of(small)
-            yield name, small
+    def _is_flat(self, value: Any) -> bool:
+        # Short enough to be measured at one go, whatever the room.
+        members = value.values() if isinstance(value, dict) else value
+        return len(value) <= BLOCK and all(
+            member.__class__ is not dict
+            and member.__class__ is not list
+            and not (member.__class__ is str and len(member) > LONG_TEXT)
+            for member in members
+        )
 
-    def lose(self, path: Path, keys: Sequence[str | int]) -> None:
-        """Note which entries of a collection are gone."""
-        if keys:
-            self.dropped.append(Lost(path, keys))
+    def _cut_value(self, value: Any, path: Path, room: int, *, is_row: bool = False) -> Any:
+        if len(path) >= DEEPEST:
+            return None if is_row else self._keep_entries(value, path, 0)
+        if isinstance(value, list):
+            return self._cut_list(value, path, room)
+        return self._cut_object(value, path, room, is_row=is_row)
 
-    def kept(
-        self, entries: Iterable[tuple[Any, Any]], path: Path, level: int, room: int, *, rows: bool
-    ) -> Iterator[tuple[Any, Any]]:
-        """Yield the first entries of a collection, as many as fit."""
+    def _cut_list(self, rows: list[Any], path: Path, room: int) -> list[Any]:
+        kept: list[Any] = []
+        long: list[tuple[int, int]] = []
         used = 2
-        for key, node in entries:
-            mark = (len(self.dropped), len(self.reduced))
-            named = len(encode_plain(key)) + 1 if isinstance(key, str) else 0
-            small = self.shortened(node, (*path, key), level, room - named - 3, row=rows)
-            used += self.sizes.of(small) + 1 + named
-            if used > min(level, room):
-                self.rewind(*mark)
+        for _, row, size in self._measure_entries(rows, room, room // 2 + 1):
+            if size > room // 2:
+                row = reduce_row(row)
+                size = self.count(encode_plain(row)) + 1
+                long.append((len(kept), size))
+            if used + size > room:
                 break
-            yield key, small
+            used += size
+            kept.append(row)
+        self._keep_entries(rows, path, len(kept))
+        long = [entry for entry in long if entry[0] < len(kept)]
+        left = room - used
+        for number, (index, size) in enumerate(long):
+            share = min(max(left // (len(long) - number), room // 8), left) + size
+            kept[index] = self._fit_row(rows[index], (*path, index), share, left + size)
+            left -= self.measure(kept[index], room) - size
+        return kept
 
-    def shortened(self, node: Any, path: Path, level: int, room: int, *, row: bool) -> Any:
-        """Return an entry with its own lists cut; a row still too long as a reference."""
-        mark = (len(self.dropped), len(self.reduced))
-        small = self.trim(node, path, level // 2, room, whole=row)
-        if not row or self.sizes.of(small) <= min(level, room):
-            return small
-        self.rewind(*mark)
-        small = reference(node)
-        if small != node:
-            self.reduced.append(Lost(path[:-1], path[-1:]))
+    def _fit_row(self, row: Any, path: Path, share: int, left: int) -> Any:
+        if self.measure(row, left) <= left:
+            return row
+        if isinstance(row, (dict, list)) and share > SHORTEST_EXCERPT:
+            mark = (len(self._tails), len(self._reduced))
+            small = self._cut_value(row, path, share, is_row=True)
+            if small is not None and self.measure(small, share) <= share:
+                return small
+            # What was noted of parts of the row is in the row itself.
+            del self._tails[mark[0] :]
+            del self._reduced[mark[1] :]
+        small = reduce_row(row)
+        if small != row:
+            self._reduced.append(path)
         return small
 
-    def rewind(self, dropped: int, reduced: int) -> None:
-        """Forget what was noted of an entry that is gone itself."""
-        del self.dropped[dropped:]
-        del self.reduced[reduced:]
+    def _cut_object(
+        self, value: dict[str, Any], path: Path, room: int, *, is_row: bool
+    ) -> dict[str, Any] | None:
+        sizes: dict[str, int] = {}
+        whole, fixed, count = 2, 2, 0
+        for name, member, size in self._measure_entries(value, room, room):
+            whole += size
+            if member and isinstance(member, (dict, list)) and not is_digest(member):
+                # Whatever is left of a list, its name and its brackets are.
+                label = self.count(encode_plain(name)) + 2
+                sizes[name] = size - label
+                fixed += label + 2
+            else:
+                fixed += size
+            if fixed > room:
+                return None if is_row else self._keep_entries(value, path, count)
+            count += whole <= room
+        left = room - fixed + 2 * len(sizes)
+        small = dict(value)
+        # The shortest first: what they leave of their shares goes to the longer ones.
+        for number, name in enumerate(sorted(sizes, key=sizes.__getitem__)):
+            share = left // (len(sizes) - number)
+            if sizes[name] > share:
+                small[name] = self._cut_value(value[name], (*path, name), share)
+            left -= min(self.measure(small[name], share), share)
+        return small
+
+    def _keep_entries(self, value: Any, path: Path, count: int) -> Any:
+        if count < len(value):
+            self._tails.append(Tail(path, count, len(value)))
+        if isinstance(value, dict):
+            return dict(list(value.items())[:count])
+        return value[:count]
+
+
+def find_texts(tree: Any, is_long: Callable[[str], bool]) -> Iterator[tuple[Path, str]]:
+    """Yield the long texts of an answer, but those of digests, and where they stand."""
+    waiting: list[tuple[Path, Any]] = [((), tree)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            if is_long(value):
+                yield path, value
+        elif isinstance(value, (dict, list)) and len(path) < DEEPEST and not is_digest(value):
+            members = value.items() if isinstance(value, dict) else enumerate(value)
+            inside = [((*path, key), member) for key, member in members if is_longer(member)]
+            waiting += reversed(inside)
+
+
+def is_longer(value: Any) -> bool:
+    """Return whether a value may be, or hold, a long text."""
+    return isinstance(value, (dict, list)) or (isinstance(value, str) and len(value) > LONG_TEXT)

@@ -35,18 +35,18 @@ SCHEMAS_BY_NAME = frozenset(
 VALUES = frozenset({"enum", "const", "default", "examples"})
 
 
-def kept_promises(schema: Any) -> Any:
+def relax_schema(schema: Any) -> Any:
     """Return a schema without the keywords that a shortened answer may break.
 
     Args:
         schema: a JSON Schema, or a list of them.
     """
     if isinstance(schema, list):
-        return [kept_promises(part) for part in schema]
+        return [relax_schema(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
     kept = {
-        keyword: promise(keyword, value)
+        keyword: relax_keyword(keyword, value)
         for keyword, value in schema.items()
         if keyword not in BROKEN
     }
@@ -56,10 +56,10 @@ def kept_promises(schema: Any) -> Any:
     return kept
 
 
-def promise(keyword: str, value: Any) -> Any:
+def relax_keyword(keyword: str, value: Any) -> Any:
     """Return what a keyword may still say."""
     if keyword in VALUES:
         return value
     if keyword in SCHEMAS_BY_NAME and isinstance(value, Mapping):
-        return {name: kept_promises(schema) for name, schema in value.items()}
-    return kept_promises(value)
+        return {name: relax_schema(schema) for name, schema in value.items()}
+    return relax_schema(value)

@@ -109,7 +109,7 @@ def groups(expose, settings) -> list[Group]:
         path("inside/", GroupsInside.as_view()),
         path("unnamed/", Unnamed.as_view()),
         ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
-        MAX_RESULT_CHARS=4000,
+        MAX_RESULT_TOKENS=1000,
     )
     made = [Group.objects.create(name=f"group {number}") for number in range(60)]
     User.objects.get(username="alice").groups.set(made)

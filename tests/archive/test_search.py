@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.archive.search import PassageSearch, fold
+from drf_mcp.truncation import count_tokens
 
 FILLER = "The mole was repaired in spring, and ships came in with the tide as before.\n"
 PLANTED = "The lighthouse keeper kept a parrot named Admiral Zeb.\n"
@@ -132,9 +133,9 @@ def test_passages_come_in_slices_that_fit(expose, alice):
     expose(
         path("novel/", Novel.as_view()),
         ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
-        MAX_RESULT_CHARS=8000,
+        MAX_RESULT_TOKENS=2000,
     )
     (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
     result = alice.call("content_retrieve", archive_id=archive_id, query="tide")
-    assert len(result.raw["content"][0]["text"]) <= 8000
+    assert count_tokens(result.raw["content"][0]["text"]) <= 2000
     assert result.data["next_offset"] == len(result.data["passages"]) > 2

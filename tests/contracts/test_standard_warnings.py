@@ -180,7 +180,7 @@ def test_few_tickets_left_in_the_hour_is_an_approaching_rate_limit(alice):
 
 
 def test_more_orders_than_a_result_holds_are_truncated_content(alice, settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_CHARS": 4000}
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_RESULT_TOKENS": 1000}
     result = alice.call("products_list", limit=40)
     assert told(result, "CONTENT_TRUNCATED")["severity"] == "info"
     assert result.envelope["meta"]["content_fidelity"] != "full"

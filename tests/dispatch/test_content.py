@@ -374,7 +374,7 @@ def test_nothing_that_is_encoded_is_nothing(serve):
 
 def test_the_decorator_of_django_changes_nothing(serve):
     view = gzip_page(answering(lambda request: HttpResponse(HELLO * 99, content_type="text/plain")))
-    assert serve(view, MAX_RESULT_CHARS=None).call().data == {"result": HELLO * 99}
+    assert serve(view, MAX_RESULT_TOKENS=None).call().data == {"result": HELLO * 99}
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "gzip, br"])

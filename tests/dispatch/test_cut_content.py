@@ -161,11 +161,11 @@ def test_an_error_text_over_the_limit_is_told_by_its_status(serve):
 def test_a_cut_text_over_the_budget_tells_of_both(serve):
     """The level is that of the last step, which never claims more than the first."""
     view = sending("word " * 9000)
-    told = meta(serve(view, MAX_CONTENT_BYTES=20_000, MAX_RESULT_CHARS=6000).call())
+    told = meta(serve(view, MAX_CONTENT_BYTES=20_000, MAX_RESULT_TOKENS=1500).call())
     first, second = told["warning_details"]
     assert (first["code"], second["code"]) == ("CONTENT_TRUNCATED", "CONTENT_TRUNCATED")
     assert first["context"]["bytes_read"] == 20_000
-    assert told["content_fidelity"] == "summary"
+    assert told["content_fidelity"] == "partial"
 
 
 @pytest.mark.parametrize("envelope", ["ResponseV2", "Ok", "Status", "Plain"])

@@ -93,7 +93,7 @@ def test_a_shared_cache_is_in_order(warned, backend):
     [
         {"ARCHIVE_CLASS": "drf_mcp.archive.DatabaseArchive"},
         {"ARCHIVE_CLASS": None},
-        {"MAX_RESULT_CHARS": None},
+        {"MAX_RESULT_TOKENS": None},
     ],
 )
 def test_the_cache_does_not_matter_where_nothing_is_archived_in_it(warned, mcp_settings):

@@ -171,14 +171,14 @@ def test_more_tools_than_clients_take_are_told_of(found, serve):
     assert found("drf_mcp.W005") == []
 
 
-@pytest.mark.parametrize("budget", ["max_result_chars", "max_error_chars"])
+@pytest.mark.parametrize("budget", ["max_result_tokens", "max_error_tokens"])
 def test_a_budget_that_holds_nothing_is_found(serve, found, budget):
-    chosen = {characters: type(f"Word{characters}", (Word,), {}) for characters in (0, 1999, 2000)}
-    for characters, view in chosen.items():
-        mcp_tool(**{budget: characters})(view)
-    serve(*(path(f"word{characters}/", view.as_view()) for characters, view in chosen.items()))
+    chosen = {tokens: type(f"Word{tokens}", (Word,), {}) for tokens in (0, 999, 1000)}
+    for tokens, view in chosen.items():
+        mcp_tool(**{budget: tokens})(view)
+    serve(*(path(f"word{tokens}/", view.as_view()) for tokens, view in chosen.items()))
     (error,) = found("drf_mcp.E001")
-    assert error.msg == f"{budget} of the tool word1999 must be 0 or at least 2000."
+    assert error.msg == f"{budget} of the tool word999 must be 0 or at least 1000."
 
 
 # --- Names that fit nothing ---------------------------------------------------------------

@@ -103,10 +103,11 @@ WRONG: list[tuple[str, Any, str]] = [
     ("TELEMETRY", None, "True or False"),
     ("LOG_ARGUMENTS", "False", "True or False"),
     ("MAX_CONTENT_BYTES", 0, "1 or more"),
-    ("MAX_RESULT_CHARS", 500, "2000 or more, or None"),
-    ("MAX_ERROR_CHARS", 0, "2000 or more, or None"),
+    ("MAX_RESULT_TOKENS", 500, "1000 or more, or None"),
+    ("MAX_ERROR_TOKENS", 0, "1000 or more, or None"),
+    ("BUDGET_CLASS", OkEnvelope, "drf_mcp.tools.results.ToolBudget"),
     ("DIGESTER_CLASS", OkEnvelope, "drf_mcp.truncation.Digester, or None"),
-    ("ARCHIVE_CLASS", "drf_mcp.truncation.ExtractiveDigester", "drf_mcp.archive.Archive"),
+    ("ARCHIVE_CLASS", "drf_mcp.truncation.LeadDigester", "drf_mcp.archive.Archive"),
     ("ARCHIVE_CACHE", "nope", "an alias in CACHES"),
     ("ARCHIVE_CACHE", None, "an alias in CACHES"),
     ("ARCHIVE_TTL", None, "1 or more"),
@@ -241,7 +242,7 @@ RIGHT: list[tuple[str, Any]] = [
         ["https://app.example.com:8443", "http://[::1]:3000", "vscode-file://a", "null"],
     ),
     ("OUTPUT_SCHEMA", None),
-    ("MAX_RESULT_CHARS", None),
+    ("MAX_RESULT_TOKENS", None),
     ("SERVER_VERSION", "2026.1"),
 ]
 

@@ -44,9 +44,9 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("portable", "False"),
     ("envelope_class", OkEnvelope()),
     ("envelope_class", "drf_mcp.envelopes.OkEnvelope"),
-    ("max_result_chars", -1),
-    ("max_error_chars", "2000"),
-    ("max_error_chars", True),
+    ("max_result_tokens", -1),
+    ("max_error_tokens", "2000"),
+    ("max_error_tokens", True),
     ("condition", False),
     ("tags", "internal"),
     ("tags", [5]),
@@ -94,7 +94,7 @@ def test_every_option_has_a_kind_and_a_wrong_value_in_the_table():
     "options",
     [
         {"title": gettext_lazy("Refund"), "tags": {"billing"}, "condition": lambda: True},
-        {"output_schema": None, "max_result_chars": 0, "envelope_class": OkEnvelope},
+        {"output_schema": None, "max_result_tokens": 0, "envelope_class": OkEnvelope},
         {"output_schema": {"type": "object"}, "query": {"expand": {"type": "string"}}},
     ],
 )

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from drf_mcp.archive import Entry
-from drf_mcp.archive.stores import new_archive_id
+from drf_mcp.archive.stores import Kept, new_archive_id
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import Outcome
-from drf_mcp.truncation import ExtractiveDigester, Fitter
+from drf_mcp.truncation import Digester, LeadDigester, Truncation, count_tokens
+from drf_mcp.truncation.budget import ResultLimits
 
 
 @dataclass
@@ -39,6 +40,11 @@ class Fitted:
         return json.loads(self.texts[0])
 
     @property
+    def tokens(self) -> int:
+        """The tokens of the text blocks."""
+        return count_tokens(self.text)
+
+    @property
     def level(self) -> str | None:
         """The content fidelity."""
         return self.outcome.fidelity and self.outcome.fidelity.level
@@ -60,18 +66,15 @@ class Shelf:
 
     entries: list[Entry]
     works: bool
+    is_durable: bool = True
 
-    def new_archive_id(self) -> str:
-        """Return an id as archives make them."""
-        return new_archive_id()
-
-    def keep(self, archive_id: str, outcome: Outcome, items: list[dict[str, Any]]) -> str:
+    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Kept | None:
         """Keep the items where the archive works."""
-        entry = Entry.of(archive_id, "", outcome.tool, items)
+        entry = Entry.of(new_archive_id(), "", outcome.tool, items)
         if not self.works:
-            return ""
+            return None
         self.entries.append(entry)
-        return entry.content_hash
+        return Kept(entry.archive_id, entry.content_hash)
 
 
 def fit(
@@ -79,6 +82,7 @@ def fit(
     limit: int,
     envelope_class: type[Envelope] = ResponseV2Envelope,
     keep: Any = True,
+    less: str = "",
     **options: Any,
 ) -> Fitted:
     """Fit an outcome; ``keep`` tells whether the archive works, None if there is none."""
@@ -89,10 +93,30 @@ def fit(
         return "".join(envelope.texts(outcome, encode_data))
 
     archive = None if keep is None else Shelf(entries, works=keep)
-    options.setdefault("digest", ExtractiveDigester().digest)
-    fitter = Fitter(limit, encode_data, archive=archive, **options)
-    fitted, text = fitter.fit(outcome, write)
-    return Fitted(fitted, text, envelope.texts(fitted, encode_data), entries, written[0])
+    limits = ResultLimits(Digests(**options), limit, 3600, less)
+    fitted = Truncation(limits, write, encode_data, archive).fit(outcome, write(outcome))
+    texts = envelope.texts(fitted, encode_data)
+    return Fitted(fitted, "".join(texts), texts, entries, written[0])
+
+
+@dataclass
+class Digests:
+    """A budget of which truncation asks its digests."""
+
+    digester: type[Digester] | None = LeadDigester
+    query: str = ""
+
+    def count_tokens(self, text: str) -> int:
+        """Return the tokens of a text."""
+        return count_tokens(text)
+
+    def get_digester(self) -> type[Digester] | None:
+        """Return the digester."""
+        return self.digester
+
+    def get_query(self) -> str:
+        """Return what the caller is looking for."""
+        return self.query
 
 
 def fit_data(data: Any, limit: int, **options: Any) -> Fitted:
@@ -119,7 +143,11 @@ def restored(data: Any, items: list[dict[str, Any]]) -> Any:
         for token in tokens[:-1]:
             node = node[key_of(node, token)]
         key = key_of(node, tokens[-1])
-        if isinstance(node, list) and key == len(node):
+        if "length" in item:
+            assert len(node) == key
+            assert len(item["value"]) == item["length"]
+            node.extend(item["value"])
+        elif isinstance(node, list) and key == len(node):
             node.append(item["value"])
         else:
             node[key] = item["value"]

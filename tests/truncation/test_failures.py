@@ -13,7 +13,7 @@ from drf_mcp.settings import SMALLEST_BUDGET
 from tests.truncation.fitted import fit
 
 STRUCTURED = [ResponseV2Envelope, OkEnvelope, StatusEnvelope]
-LIMIT = 8000
+LIMIT = 2000
 
 
 def refused(count: int, received: object = "many", **members) -> Outcome:
@@ -30,9 +30,9 @@ def refused(count: int, received: object = "many", **members) -> Outcome:
 
 
 @pytest.mark.parametrize("envelope_class", [*STRUCTURED, PlainEnvelope])
-@pytest.mark.parametrize("limit", [LIMIT, 3000])
+@pytest.mark.parametrize("limit", [LIMIT, 1000])
 def test_a_failure_fits_in_every_envelope(envelope_class, limit):
-    assert len(fit(refused(500), limit, envelope_class).text) <= limit
+    assert fit(refused(500), limit, envelope_class).tokens <= limit
 
 
 @pytest.mark.parametrize("envelope_class", STRUCTURED)
@@ -55,7 +55,7 @@ def test_the_first_problems_stay_and_all_are_counted():
 
 
 def test_no_problem_is_missing_that_would_have_fit():
-    assert LIMIT - len(fit(refused(500), LIMIT).text) < 300
+    assert LIMIT - fit(refused(500), LIMIT).tokens < 100
 
 
 def test_failures_are_not_archived():
@@ -89,7 +89,7 @@ def test_the_floor_is_the_failure_itself():
     assert fitted.envelope["error"] == "Validation failed."
     assert fitted.envelope["data"]["error_code"] == "VALIDATION_ERROR"
     assert "details" not in fitted.envelope["data"]
-    assert len(fitted.text) < 1000
+    assert fitted.tokens < 250
 
 
 @pytest.mark.parametrize("envelope_class", [*STRUCTURED, PlainEnvelope])
@@ -98,7 +98,7 @@ def test_the_smallest_budget_holds_any_failure(envelope_class, soft):
     """Texts that take twice their length as JSON are cut once more."""
     said = {"message": '"' * 3000, "remediation": '"' * 3000, "code": "C" * 999}
     outcome = replace(refused(50, **said, soft=soft), data=None)
-    assert len(fit(outcome, SMALLEST_BUDGET, envelope_class).text) <= SMALLEST_BUDGET
+    assert fit(outcome, SMALLEST_BUDGET, envelope_class).tokens <= SMALLEST_BUDGET
 
 
 def test_a_plain_failure_shows_the_problems_that_fit():
@@ -112,7 +112,7 @@ def test_a_plain_failure_shows_the_problems_that_fit():
 def test_a_soft_failure_keeps_what_fits_of_its_answer():
     outcome = replace(refused(2, soft=True), status=200, data=[{"id": n} for n in range(5000)])
     fitted = fit(outcome, LIMIT)
-    assert len(fitted.text) <= LIMIT
+    assert fitted.tokens <= LIMIT
     assert fitted.outcome.data[0] == {"id": 0}
     assert fitted.restored == outcome.data
 
@@ -120,6 +120,6 @@ def test_a_soft_failure_keeps_what_fits_of_its_answer():
 def test_a_soft_failure_allows_its_answer_beside_its_problems():
     outcome = replace(refused(500, soft=True), status=200, data={"id": 1})
     fitted = fit(outcome, LIMIT)
-    assert len(fitted.text) <= LIMIT
+    assert fitted.tokens <= LIMIT
     assert fitted.outcome.data == {"id": 1}
-    assert f"Shortened to fit {LIMIT} characters" in fitted.envelope["meta"]["warnings"][0]
+    assert f"to fit {LIMIT} tokens" in fitted.envelope["meta"]["warnings"][0]

@@ -353,7 +353,7 @@ def test_what_is_no_list_of_names_is_refused(call, wrong):
 
 def test_a_great_many_unknown_fields_are_refused_by_the_first(call):
     wrong = [f"field {n}" for n in range(50_000)]
-    refused = call("books_retrieve", {"pk": 1, "fields": wrong}, MAX_ERROR_CHARS=None)
+    refused = call("books_retrieve", {"pk": 1, "fields": wrong}, MAX_ERROR_TOKENS=None)
     assert len(refused.problems) == 20
 
 
@@ -453,11 +453,11 @@ def test_the_content_hash_is_of_what_is_sent(call):
 def test_asking_for_less_is_done_before_the_result_is_shortened(call, monkeypatch):
     long = [{**BOOKS[0], "metadata": {"story": "Once. " * 1000}}]
     monkeypatch.setattr(BookList, "get_queryset", lambda view: long)
-    limit = {"MAX_RESULT_CHARS": 2000}
+    limit = {"MAX_RESULT_TOKENS": 1000}
     (warning,) = call("books_list", {}, **limit).envelope["meta"]["warning_details"]
     assert warning["code"] == "CONTENT_TRUNCATED"
     assert warning["message"].endswith(
-        "Ask for the fields you need only: name them in the argument 'fields'."
+        "Or ask for the fields you need only, in the argument 'fields'."
     )
     less = call("books_list", {"fields": ["id", "owner"]}, **limit)
     assert less.data == {"results": [{"id": 1, "owner": BOOKS[0]["owner"]}]}
@@ -467,5 +467,5 @@ def test_asking_for_less_is_done_before_the_result_is_shortened(call, monkeypatc
 def test_where_no_fields_can_be_named_nothing_is_said_of_them(call, monkeypatch):
     long = [{**BOOKS[0], "metadata": {"story": "Once. " * 1000}}]
     monkeypatch.setattr(BookList, "get_queryset", lambda view: long)
-    answer = call("books_list", {}, MAX_RESULT_CHARS=2000, FIELDS_ARGUMENT=False)
+    answer = call("books_list", {}, MAX_RESULT_TOKENS=1000, FIELDS_ARGUMENT=False)
     assert "'fields'" not in json.dumps(answer.envelope["meta"])

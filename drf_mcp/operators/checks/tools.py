@@ -19,7 +19,7 @@ from drf_mcp.tools.exposure import Choice
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 
-BUDGETS = ("max_result_chars", "max_error_chars")
+BUDGETS = ("max_result_tokens", "max_error_tokens")
 # As many as the strictest of the widely used clients send to a model.
 MAX_TOOLS = 128
 

@@ -13,7 +13,7 @@ from tests.truncation.fitted import fit, success
 
 ENVELOPES = [ResponseV2Envelope, OkEnvelope, StatusEnvelope, PlainEnvelope]
 ANSWER = {"created": 600, "ids": [1, 2, 3]}
-LIMIT = 8000
+LIMIT = 2000
 
 
 def warnings(count: int, severity: Severity = Severity.WARNING) -> tuple[Warning, ...]:
@@ -47,7 +47,7 @@ def details(fitted) -> dict:
 )
 def test_the_answer_stays_whole_and_all_fits(envelope_class, members):
     fitted = fit(success(ANSWER, **members), LIMIT, envelope_class)
-    assert len(fitted.text) <= LIMIT
+    assert fitted.tokens <= LIMIT
     assert fitted.outcome.data == ANSWER
 
 
@@ -66,8 +66,8 @@ def test_as_many_warnings_stay_as_fit_and_the_others_are_counted_and_archived():
 
 def test_a_warning_left_out_is_archived_as_it_would_have_been_told():
     noted = Warning("STALE_CACHE", "Old.", Severity.INFO, {"code": "x" * 5000}, "Ask again.")
-    told = fit(success(ANSWER, warnings=(noted,)), 99_000).envelope["meta"]["warning_details"]
-    (item,) = fit(success(ANSWER, warnings=(noted,)), 4000).items
+    told = fit(success(ANSWER, warnings=(noted,)), 25_000).envelope["meta"]["warning_details"]
+    (item,) = fit(success(ANSWER, warnings=(noted,)), 1000).items
     assert item["value"] == told
 
 
@@ -85,7 +85,7 @@ def test_what_is_short_stays_when_something_else_is_long():
 def test_the_answer_is_shortened_too_where_both_are_long():
     rows = [{"id": n, "of": "x" * 60} for n in range(300)]
     fitted = fit(success(rows, warnings=warnings(400)), LIMIT)
-    assert LIMIT * 0.9 < len(fitted.text) <= LIMIT
+    assert LIMIT * 0.9 < fitted.tokens <= LIMIT
     assert json.dumps(fitted.restored) == json.dumps(rows)
     assert "items left out" in details(fitted)["message"]
     assert "warnings left out" in details(fitted)["message"]
@@ -101,7 +101,7 @@ def test_a_failure_keeps_its_problems(envelope_class, members):
     failure = Failure("VALIDATION_ERROR", Category.VALIDATION, "Validation failed.", "Mend it.")
     outcome = Outcome("orders_create", 400, None, failure, request_id="req_1", **members)
     fitted = fit(outcome, LIMIT, envelope_class)
-    assert len(fitted.text) <= LIMIT
+    assert fitted.tokens <= LIMIT
     assert fitted.outcome.failure == failure
 
 
@@ -116,7 +116,7 @@ def soft(count: int, message: str = "Not all are there.") -> Outcome:
 @pytest.mark.parametrize("envelope_class", ENVELOPES[:3])
 def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once(envelope_class):
     fitted = fit(soft(1000), LIMIT, envelope_class)
-    assert len(fitted.text) <= LIMIT
+    assert fitted.tokens <= LIMIT
     assert [warning.code for warning in fitted.outcome.warnings] == ["CONTENT_TRUNCATED"]
     assert "items left out" in fitted.outcome.warnings[0].message
     assert fitted.restored == soft(1000).data
@@ -124,5 +124,5 @@ def test_the_answer_of_a_soft_failure_is_shortened_and_said_to_be_once(envelope_
 
 def test_a_soft_failure_of_many_words_leaves_room_for_its_answer():
     fitted = fit(soft(30, "no " * 5000), LIMIT)
-    assert len(fitted.text) <= LIMIT
+    assert fitted.tokens <= LIMIT
     assert fitted.outcome.data == soft(30).data
