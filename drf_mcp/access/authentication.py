@@ -175,18 +175,14 @@ class Caller:
             if self.authenticators and not request.successful_authenticator:
                 raise NotAuthenticated()
             message = getattr(permission, "message", None)
-            if self.authenticators and asks_for_a_user(type(permission), request):
+            known = request.user and request.user.is_authenticated
+            if self.authenticators and type(permission) in USER_PERMISSIONS and not known:
                 message = NO_USER
             raise PermissionDenied(message, getattr(permission, "code", None))
 
 
 # What finds out who is calling, and asks whether they may, by its code.
 ADMISSION = frozenset({Request._authenticate.__code__, Caller.admit.__code__})  # type: ignore[attr-defined]
-
-
-def asks_for_a_user(permission_class: Any, request: Request) -> bool:
-    user = request.user
-    return permission_class in USER_PERMISSIONS and not (user and user.is_authenticated)
 
 
 @functools.cache

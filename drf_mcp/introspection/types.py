@@ -192,6 +192,14 @@ class Body:
     handling: Handling = PLAIN
     keys: Mapping[Place, Place] = field(default_factory=dict)
 
+    @property
+    def all_handling(self) -> Handling:
+        """The handling of the whole body and of its fields, by places in the body."""
+        handling = self.handling
+        for parameter in self.fields:
+            handling = handling.union(parameter.handling.under(parameter.name))
+        return handling
+
     def union(self, other: Body) -> Body:
         """Return a body that takes the values of either body."""
         if self == other:

@@ -75,17 +75,10 @@ class Tool:
 
     @functools.cached_property
     def write_only(self) -> frozenset[tuple[str, ...]]:
-        body = self.schema.body
+        handling = self.schema.body.all_handling
+        files = (place for place, file in handling.uploads.items() if file.sure)
         return frozenset(
-            (*name, *(part for part in place if part != ANY))
-            for name, handling in (
-                ((), body.handling),
-                *(((p.name,), p.handling) for p in body.fields),
-            )
-            for place in (
-                *handling.secrets,
-                *(p for p, file in handling.uploads.items() if file.sure),
-            )
+            tuple(part for part in place if part != ANY) for place in (*handling.secrets, *files)
         )
 
     @functools.cached_property

@@ -64,9 +64,6 @@ class Arguments:
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        return self.get_schema()
-
-    def get_schema(self) -> dict[str, Any]:
         raise NotImplementedError
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:

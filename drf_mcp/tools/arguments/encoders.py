@@ -19,10 +19,51 @@ Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
 
 
-class FormEncoding:
-    # ``forms`` holds ``parts``, ``json`` or ``null`` by place, as `Handling.forms`.
-    def __init__(self, forms: Forms) -> None:
-        self.forms = forms
+def is_flat_list(items: Iterable[Any]) -> bool:
+    return not any(isinstance(item, (dict, list)) for item in items)
+
+
+def holds_upload(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(holds_upload, value.values()))
+    if isinstance(value, list):
+        return any(map(holds_upload, value))
+    return isinstance(value, UploadedFile)
+
+
+@dataclass(frozen=True)
+class BodyEncoder:
+    """Encodes a body as JSON, which nearly every view takes.
+
+    Attributes:
+        expected: an object is sent even without any field.
+        files: encodes bodies with files among them; None if the view takes none.
+        disposition: the body's Content-Disposition, "" for none.
+    """
+
+    content_type: str = "application/json"
+    expected: bool = False
+    files: BodyEncoder | None = None
+    disposition: str = ""
+
+    def encode(self, value: Any) -> bytes:
+        # NaN and infinities, which are not JSON, are a ValueError.
+        if value is MISSING:
+            return b""
+        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+
+    def get_encoder(self, value: Any) -> BodyEncoder:
+        if self.files is None or value is MISSING:
+            return self
+        return self.files.get_encoder(value) if holds_upload(value) else self
+
+
+@dataclass(frozen=True)
+class FormBody(BodyEncoder):
+    forms: Forms = field(default_factory=dict)
+
+    def encode(self, value: Any) -> bytes:
+        return b"" if value is MISSING else urlencode([*self.get_pairs(value)]).encode()
 
     def get_pairs(self, value: Any) -> Iterator[Pair]:
         # REST framework reads ``line.price`` and ``lines[0]price`` as parts; other objects
@@ -71,71 +112,21 @@ class FormEncoding:
         return named if named in self.forms or free not in self.forms else free
 
 
-def is_flat_list(items: Iterable[Any]) -> bool:
-    return not any(isinstance(item, (dict, list)) for item in items)
-
-
-def holds_upload(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(holds_upload, value.values()))
-    if isinstance(value, list):
-        return any(map(holds_upload, value))
-    return isinstance(value, UploadedFile)
-
-
-@dataclass(frozen=True)
-class BodyEncoder:
-    """Encodes a body as JSON, which nearly every view takes.
-
-    Attributes:
-        expected: an object is sent even without any field.
-        files: encodes bodies with files among them; None if the view takes none.
-        disposition: the body's Content-Disposition, "" for none.
-    """
-
-    content_type: str = "application/json"
-    expected: bool = False
-    files: BodyEncoder | None = None
-    disposition: str = ""
-
-    def encode(self, value: Any) -> bytes:
-        # NaN and infinities, which are not JSON, are a ValueError.
-        if value is MISSING:
-            return b""
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
-
-    def get_encoder(self, value: Any) -> BodyEncoder:
-        if self.files is None or value is MISSING:
-            return self
-        return self.files.get_encoder(value) if holds_upload(value) else self
-
-
-@dataclass(frozen=True)
-class FormBody(BodyEncoder):
-    forms: Forms = field(default_factory=dict)
-
-    def encode(self, value: Any) -> bytes:
-        pairs = [] if value is MISSING else list(FormEncoding(self.forms).get_pairs(value))
-        return urlencode(pairs).encode()
-
-
 class MultiPartBody(FormBody):
     # The boundary is random, so that no value can end a part.
-    boundary: str
-
     def __init__(self, expected: bool, forms: Forms) -> None:
-        boundary = secrets.token_hex(16)
-        super().__init__(f"multipart/form-data; boundary={boundary}", expected, forms=forms)
-        object.__setattr__(self, "boundary", boundary)
+        media_type = f"multipart/form-data; boundary={secrets.token_hex(16)}"
+        super().__init__(media_type, expected, forms=forms)
 
     def encode(self, value: Any) -> bytes:
         # RFC 7578
         if value is MISSING:
             return b""
+        boundary = b"--" + self.content_type.partition("=")[2].encode()
         lines: list[bytes] = []
-        for name, content in FormEncoding(self.forms).get_pairs(value):
-            lines += [f"--{self.boundary}".encode(), *self.get_part(name, content)]
-        return b"\r\n".join([*lines, f"--{self.boundary}--".encode(), b""])
+        for name, content in self.get_pairs(value):
+            lines += [boundary, *self.get_part(name, content)]
+        return b"\r\n".join([*lines, boundary + b"--", b""])
 
     def get_part(self, name: str, content: str | UploadedFile[Any]) -> list[bytes]:
         disposition = f'Content-Disposition: form-data; name="{self.quote(name)}"'

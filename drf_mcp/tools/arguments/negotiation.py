@@ -26,21 +26,21 @@ class BodyNegotiation:
     def __init__(self, view: APIView, body: Body) -> None:
         self.view = view
         self.body = body
+        self.handling = body.all_handling
         self.expected = body.kind in ("object", "either")
 
     def get_encoder(self) -> BodyEncoder:
         readers = ViewParsers(self.view)
         text = readers.text
-        if readers.reads_whole_file or () in self.body.handling.uploads:
+        if readers.reads_whole_file or () in self.handling.uploads:
             return FileBody("" if text is None or "*" in text.media_type else text.media_type)
         forms, parsers = self.get_forms(), self.view.parser_classes
         files = self.get_file_encoder(MultiPartBody(self.expected, forms))
         for parser in parsers:
             if is_json_parser(parser):
                 # Bodies that cannot hold a file are not searched for one in each call.
-                return BodyEncoder(
-                    parser.media_type, self.expected, files if self.takes_files() else None
-                )
+                files = files if self.handling.uploads else None
+                return BodyEncoder(parser.media_type, self.expected, files)
         for parser in parsers:
             if isinstance(files, MultiPartBody) and issubclass(parser, MultiPartParser):
                 return files
@@ -55,14 +55,6 @@ class BodyNegotiation:
         raw = any(issubclass(parser, FileUploadParser) for parser in parsers)
         return FileBody("") if raw else None
 
-    def takes_files(self) -> bool:
-        fields = self.body.fields
-        return bool(self.body.handling.uploads) or any(p.handling.uploads for p in fields)
-
     def get_forms(self) -> Mapping[Place, str]:
         rows: dict[Place, str] = {(): "parts"} if self.body.kind in ("list", "either") else {}
-        return {**rows, **self.body.handling.forms} | {
-            (parameter.name, *place): form
-            for parameter in self.body.fields
-            for place, form in parameter.handling.forms.items()
-        }
+        return {**rows, **self.handling.forms}

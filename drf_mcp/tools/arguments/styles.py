@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -59,7 +60,8 @@ class FlatArguments(Arguments):
         schema = explain(body.schema or {}, "Several at once, instead of the fields of one")
         return Parameter("items", schema, handling=body.handling)
 
-    def get_schema(self) -> dict[str, Any]:
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
         return self.get_object_schema(self.named.values(), closed=True)
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
@@ -117,12 +119,10 @@ class GroupedArguments(Arguments):
             return super().get_whole_body(body)
         names = join_values(parameter.name for parameter in body.fields if parameter.listed)
         description = f"One object with {names}, or an array of such objects."
-        handling = body.handling
-        for parameter in body.fields:
-            handling = handling.union(parameter.handling.under(parameter.name))
-        return Parameter("body", {"description": description}, handling=handling)
+        return Parameter("body", {"description": description}, handling=body.all_handling)
 
-    def get_schema(self) -> dict[str, Any]:
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
         properties, required = {}, []
         for location, by_name in self.by_name.items():
             name, group = self.groups[location], self.get_object_schema(by_name.values())
