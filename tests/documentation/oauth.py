@@ -31,14 +31,12 @@ CONTEXT = [
 
 
 def shown(file: str) -> str:
-    """Return the block of the page that is this file of a project with an OAuth server."""
     page = DOCS / "authentication.md"
     (text,) = (b.text for b in blocks(page) if b.file == file and "oauth2_provider" in b.text)
     return text
 
 
 def configure(resource: str | None) -> str:
-    """Set a project up with the settings of the page and return the name of its resource."""
     given: dict[str, Any] = {}
     exec(shown("settings.py"), given)
     if resource:
@@ -82,7 +80,6 @@ def serve() -> None:
         permission_classes = [IsAuthenticated]
 
         def get(self, request: Any) -> Response:
-            """Answer with the name."""
             return Response({"name": request.user.username})
 
     given: dict[str, Any] = {}
@@ -94,7 +91,6 @@ def serve() -> None:
 
 
 def give_token(resource: str) -> None:
-    """Give a user a token for a resource."""
     from django.contrib.auth.models import User
     from oauth2_provider.models import AccessToken
 
@@ -108,7 +104,6 @@ def give_token(resource: str) -> None:
 
 
 def answers() -> dict[str, Any]:
-    """Return what a client gets."""
     from django.test import Client
 
     client = Client(HTTP_HOST="shop.example", HTTP_X_FORWARDED_PROTO="https")

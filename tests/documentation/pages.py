@@ -33,13 +33,11 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """The file that it belongs to, by the comment in its first line."""
         named = NAMED.match(self.text) if self.language == "python" else None
         return named["file"] if named else None
 
     @property
     def is_test(self) -> bool:
-        """Whether pytest would run it."""
         return self.language == "python" and bool(
             re.search(r"^(?:def test_|class \w*Test\w*\(|class \w+\(ToolParity\))", self.text, re.M)
         )
@@ -61,19 +59,16 @@ class Command:
 
 
 def pages() -> list[Path]:
-    """Return every page: those of the site, and what a repository shows first."""
     found = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
     first = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
     return [*(ROOT / name for name in first), *found]
 
 
 def name_of(page: Path) -> str:
-    """Return the path of a page within the repository."""
     return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page: Path) -> list[Block]:
-    """Return the blocks of a page, in order."""
     text = page.read_text()
     found: list[Block] = []
     end = 0
@@ -86,7 +81,6 @@ def blocks(page: Path) -> list[Block]:
 
 
 def commands(page: Path) -> list[Command]:
-    """Return the commands of a page, each with what it is said to print."""
     said = blocks(page)
     after = {block.follows: block.text for block in said if block.language in ("json", "text")}
     return [

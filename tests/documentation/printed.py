@@ -35,14 +35,12 @@ def is_shown(shown: str, printed: str) -> bool:
 
 
 def settled(text: str) -> str:
-    """Return a text without what differs from call to call."""
     for pattern, constant in VOLATILE:
         text = re.sub(pattern, constant, text)
     return text
 
 
 def parsed(text: str) -> Any:
-    """Return the JSON value of a text, None if it is none."""
     try:
         return json.loads(text)
     except ValueError:
@@ -50,7 +48,6 @@ def parsed(text: str) -> Any:
 
 
 def nodes(value: Any) -> Iterator[Any]:
-    """Yield a JSON value and all that is in it."""
     yield value
     for item in value.values() if isinstance(value, dict) else value:
         if isinstance(item, (dict, list)):

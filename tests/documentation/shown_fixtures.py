@@ -12,7 +12,6 @@ from django.core.management import call_command
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Seed the shop and lock its tools, once."""
     with django_db_blocker.unblock():
         call_command("seed", verbosity=0)
     call_command("mcp_tools", "--lock")
@@ -20,11 +19,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def unused_throttles() -> None:
-    """Start every test with throttles that have counted nothing."""
     cache.clear()
 
 
 @pytest.fixture
 def alice(db: None) -> Any:
-    """Return a user who looks after customers of her own."""
     return get_user_model().objects.get(username="alice")

@@ -31,7 +31,6 @@ def excused_lines(page: Path) -> dict[int, str]:
 
 
 def is_excused(page: Path) -> bool:
-    """Return whether all of a page is excused."""
     return any(name == name_of(page) and mark is None for name, mark, _ in EXCUSED)
 
 
@@ -43,7 +42,6 @@ class Pages:
         self.found: dict[Path, list[tuple[int, str]]] = {}
 
     def failures(self, page: Path) -> list[tuple[int, str]]:
-        """Return what does not work on a page: lines and messages."""
         if page not in self.found:
             self.process.stdin.write(f"{name_of(page)}\n")
             self.process.stdin.flush()
@@ -53,7 +51,6 @@ class Pages:
 
 @pytest.fixture(scope="module")
 def tried() -> Iterator[Pages]:
-    """What the pages come to."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.documentation.trying"],
         cwd=ROOT,
@@ -67,7 +64,6 @@ def tried() -> Iterator[Pages]:
 
 
 def has_something_to_try(page: Path) -> bool:
-    """Return whether a page has snippets or commands that are not excused with it."""
     shown = any(block.language == "python" for block in blocks(page)) or bool(commands(page))
     return shown and not is_excused(page)
 
@@ -136,12 +132,10 @@ def test_a_console_starts_with_a_prompt(page):
 
 
 def shown_tests(page: Path) -> list[Block]:
-    """Return the blocks of a page that are tests."""
     return [block for block in blocks(page) if block.is_test]
 
 
 def test_the_tests_that_pages_show_pass(tmp_path):
-    """One run of pytest for all of them, with the fixtures that they show or speak of."""
     for page in PAGES:
         if is_excused(page) or not shown_tests(page):
             continue

@@ -18,7 +18,6 @@ ID = re.compile(r"drf_mcp\.[EWI]\d{3}")
 
 
 def documented() -> list[str]:
-    """Return the ids that have a row of their own."""
     return re.findall(rf"^\| `({ID.pattern})` \|", PAGE.read_text(), re.M)
 
 

@@ -18,13 +18,11 @@ NAMES = [module.name for module in pkgutil.iter_modules(commands.__path__)]
 
 
 def options_of(command: BaseCommand) -> set[str]:
-    """Return the options that a command takes."""
     actions = command.create_parser("manage.py", "command")._actions
     return {option for action in actions for option in action.option_strings}
 
 
 def section(name: str) -> str:
-    """Return what the page says of a command."""
     (found,) = re.findall(rf"^## `{name}`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
     return found
 

@@ -19,8 +19,6 @@ from tests.documentation.pages import DOCS, blocks
 
 @pytest.fixture
 def shown():
-    """The names of a file that the page shows."""
-
     def load(file: str) -> dict[str, Any]:
         text = "".join(b.text for b in blocks(DOCS / "customising.md") if b.file == file)
         names: dict[str, Any] = {"__name__": file.removesuffix(".py").replace("/", ".")}
@@ -32,8 +30,6 @@ def shown():
 
 @pytest.fixture
 def configure(settings):
-    """Change settings of the example project's DRF_MCP."""
-
     def change(**given: Any) -> None:
         settings.DRF_MCP = {**settings.DRF_MCP, **given}
 

@@ -136,7 +136,6 @@ def test_results_have_no_field_that_is_not_told_of(
 
 
 def told_fields(title: str) -> set[str]:
-    """Return the paths of the fields of an envelope, those of a failure's data among them."""
     by_title = {described.title: described for described in DESCRIBED}
     told = {row[0].strip("`") for row in rows(by_title[title])}
     if title == "ResponseV2Envelope":

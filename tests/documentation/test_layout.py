@@ -28,7 +28,6 @@ def drawn() -> set[str]:
 
 
 def on_disk() -> set[str]:
-    """Return the folders of the package that hold files, and the modules at its root."""
     modules = {path.name for path in PACKAGE.glob("*.py")}
     packages = {f"{path.parent.relative_to(PACKAGE)}/" for path in PACKAGE.rglob("*/__init__.py")}
     return modules | packages | {"templates/", "static/"}

@@ -15,7 +15,6 @@ HEADING = re.compile(r"^#{1,6} (?P<text>.+)$", re.M)
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
     texts = [match["text"] for match in HEADING.finditer(FENCE.sub("", page.read_text()))]
     plain = [re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text).replace("`", "") for text in texts]
     return {re.sub(r"[^\w\- ]", "", text).strip().lower().replace(" ", "-") for text in plain}

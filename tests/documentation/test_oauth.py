@@ -16,7 +16,6 @@ PAGE = DOCS / "authentication.md"
 
 @cache
 def answers(*resource: str) -> dict[str, Any]:
-    """Return what a client gets in a process with these settings."""
     environment = {name: os.environ[name] for name in os.environ if "DJANGO" not in name}
     done = subprocess.run(
         [sys.executable, "-m", "tests.documentation.oauth", *resource],
@@ -43,6 +42,5 @@ def test_a_token_for_the_host_lists_and_calls_tools():
 
 
 def test_a_token_for_the_endpoint_alone_lists_tools_and_calls_none():
-    """As the page warns."""
     found = answers("https://shop.example/mcp")
     assert (found["list"], found["call"]) == (200, 401)

@@ -24,7 +24,6 @@ RAISED = [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    """Build the site as ``make docs`` does, any warning being an error."""
     folder = tmp_path_factory.mktemp("site")
     # A process of its own: Sphinx sets Django up with settings of its own.
     environment = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
@@ -54,7 +53,6 @@ def test_the_reference_has_every_public_name(site):
 
 
 def public_names(module: str) -> list[str]:
-    """Return what a module offers to projects."""
     return [name for name in import_module(module).__all__ if name != "__version__"]
 
 

@@ -17,7 +17,6 @@ COLOURS = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 @pytest.fixture
 def reader(tmp_path) -> Iterator[Reader]:
-    """Somebody with an empty folder."""
     reader = Reader(tmp_path)
     yield reader
     if reader.server is not None:
@@ -25,7 +24,6 @@ def reader(tmp_path) -> Iterator[Reader]:
 
 
 def test_the_tutorial_does_what_it_says(reader):
-    """Files are written, commands print what is shown, the official client gets its answer."""
     reader.follow()
     assert reader.server is not None
 

@@ -57,7 +57,6 @@ class Trial:
         self.failures: list[tuple[int, str]] = []
 
     def run(self) -> None:
-        """Try the snippets, then the commands."""
         exec(PRELUDE, self.namespace)
         project = {**self.namespace.pop("DRF_MCP"), "SERVER_VERSION": "1.0.0"}
         snippets = [b for b in blocks(self.page) if b.language == "python" and not b.is_test]
@@ -72,7 +71,6 @@ class Trial:
             self.attempt(command.line, lambda command=command: execute(command))
 
     def attempt(self, line: int, action: Any) -> None:
-        """Do something, and keep what it raises."""
         try:
             action()
         except (Exception, SystemExit) as exc:  # noqa: BLE001
@@ -80,7 +78,6 @@ class Trial:
             self.failures.append((line, told))
 
     def write(self, snippets: list[Block]) -> set[str]:
-        """Write the files that stand in a package, and return the packages."""
         files: dict[str, str] = {}
         for snippet in snippets:
             if snippet.file and "/" in snippet.file:
@@ -104,7 +101,6 @@ class Trial:
 
 
 def check_settings(project: dict[str, Any]) -> None:
-    """Raise if a snippet gives a setting that does not exist."""
     from drf_mcp.settings import DEFAULTS, mcp_settings
 
     for name in project:
@@ -113,7 +109,6 @@ def check_settings(project: dict[str, Any]) -> None:
 
 
 def install(packages: set[str]) -> None:
-    """Make apps of packages that are none yet."""
     from django.apps import apps
     from django.core.management import call_command
 
@@ -125,7 +120,6 @@ def install(packages: set[str]) -> None:
 
 
 def settings_apps() -> list[str]:
-    """Return the apps of the project as its settings name them."""
     from django.conf import settings
 
     return list(settings.INSTALLED_APPS)
@@ -149,7 +143,6 @@ def serve(packages: set[str]) -> None:
 
 
 def reconfigure(project: Mapping[str, Any]) -> None:
-    """Change ``DRF_MCP`` to what the page has said so far."""
     from django.conf import settings
     from django.core.signals import setting_changed
 
@@ -175,7 +168,6 @@ def execute(command: Command) -> None:
 
 
 def ours(text: str) -> list[str] | None:
-    """Return the arguments to ``manage.py`` of a command that is ours, else None."""
     words = shlex.split(text, comments=True)
     before = words[: words.index("manage.py") + 1] if "manage.py" in words else words
     rest = words[len(before) :]
@@ -186,7 +178,6 @@ def ours(text: str) -> list[str] | None:
 
 
 def call(arguments: list[str]) -> tuple[int, str]:
-    """Run a command and return its status and all it prints."""
     from django.core.management import CommandError, call_command
 
     out = io.StringIO()
@@ -234,7 +225,6 @@ def try_page(name: str) -> list[tuple[int, str]]:
 
 
 def main() -> None:
-    """Set the project up once, then try the pages."""
     django.setup()
     from django.core.management import call_command
 

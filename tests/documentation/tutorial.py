@@ -51,13 +51,11 @@ class Reader:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables of what they run."""
         environment = {name: os.environ[name] for name in os.environ if "DJANGO" not in name}
         chosen = {"PYTHONPATH": self.path, "PYTHONUTF8": "1", "COLUMNS": "80"}
         return {**environment, **chosen, "DJANGO_SUPERUSER_PASSWORD": "lamp"}
 
     def write(self, text: str) -> None:
-        """Write a file that is named in its first line, or add to the one that is there."""
         name, rest = re.match(r"# (\S+\.py)(.*)", text).groups()
         text = text.replace(ADDRESS, f"127.0.0.1:{self.port}")
         with (self.place / name).open("a" if "at the end" in rest else "w") as file:
@@ -80,7 +78,6 @@ class Reader:
         assert until is None
 
     def run(self, command: str, expected: str) -> None:
-        """Run a command and compare what it prints with what the page shows, if it does."""
         words = shlex.split(TOKEN.sub(lambda found: self.token, command))
         if words[0] in LEFT_OUT:
             return
@@ -93,7 +90,6 @@ class Reader:
             assert not expected or shown(expected).fullmatch(masked(output)), output
 
     def output_of(self, words: list[str], status: int) -> str:
-        """Run a command that ends with this status, and return what it printed."""
         if "createsuperuser" in words:
             words = [*words, "--noinput"]
         process = subprocess.run(
@@ -125,21 +121,18 @@ class Reader:
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each command of a console block, with what the page shows of its output."""
     for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
         command, output = re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n(.*)", part, re.S).groups()
         yield command.replace("\\\n", " "), output
 
 
 def masked(text: str) -> str:
-    """Return an output without what is another at every run."""
     for pattern, name in VARYING:
         text = pattern.sub(name, text)
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def shown(expected: str) -> re.Pattern[str]:
-    """Return a pattern of the outputs that the page shows; ``...`` stands for any lines."""
     lines = masked(expected).splitlines()
     pattern = (r"(?:.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in lines)
     return re.compile("".join(pattern))

@@ -73,5 +73,4 @@ EXTRA_QUERY = {"include": ["lines"], "depth": ["2"], "flag": ["true"], "many": [
 
 
 def query_of(call) -> dict[str, list[str]]:
-    """Return a call's query as HTTP would read it."""
     return dict(QueryDict(call.query_string).lists())

@@ -10,7 +10,6 @@ from drf_mcp.tools import Registry, Tool
 
 
 def urlconf_of(patterns) -> type:
-    """Return a URLconf of these patterns."""
     return type("URLConf", (), {"urlpatterns": list(patterns)})
 
 
@@ -38,8 +37,6 @@ def exposed(settings) -> Callable[..., list[str]]:
 
 @pytest.fixture
 def tool_of(tools_of):
-    """Return the only tool of a pattern, or the one of a name."""
-
     def tool(pattern, name: str | None = None, **mcp_settings):
         tools = tools_of(pattern, **mcp_settings)
         return tools[name] if name else next(iter(tools.values()))

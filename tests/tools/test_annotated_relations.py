@@ -96,7 +96,6 @@ def members():
 
 @pytest.fixture(scope="module")
 def whole():
-    """The schemas where they need not be portable."""
     schema = describe(view_of(Create, "POST"), "POST", {}, portable=False)
     return {name: parameter.schema for name, parameter in by_name(schema.body.fields).items()}
 

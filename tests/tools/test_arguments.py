@@ -198,8 +198,6 @@ def test_filters_are_arguments(tool_of):
 
 @pytest.fixture
 def grouped(tool_of):
-    """Return a tool with grouped arguments."""
-
     def tool(pattern=KEYED, name=None, **mcp_settings):
         return tool_of(pattern, name, ARGUMENTS="grouped", **mcp_settings)
 
@@ -276,8 +274,6 @@ def test_extra_query_opens_the_query_group(grouped):
 
 @pytest.fixture
 def bulk(tools_of):
-    """Return the tool that creates one or many, under some settings."""
-
     def tool(**mcp_settings):
         return tools_of(path("rows/", Bulk.as_view()), **mcp_settings)["rows_create"]
 

@@ -66,7 +66,6 @@ class Listing(Attributes, Twins, mixins.ListModelMixin, generics.GenericAPIView)
 
 @pytest.fixture
 def tools(tools_of):
-    """Return the tools of a viewset and of a generic view."""
     return tools_of(
         path("groups/", Groups.as_view({"get": "alist", "post": "acreate"})),
         path("groups/<int:pk>/", Groups.as_view({"get": "aretrieve"})),
@@ -75,7 +74,6 @@ def tools(tools_of):
 
 
 def arguments(tool) -> set[str]:
-    """Return the arguments of a tool, the selection of fields aside."""
     return {*tool.input_schema["properties"]} - {"fields"}
 
 

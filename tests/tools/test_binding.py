@@ -40,8 +40,6 @@ class Boxes(generics.CreateAPIView):
 
 @pytest.fixture
 def tool_of(tools_of):
-    """Return a tool of ``Boxes`` whose view reads bodies with one parser."""
-
     def tool(parser=JSONParser, **mcp_settings):
         view = Boxes.as_view(parser_classes=[parser])
         return tools_of(path("boxes/<str:pk>/", view), **mcp_settings)["boxes_create"]
@@ -51,13 +49,11 @@ def tool_of(tools_of):
 
 @pytest.fixture
 def flat(tool_of):
-    """A tool with flat arguments and an open query."""
     return tool_of(EXTRA_QUERY=True)
 
 
 @pytest.fixture
 def grouped(tool_of):
-    """A tool with grouped arguments and an open query."""
     return tool_of(EXTRA_QUERY=True, ARGUMENTS="grouped")
 
 
@@ -88,7 +84,6 @@ def in_query(value: Any) -> dict[str, list[str]]:
 
 
 def finite(value: Any) -> bool:
-    """Return whether a value has no infinite number."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
@@ -97,7 +92,6 @@ def finite(value: Any) -> bool:
 
 
 def assert_helpful(refused: ArgumentsRefused) -> None:
-    """Assert that a refusal says what is wrong and what to do."""
     assert refused.problems
     assert all(p.code and p.message and p.remediation for p in refused.problems)
 
@@ -161,7 +155,6 @@ def test_a_form_is_read_as_it_was_sent(tool_of, parser, name, tags, owner):
 
 
 def parse(call, parser):
-    """Read a call's body the way the view would."""
     request = RequestFactory().generic("POST", "/", call.body, content_type=call.content_type)
     return Request(request, parsers=[parser()]).data
 

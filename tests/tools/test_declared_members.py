@@ -37,8 +37,6 @@ class Anything(APIView):
 
 @pytest.fixture
 def tool_of(tools_of):
-    """Return the tool of a view."""
-
     def tool(view):
         return next(iter(tools_of(path("x/", view.as_view())).values()))
 

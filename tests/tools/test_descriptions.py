@@ -83,8 +83,6 @@ def untold(request) -> Response: ...
 
 @pytest.fixture
 def items_of(tools_of):
-    """Return the tools of a viewset routed at ``items``."""
-
     def tools(viewset):
         router = SimpleRouter()
         router.register("items", viewset, basename="item")

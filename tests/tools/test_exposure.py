@@ -84,7 +84,6 @@ def silent(request) -> Response: ...
 
 
 def routed(viewset, prefix: str = "boxes", router=SimpleRouter) -> list:
-    """Return a router's routes for one viewset."""
     made = router()
     made.register(prefix, viewset, basename="thing")
     return made.urls
@@ -266,7 +265,6 @@ class TenantExposure(Exposure):
 
 @pytest.fixture
 def tenants(settings, monkeypatch):
-    """Return the names of the tools of a tenant, of one registry for all."""
     settings.DRF_MCP = {"EXPOSURE_CLASS": TenantExposure}
     registry = Registry()
     registry.register(Boxes, actions=["list"])

@@ -42,7 +42,6 @@ class Users(generics.CreateAPIView):
 
 
 def finder(tools) -> str:
-    """Return the end of what is said of a user's groups."""
     return tools["users_create"].input_schema["properties"]["groups"]["items"]["description"]
 
 

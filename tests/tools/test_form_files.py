@@ -107,7 +107,6 @@ class Beside(generics.CreateAPIView):
 
 
 def posted(tool, **arguments):
-    """Return what a view reads of the body of a call."""
     call = tool.bind(arguments)
     request = RequestFactory().generic(
         "POST",
@@ -120,7 +119,6 @@ def posted(tool, **arguments):
 
 
 def refused(tool, **arguments):
-    """Return the one problem that binding finds."""
     with pytest.raises(ArgumentsRefused) as caught:
         tool.bind(arguments)
     (problem,) = caught.value.problems
@@ -392,7 +390,6 @@ def test_a_view_that_reads_forms_alone_gets_texts(tool_of):
 
 
 def test_a_file_over_the_wire_is_what_http_sends(tool_of, keeps):
-    """The view keeps the file that a browser would send."""
     sent = SimpleUploadedFile("report.pdf", CONTENT, "application/pdf")
     request = RequestFactory().post("/", {"file": sent})
     over_http = Request(request, parsers=[MultiPartParser()]).data["file"]

@@ -34,7 +34,6 @@ TEXT = {"type": "string", "x-mcp-header": "Region"}
 
 
 def with_member(schema: dict[str, Any], name: str = "region", **more: Any) -> dict[str, Any]:
-    """Return an input schema with one property."""
     return {"type": "object", "properties": {name: schema}, **more}
 
 
@@ -96,7 +95,6 @@ RIGHT: dict[str, tuple[dict[str, Any], dict[tuple[str, ...], str]]] = {
 
 @pytest.mark.parametrize("schema", WRONG.values(), ids=WRONG)
 def test_a_header_that_clients_refuse_is_refused_where_it_is_written(schema):
-    """The official client would leave the tool out."""
     assert find_invalid_x_mcp_header(schema)
     with pytest.raises(ImproperlyConfigured, match="x-mcp-header"):
         mcp_tool(input_schema=schema)
@@ -161,7 +159,6 @@ arguments = st.fixed_dictionaries(
 
 @given(arguments)
 def test_the_headers_of_a_client_agree_with_its_arguments(sent):
-    """Those of the official client here, and ours there."""
     repeated = RepeatedArguments(sent, NAMES)
     repeated.check(mcp_param_headers(NAMES, sent))
     assert validate_mcp_param_headers(SCHEMA, sent, repeated.get_headers()) is None
@@ -197,13 +194,11 @@ class Regions(APIView):
 
 @pytest.fixture
 def agent(expose) -> Agent:
-    """An agent for one tool, ``regions``."""
     expose(path("regions/", Regions.as_view()))
     return Agent(Client())
 
 
 def called(agent: Agent, sent: dict[str, Any], **headers: str):
-    """Return the HTTP response to a call with these headers beside those of the revision."""
     message, framed = agent.frame("tools/call", {"name": "regions", "arguments": sent})
     further = {f"Mcp-Param-{name}": value for name, value in headers.items()}
     return agent.post(message, {**framed, **further})

@@ -72,7 +72,6 @@ class MeasureAgain(Weigh): ...
 
 
 def routed(prefix: str, viewset=Boxes, router=SimpleRouter) -> list:
-    """Return a router's routes for one viewset."""
     made = router()
     made.register(prefix, viewset, basename="thing")
     return made.urls
@@ -349,8 +348,6 @@ def test_a_shortened_name_is_portable_whatever_its_action(base, action):
 
 
 def test_a_shortened_name_keeps_its_action(tools_of):
-    """Several tools of one long path are told apart by what they do."""
-
     class Positions(viewsets.ModelViewSet):
         def bulk_partial_update(self, request): ...
 

@@ -19,7 +19,6 @@ class Boxes(viewsets.ModelViewSet):
 
 @pytest.fixture
 def left(tools_of):
-    """Return the boxes' tools that these patterns leave."""
     router = SimpleRouter()
     router.register("boxes", Boxes, basename="box")
 

@@ -59,8 +59,6 @@ class Numbers(generics.CreateAPIView):
 
 @pytest.fixture
 def tool_of(tools_of):
-    """Return the tool of a view at ``boxes/PK/``."""
-
     def tool(view=Boxes, **mcp_settings):
         return next(
             iter(tools_of(path("boxes/<int:pk>/", view.as_view()), **mcp_settings).values())
@@ -71,8 +69,6 @@ def tool_of(tools_of):
 
 @pytest.fixture
 def problem_of(tool_of):
-    """Return the one problem of arguments that are refused."""
-
     def problem(arguments, **mcp_settings):
         with pytest.raises(ArgumentsRefused) as caught:
             tool_of(**mcp_settings).bind(arguments)
@@ -189,8 +185,6 @@ def test_only_so_many_unknown_arguments_are_told(tool_of):
 
 @pytest.fixture
 def pointers_of(tool_of):
-    """Return what finds the arguments of a call."""
-
     def pointers(arguments, view=Boxes, **mcp_settings):
         tool = tool_of(view, **mcp_settings)
         return tool.pointers(tool.bind(arguments))

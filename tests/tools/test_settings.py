@@ -127,7 +127,6 @@ class Word(APIView):
 
 
 def errors() -> list[str]:
-    """Return the messages of the errors that our checks find, all of settings."""
     found = [e for e in run_checks(tags=["drf_mcp"]) if e.level >= ERROR]
     assert {e.id for e in found} <= {"drf_mcp.E001"}
     return [e.msg for e in found]
@@ -152,7 +151,6 @@ def test_it_is_refused_when_it_is_read(settings, name, value, told):
 
 @pytest.fixture
 def listed(settings, db):
-    """Return the tools that a caller is shown, None if the endpoint does not let them in."""
     urlpatterns = [
         path("", include("drf_mcp.urls")),
         path("public/", Word.as_view()),

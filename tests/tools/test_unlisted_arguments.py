@@ -101,7 +101,6 @@ def form(tool_of):
 
 
 def refused(tool, arguments):
-    """Return the problems that binding finds."""
     with pytest.raises(ArgumentsRefused) as caught:
         tool.bind(arguments)
     return caught.value.problems

@@ -63,7 +63,6 @@ WRONG_VIEW_OPTIONS: list[tuple[str, Any]] = [
 
 
 def refused(name: str):
-    """Expect a refusal that names the option."""
     return pytest.raises(ImproperlyConfigured, match=rf": {name} (must be|holds) ")
 
 

@@ -15,7 +15,6 @@ from tests.transports.processes import Process, started
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory) -> Shop:
-    """A seeded shop in a file of its own."""
     shop = Shop(tmp_path_factory.mktemp("shop") / "shop.sqlite3")
     shop.seed()
     return shop
@@ -39,7 +38,6 @@ def serve(shop, tmp_path) -> Callable[..., Process]:
 
 @pytest.fixture
 def noisy(serve, tmp_path) -> Process:
-    """A server of a project that prints, with tools that wait for files in ``tmp_path``."""
     return serve(
         settings="tests.transports.noisy_settings", FLAGS=str(tmp_path), PYTHONUNBUFFERED=""
     )
@@ -47,5 +45,4 @@ def noisy(serve, tmp_path) -> Process:
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """What asynchronous tests run on."""
     return "asyncio"

@@ -43,23 +43,19 @@ class Process:
         self.reader.start()
 
     def read_lines(self) -> None:
-        """Put every line of stdout into the queue, and an empty one at its end."""
         for line in self.process.stdout:
             self.lines.put(line)
         self.lines.put(b"")
 
     def write(self, line: bytes) -> None:
-        """Send a line as it is."""
         self.process.stdin.write(line)
         self.process.stdin.flush()
 
     def send(self, method: str, id: Any = None, **params: Any) -> None:
-        """Send a message of the handshake era; without an id it is a notification."""
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         self.write(json.dumps(message if id is None else {**message, "id": id}).encode() + b"\n")
 
     def send_stateless(self, method: str, id: Any, **params: Any) -> None:
-        """Send a request of the stateless era."""
         meta = {
             "io.modelcontextprotocol/protocolVersion": STATELESS,
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -67,11 +63,9 @@ class Process:
         self.send(method, id, _meta=meta, **params)
 
     def call(self, id: Any, tool: str, /, **arguments: Any) -> None:
-        """Call a tool, not waiting for the answer."""
         self.send("tools/call", id, name=tool, arguments=arguments)
 
     def answer(self) -> dict[str, Any]:
-        """Return the next message."""
         line = self.lines.get(timeout=SECONDS)
         assert line, f"The server ended: {self.log.read_text()}"
         return judged(json.loads(line))
@@ -82,7 +76,6 @@ class Process:
         return self.rest()
 
     def rest(self) -> list[dict[str, Any]]:
-        """Return what the server answers until it ends."""
         answers = []
         while line := self.lines.get(timeout=SECONDS):
             answers.append(judged(json.loads(line)))
@@ -129,7 +122,6 @@ def started(
 
 
 def wait_for(path: Path) -> None:
-    """Return once a file is there."""
     deadline = time.monotonic() + SECONDS
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} never came"

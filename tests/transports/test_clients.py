@@ -45,7 +45,6 @@ async def test_python_client_lists_and_calls(shop, revision, monkeypatch):
 
 @pytest.fixture(scope="module", params=TYPESCRIPT_CLIENTS, ids=" ".join)
 def seen(request, shop, node_modules):
-    """What a TypeScript client saw."""
     command = [node_modules / ".bin" / "node", SCRIPT, *request.param, *SERVER]
     environment = {**os.environ, **shop.environment, "NODE_PATH": str(node_modules)}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)

@@ -23,30 +23,25 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def written() -> list[dict]:
-    """What the connection wrote."""
     return []
 
 
 @pytest.fixture
 def connection(written) -> Connection:
-    """A connection of alice's."""
     alice = User.objects.get(username="alice")
     return made(written, lambda: make_local_caller(alice))
 
 
 def made(written: list, caller) -> Connection:
-    """Return a connection that writes to a list."""
     return Connection(Server(registry), caller, lambda body: written.append(json.loads(body)))
 
 
 def message(method: str, id=None, **params) -> bytes:
-    """Return a line."""
     members = {"jsonrpc": "2.0", "method": method, "params": params}
     return json.dumps(members if id is None else {**members, "id": id}).encode()
 
 
 def answer(connection: Connection, line: bytes) -> None:
-    """Read a line and answer it."""
     work = connection.receive(line)
     assert work is not None
     connection.answer(work)
