@@ -9,7 +9,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import GUARD, STANDARD, Inspection
 from drf_mcp.introspection.query.pagination import get_pages
 from drf_mcp.introspection.renaming import Renaming
@@ -99,5 +98,4 @@ class ResponseSchema:
         return self.describe_row(serializer)
 
     def describe_row(self, serializer: Any) -> Schema:
-        field = DescribedField(serializer)
-        return SharedDescription(serializer).get("output", lambda: field.represented_schema)
+        return DescribedField(serializer).represented_schema

@@ -7,7 +7,6 @@ from functools import partial
 
 from rest_framework.serializers import BaseSerializer
 
-from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body.declared import CompletedBody
@@ -115,9 +114,7 @@ class CallerBody:
         view_class, serializer = type(self.inspection.view), self.inspection.serializer
         if not all(is_same(view_class, name) for name in VIEW_HOOKS):
             return True
-        if serializer is None or SharedDescription(serializer).is_kept:
-            return False
-        return not all(
+        return serializer is not None and not all(
             is_same(type(field), name)
             for _, field in walk_fields(serializer)
             if isinstance(field, BaseSerializer)

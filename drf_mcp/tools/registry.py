@@ -10,7 +10,6 @@ from django.core.signals import setting_changed
 from django.urls import ResolverMatch
 
 from drf_mcp.exceptions import UnknownTool
-from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.endpoints import Endpoint
@@ -103,7 +102,6 @@ class Registry:
     def reload(self) -> None:
         """Forget the tools and what was described, to read them off the URLconf again."""
         self._indexes.clear()
-        SharedDescription.forget()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
         choices = [

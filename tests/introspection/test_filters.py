@@ -325,26 +325,6 @@ def test_backend_that_declares_its_parameters_is_believed():
     assert "X-Tenant" not in found
 
 
-class Bracketed(django_filters.DjangoFilterBackend):
-    """A backend that reads ``filter[name.lookup]``, as JSON:API writes filters."""
-
-    def get_filterset(self, request, queryset, view):
-        kwargs = self.get_filterset_kwargs(request, queryset, view)
-        kwargs.pop("filter_keys")
-        return self.get_filterset_class(view, queryset)(**kwargs)
-
-    def get_filterset_kwargs(self, request, queryset, view):
-        sent = request.query_params.items()
-        data = {key[7:-1].replace(".", "__"): value for key, value in sent}
-        return {"data": data, "queryset": queryset, "request": request, "filter_keys": [*data]}
-
-
-def test_the_keys_of_a_backend_of_its_own_are_found_by_asking():
-    schema = described(users(Bracketed, filterset_fields={"id": ["exact", "gte"]}), action="list")
-    assert schemas(schema.query) == {"filter[id]": NUMBER, "filter[id.gte]": NUMBER}
-    assert schema.findings == ()
-
-
 def test_a_backend_of_filter_sets_that_declares_its_parameters_is_believed():
     class Declaring(django_filters.DjangoFilterBackend):
         def get_schema_operation_parameters(self, view):

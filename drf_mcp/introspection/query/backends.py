@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from django.http import QueryDict
 from django.utils.module_loading import import_string
 from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.introspection.field_schema import explain
-from drf_mcp.introspection.inspection import GUARD, Inspection, make_request
+from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
@@ -31,7 +30,6 @@ DECLARE = "get_schema_operation_parameters"
 FILTER_PACKAGES = ("", "django_filters", "rest_framework")
 # django-filter is optional: the module that imports it is loaded for a filter set only.
 FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
-OWN_PACKAGES = frozenset({"django", "django_filters"})
 NO_MODEL = "filterset_fields are fields of a model that neither queryset nor serializer tells."
 # What a view, its backends and its filter set override to give callers different filters.
 VIEW_HOOKS = (
@@ -240,29 +238,8 @@ class FilterSetParameters(BackendParameters):
 
     def get_filters(self, filterset_class: Any) -> dict[str, Any]:
         # Made as for a request: filters may be added, and form fields changed, on the way.
-        request, queryset, backend = self.view.request, self.inspection.queryset, self.backend
-        if find_package(type(backend), "get_filterset") in OWN_PACKAGES:
-            filterset = filterset_class(
-                **backend.get_filterset_kwargs(request, queryset, self.view)
-            )
-        else:
-            filterset = backend.get_filterset(request, queryset, self.view)
+        request, queryset = self.view.request, self.inspection.queryset
+        kwargs = self.backend.get_filterset_kwargs(request, queryset, self.view)
+        filterset = filterset_class(**kwargs)
         prefix = f"{filterset.form_prefix}-" if filterset.form_prefix else ""
-        return {
-            self.get_query_key(f"{prefix}{name}"): item for name, item in filterset.filters.items()
-        }
-
-    def get_query_key(self, name: str) -> str:
-        # A backend of JSON:API reads `filter[name]`; which key it reads is found by trying.
-        backend, inspection = self.backend, self.inspection
-        if find_package(type(backend), "get_filterset_kwargs") in OWN_PACKAGES:
-            return name
-        for key in (f"filter[{name.replace('__', '.')}]", f"filter[{name}]"):
-            request: Any = make_request(inspection.method, self.view.request.path)
-            request._request.GET = QueryDict(mutable=True)
-            request._request.GET[key] = "1"
-            step = partial(backend.get_filterset_kwargs, request, inspection.queryset, self.view)
-            data = (inspection.asked_quietly(step) or {}).get("data")
-            if data is not None and name in data:
-                return key
-        return name
+        return {f"{prefix}{name}": item for name, item in filterset.filters.items()}

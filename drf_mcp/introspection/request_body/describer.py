@@ -12,7 +12,6 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.fields.serializers import FieldNode
-from drf_mcp.introspection.fields.shared import SharedDescription
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.request_body.declared import DeclaredBody
 from drf_mcp.introspection.request_body.handling import FieldHandling
@@ -209,21 +208,13 @@ class SerializerBody:
             inspection.find("The serializer declares no fields.", "Derive it from Serializer.")
             return OPEN
         if converts_like_drf(serializer):
-            fields = self.get_shared_fields()
+            fields = self.get_closed_fields()
         else:
             inspection.find(f"{type(serializer).__name__} reads its input itself.", HAND_OVER)
             if not self.is_built_on_fields():
                 return OPEN
             fields = self.get_open_fields()
         return Body("object", fields=(*fields, *self.get_key_parameters(fields)))
-
-    def get_shared_fields(self) -> Parameters:
-        inspection, serializer = self.inspection, self.serializer
-        # What annotations say of a field is the schema class's to know, whatever the view.
-        annotated = inspection.annotations is not None and type(inspection.view.schema)
-        manner = ("input", serializer.partial, inspection.write, self.takes_json, annotated)
-        shared = SharedDescription(serializer)
-        return shared.get(manner, self.get_closed_fields, inspection.findings)
 
     def get_closed_fields(self) -> Parameters:
         rules: dict[str, str] = {}
@@ -266,13 +257,8 @@ class SerializerBody:
         return self.inspection.attempt(handling.get_handling, GUARD, PLAIN)
 
     def get_key_parameters(self, fields: Parameters) -> Parameters:
-        serializer, keys = self.serializer, KeyParameters(self.inspection, DescribedField)
-        none: list[str] = []
-        found = self.inspection.attempt(
-            lambda: SharedDescription(serializer).get("keys", SerializerKeys(serializer).find),
-            GUARD,
-            none,
-        )
+        keys, none = KeyParameters(self.inspection, DescribedField), list[str]()
+        found = self.inspection.attempt(SerializerKeys(self.serializer).find, GUARD, none)
         known = {field.name for field in fields}
         further = (key for key in dict.fromkeys((*found, *keys.names)) if key not in known)
         return tuple(keys.get_parameter(key, BESIDE) for key in further)
