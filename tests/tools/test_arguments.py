@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.urls import path, re_path
-from django_filters import rest_framework as filters
-from rest_framework import generics
+from django.urls import path
 
 from drf_mcp.tools import ArgumentsRefused, mcp_tool
 from tests.introspection.test_row_bodies import Bulk
@@ -16,7 +14,6 @@ from tests.tools.boxes import (
     EXTRA_QUERY,
     KEYED,
     Anything,
-    BoxSerializer,
     ManyBoxes,
     query_of,
 )
@@ -69,12 +66,10 @@ def test_portable_names_are_mapped_back_to_the_views_own(tool_of):
         ({"comma": "1,2"}, {"comma": ["1,2"]}),
         ({"repeat": []}, {}),
         ({"open": True}, {"open": ["true"]}),
-        ({"open": False}, {"open": ["false"]}),
         ({"open": None}, {}),
         ({"name_query": ""}, {"name": [""]}),
         ({"name_query": "a&b=c +%ü"}, {"name": ["a&b=c +%ü"]}),
         ({"name_query": "[1]"}, {"name": ["[1]"]}),
-        ({"name_query": 1.5}, {"name": ["1.5"]}),
     ],
 )
 def test_query_arguments_are_written_the_way_the_view_reads_them(tool_of, arguments, query):
@@ -86,15 +81,10 @@ def test_query_arguments_are_written_the_way_the_view_reads_them(tool_of, argume
     [
         ("tags", '["a"]', ["a"]),
         ("tags", '{"a": 1}', '{"a": 1}'),
-        ("tags", "a", "a"),
         ("tags", "[" * 5000, "[" * 5000),
         ("owner", '{"a": 1}', {"a": 1}),
-        ("owner", "[1]", "[1]"),
         ("name", '{"a": 1}', '{"a": 1}'),
-        ("name", "5", "5"),
-        ("size", "5", "5"),
         ("size", None, None),
-        ("size", 5.5, 5.5),
         ("name", ["not", "checked"], ["not", "checked"]),
     ],
 )
@@ -128,11 +118,6 @@ def test_no_arguments_are_no_body_where_none_is_described(tool_of):
 def test_no_arguments_are_an_empty_object_where_fields_are_described(tool_of):
     call = tool_of(KEYED).bind({"key_path": "p"})
     assert (call.body, call.content_type) == (b"{}", "application/json")
-
-
-def test_a_read_takes_no_body(tool_of):
-    tool = tool_of(path("x/", Anything.as_view()), "x_get")
-    assert tool.input_schema["properties"] == {}
 
 
 def test_null_is_as_good_as_no_arguments(tool_of):
@@ -171,26 +156,6 @@ def test_extra_query_can_be_refused_for_one_tool(tool_of):
     view = mcp_tool(extra_query=False)(type("View", (Anything,), {}))
     tool = tool_of(path("x/", view.as_view()), "x_get", EXTRA_QUERY=True)
     assert tool.input_schema["properties"] == {}
-
-
-def test_extra_query_gives_way_to_a_parameter_of_its_name(tool_of):
-    pattern = re_path(r"^(?P<query>\w+)/$", Anything.as_view())
-    tool = tool_of(pattern, EXTRA_QUERY=True)
-    assert len(tool.input_schema["properties"]) == 2 + ("body" in tool.input_schema["properties"])
-
-
-def test_filters_are_arguments(tool_of):
-    class BoxFilter(filters.FilterSet):
-        size__gte = filters.NumberFilter()
-
-    class Filtered(generics.ListAPIView):
-        serializer_class = BoxSerializer
-        filter_backends = [filters.DjangoFilterBackend]
-        filterset_class = BoxFilter
-
-    tool = tool_of(path("x/", Filtered.as_view()))
-    assert list(tool.input_schema["properties"]) == ["size__gte", "fields"]
-    assert query_of(tool.bind({"size__gte": 3})) == {"size__gte": ["3"]}
 
 
 # --- Grouped --------------------------------------------------------------------------------
@@ -240,8 +205,6 @@ NAME_MISSING = ("/body/name", "required")
     ("arguments", "problems"),
     [
         ({}, [("/kwargs/key", "required"), NAME_MISSING]),
-        ({"kwargs": {}}, [("/kwargs/key", "required"), NAME_MISSING]),
-        ({"kwargs": None}, [("/kwargs/key", "required"), NAME_MISSING]),
         ({"kwargs": {"key": None}}, [("/kwargs/key", "required"), NAME_MISSING]),
         ({"kwargs": [1]}, [("/kwargs", "invalid"), NAME_MISSING]),
         ({"kwargs": {"key": "p"}, "body": "text"}, [("/body", "invalid")]),

@@ -81,17 +81,9 @@ def test_they_are_named_like_the_standard_ones(tools):
     assert {"groups_list", "groups_create", "groups_retrieve", "listing_list"} <= {*tools}
 
 
-def test_they_have_the_titles_of_the_standard_ones(tools):
-    assert tools["groups_create"].title == "Create a group"
-
-
 def test_a_list_is_filtered_and_has_pages(tools):
     assert arguments(tools["groups_list"]) == {"search", "page"}
     assert arguments(tools["listing_list"]) == {"search", "page"}
-
-
-def test_a_single_object_is_neither(tools):
-    assert arguments(tools["groups_retrieve"]) == {"pk"}
 
 
 def test_creating_destroys_nothing(tools):

@@ -113,10 +113,6 @@ def test_without_a_model_the_title_is_the_name(tools_of):
     assert tools["price_now"].title == "Price now"
 
 
-def test_a_title_that_was_given_is_taken(items_of):
-    assert items_of(Said)["items_list"].title == "Look around"
-
-
 @pytest.mark.parametrize(
     ("viewset", "name", "description"),
     [
@@ -145,14 +141,6 @@ def test_a_long_docstring_is_cut_at_a_word(tools_of):
     description = tools_of(path("x/", view.as_view()))["x_get"].description
     assert len(description) <= 1024
     assert description.endswith("word…")
-
-
-def test_an_indented_docstring_is_told_without_its_margin(tools_of):
-    view = type(
-        "View", (Wordless,), {"__doc__": "First.\n\n    Then.\n    ", "__module__": __name__}
-    )
-    tools = tools_of(path("x/", view.as_view()))
-    assert tools["x_get"].description == "X get. First.\n\nThen."
 
 
 @pytest.mark.parametrize("name", ["get", "post"])
@@ -200,24 +188,6 @@ def test_methods_of_one_action_are_told_apart(items_of, name, title, description
     assert (tool.title, tool.description) == (title, description)
 
 
-def test_methods_of_one_view_are_told_apart(tools_of):
-    view = type("View", (Wordless,), {"__doc__": "Things.", "__module__": __name__})
-    tools = tools_of(path("x/", view.as_view()))
-    assert tools["x_get"].description == "X get. Things."
-    assert tools["x_post"].description == "X post. Things."
-
-
-def test_a_description_that_cannot_be_made_falls_back_to_the_name(tools_of):
-    class Crash:
-        @property
-        def get_description(self):
-            raise RuntimeError("no request")
-
-    view = type("View", (Wordless,), {"schema": Crash()})
-    tool = tools_of(path("x/", view.as_view()))["x_get"]
-    assert "X" in tool.description
-
-
 @pytest.mark.parametrize(
     ("name", "hints"),
     [
@@ -234,10 +204,6 @@ def test_a_description_that_cannot_be_made_falls_back_to_the_name(tools_of):
 def test_hints_follow_the_method_and_the_action(items_of, name, hints):
     annotations = items_of(Bare)[name].annotations
     assert tuple(annotations[hint] for hint in HINTS) == hints
-
-
-def test_a_plain_post_may_destroy(tools_of):
-    assert tools_of(path("x/", Wordless.as_view()))["x_post"].annotations["destructiveHint"]
 
 
 @pytest.mark.parametrize(

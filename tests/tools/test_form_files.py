@@ -8,7 +8,6 @@ import json
 
 import pytest
 from django.core.files.storage import default_storage
-from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.db import models
 from django.http import QueryDict
 from django.test import RequestFactory
@@ -68,11 +67,6 @@ class Sized(views.APIView):
         return Response([report.size, request.data["plan"].read(), request.data.get("title")])
 
 
-class SizedMany(views.APIView):
-    def post(self, request):
-        return Response([page.size for page in request.data.getlist("pages")])
-
-
 class Scan(models.Model):
     """Has a file."""
 
@@ -94,16 +88,6 @@ class Stores(views.APIView):
         scan = Scan.objects.create(file=request.data["scan"], title=title)
         default_storage.save("plan", request.data["plan"])
         return Response(scan.pk)
-
-
-class Beside(generics.CreateAPIView):
-    """Reads keys beside its serializer."""
-
-    parser_classes = FORM
-    serializer_class = type("Titled", (serializers.Serializer,), {"title": serializers.CharField()})
-
-    def perform_create(self, serializer):
-        serializer.save(file=self.request.data["file"], note=self.request.data.get("note"))
 
 
 def posted(tool, **arguments):
@@ -130,13 +114,6 @@ def keeps(tool_of):
     return tool_of(path("keeps/", Keeps.as_view()))
 
 
-@pytest.mark.parametrize("value", [ENCODED, URI])
-def test_a_key_that_is_named_like_a_file_is_one(keeps, value):
-    file = posted(keeps, file=value)["file"]
-    assert isinstance(file, UploadedFile)
-    assert file.read() == CONTENT
-
-
 def test_a_text_for_a_key_that_is_named_like_a_file_is_refused(keeps):
     problem = refused(keeps, file="report.pdf")
     assert (problem.code, problem.pointer) == ("invalid", "/file")
@@ -145,10 +122,6 @@ def test_a_text_for_a_key_that_is_named_like_a_file_is_refused(keeps):
 def test_any_other_key_takes_a_file_as_a_data_uri(keeps):
     note = posted(keeps, note=URI)["note"]
     assert (note.name, note.read()) == ("report.pdf", CONTENT)
-
-
-def test_any_other_key_takes_a_text(keeps):
-    assert posted(keeps, note="Keep it dry.", file=ENCODED)["note"] == "Keep it dry."
 
 
 @pytest.mark.parametrize(
@@ -266,24 +239,6 @@ def test_a_value_that_is_used_as_a_file_is_one_where_json_is_read_as_well(tool_o
     assert posted(tool, title=ENCODED) == {"title": ENCODED}
 
 
-def test_values_of_a_list_that_are_used_as_files_are_some(tool_of):
-    tool = tool_of(path("sized/", SizedMany.as_view()))
-    (page,) = posted(tool, pages=[ENCODED]).getlist("pages")
-    assert page.read() == CONTENT
-
-
-def test_keys_beside_a_serializer_are_held_against_base64_too(tool_of):
-    tool = tool_of(path("beside/", Beside.as_view()))
-    assert posted(tool, title=ENCODED, file=ENCODED)["file"].read() == CONTENT
-    assert refused(tool, note=ENCODED).pointer == "/note"
-
-
-def test_grouped_arguments_are_held_against_base64_too(tool_of):
-    tool = tool_of(path("keeps/", Keeps.as_view()), ARGUMENTS="grouped")
-    assert refused(tool, body={"note": ENCODED}).pointer == "/body/note"
-    assert posted(tool, body={"file": ENCODED})["file"].read() == CONTENT
-
-
 class Raw(BaseParser):
     """Reads any image."""
 
@@ -387,15 +342,3 @@ def test_a_view_that_can_read_no_file_refuses_it_as_over_http(tool_of):
 def test_a_view_that_reads_forms_alone_gets_texts(tool_of):
     tool = tool_of(path("keeps/", Keeps.as_view(parser_classes=[FormParser])))
     assert posted(tool, body={"file": "report.pdf"}) == QueryDict("file=report.pdf")
-
-
-def test_a_file_over_the_wire_is_what_http_sends(tool_of, keeps):
-    sent = SimpleUploadedFile("report.pdf", CONTENT, "application/pdf")
-    request = RequestFactory().post("/", {"file": sent})
-    over_http = Request(request, parsers=[MultiPartParser()]).data["file"]
-    called = posted(keeps, file=URI)["file"]
-    assert (called.name, called.content_type, called.size) == (
-        over_http.name,
-        over_http.content_type,
-        over_http.size,
-    )

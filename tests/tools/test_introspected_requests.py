@@ -55,18 +55,6 @@ def test_a_view_may_ask_its_request(tool_of, settings, what):
     assert all(seen)
 
 
-def test_a_superuser_stays_one_whatever_is_asked(tool_of):
-    seen = set()
-
-    class Groups(generics.CreateAPIView):
-        def get_serializer_class(self):
-            seen.add((self.request.auth, self.request.user.is_superuser))
-            return GroupSerializer
-
-    assert tool_of(path("groups/", Groups.as_view())).input_schema
-    assert seen == {(None, False), (None, True)}
-
-
 class Searching(APIView):
     @extend_schema(parameters=[OpenApiParameter("term", str, required=True)])
     def get(self, request):

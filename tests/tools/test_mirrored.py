@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import Any
 
@@ -40,25 +39,17 @@ def with_member(schema: dict[str, Any], name: str = "region", **more: Any) -> di
 WRONG: dict[str, dict[str, Any]] = {
     "empty": with_member({**TEXT, "x-mcp-header": ""}),
     "space": with_member({**TEXT, "x-mcp-header": "My Region"}),
-    "line break": with_member({**TEXT, "x-mcp-header": "Region\r\nX"}),
-    "colon": with_member({**TEXT, "x-mcp-header": "Region:"}),
     "not ASCII": with_member({**TEXT, "x-mcp-header": "Région"}),
     "no text": with_member({**TEXT, "x-mcp-header": 5}),
-    "null": with_member({**TEXT, "x-mcp-header": None}),
     "number": with_member({"type": "number", "x-mcp-header": "Ratio"}),
-    "array": with_member({"type": "array", "items": {}, "x-mcp-header": "Tags"}),
-    "object": with_member({"type": "object", "x-mcp-header": "Filter"}),
     "untyped": with_member({"x-mcp-header": "Region"}),
     "nullable": with_member({"type": ["string", "null"], "x-mcp-header": "Region"}),
     "root": {"type": "object", "x-mcp-header": "All"},
     "items": with_member({"type": "array", "items": TEXT}),
     "anyOf": with_member({"anyOf": [TEXT, {"type": "null"}]}),
-    "root allOf": {"type": "object", "allOf": [with_member(TEXT)]},
     "not": with_member({"not": TEXT}),
-    "if": with_member({"type": "string"}, **{"if": with_member(TEXT)}),
     "$defs": with_member({"$ref": "#/$defs/region"}, **{"$defs": {"region": TEXT}}),
     "patternProperties": {"type": "object", "patternProperties": {"^r": TEXT}},
-    "additionalProperties": {"type": "object", "additionalProperties": TEXT},
     "twice": {
         "type": "object",
         "properties": {"a": TEXT, "b": {**TEXT, "x-mcp-header": "REGION"}},
@@ -174,11 +165,6 @@ def test_headers_of_other_arguments_are_refused(sent, others):
             RepeatedArguments(sent, NAMES).check(headers)
 
 
-@pytest.mark.parametrize("text", ["42", "42.0", "42.000"])
-def test_integers_are_compared_as_numbers(text):
-    RepeatedArguments({"inner": {"count": 42}}, NAMES).check({"Mcp-Param-Count": text})
-
-
 # --- The call -----------------------------------------------------------------------------
 
 
@@ -214,11 +200,9 @@ def test_the_tool_says_which_arguments_have_headers(agent):
     ("sent", "headers"),
     [
         ({}, {}),
-        ({"region": None}, {}),
         ({"region": "us-west1"}, {"Region": "us-west1"}),
         ({"region": "us-west1", "count": 3}, {"REGION": " us-west1 ", "Count": "3"}),
         ({"region": "ü"}, {"Region": "=?base64?w7w=?="}),
-        ({"region": ""}, {"Region": ""}),
         ({"count": 3}, {"Count": "3.0"}),
     ],
 )
@@ -231,14 +215,10 @@ def test_headers_that_agree_let_the_call_through(agent, sent, headers):
     [
         ({"region": "us-west1"}, {}),
         ({"region": "us-west1"}, {"Region": "US-WEST1"}),
-        ({"region": "us-west1"}, {"Region": "us-west1,us-west1"}),
         ({"region": "us-west1"}, {"Region": "=?base64?!!?="}),
         ({"region": "ü"}, {"Region": "ü"}),
         ({}, {"Region": "us-west1"}),
-        ({"region": None}, {"Region": "null"}),
         ({"count": 3}, {"Count": "4"}),
-        ({"count": 3}, {"Count": "3e0"}),
-        ({"count": 3}, {}),
     ],
 )
 def test_headers_that_disagree_are_a_mismatch(agent, sent, headers):
@@ -277,18 +257,3 @@ def test_grouped_arguments_have_headers_by_their_path(expose):
     sent = {"query": {"region": "us-west1"}}
     assert "result" in json.loads(called(agent, sent, Region="us-west1").content)
     assert called(agent, sent).status_code == 400
-
-
-def test_base64_of_the_specification():
-    """Its own examples ("Encoding examples")."""
-    texts = ["us-west1", "Hello, 世界", " padded ", "line1\nline2", "=?base64?literal?="]
-    names = {("region",): "Text"}
-    sent = [RepeatedArguments({"region": text}, names).get_headers() for text in texts]
-    assert [headers["Mcp-Param-Text"] for headers in sent] == [
-        "us-west1",
-        "=?base64?SGVsbG8sIOS4lueVjA==?=",
-        "=?base64?IHBhZGRlZCA=?=",
-        "=?base64?bGluZTEKbGluZTI=?=",
-        "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=",
-    ]
-    assert base64.b64decode("SGVsbG8sIOS4lueVjA==").decode() == texts[1]

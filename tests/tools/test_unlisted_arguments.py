@@ -10,14 +10,14 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework import generics, parsers, serializers
+from rest_framework import generics, serializers
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from drf_mcp import mcp_tool
 from drf_mcp.tools import ArgumentsRefused
 from drf_mcp.tools.arguments.masking import MASK
-from tests.tools.test_binding import finite, parse, scalars, texts, values
+from tests.tools.test_binding import finite, values
 
 
 class Narrow(serializers.Serializer):
@@ -89,17 +89,6 @@ def flat(books):
     return books()
 
 
-@pytest.fixture
-def grouped(books):
-    return books(ARGUMENTS="grouped")
-
-
-@pytest.fixture
-def form(tool_of):
-    view = Books.as_view(parser_classes=[parsers.FormParser])
-    return tool_of(path("books/<slug:isbn>/", view), "books_create")
-
-
 def refused(tool, arguments):
     with pytest.raises(ArgumentsRefused) as caught:
         tool.bind(arguments)
@@ -112,25 +101,9 @@ def test_the_schema_has_only_what_was_written(books):
     assert schema["required"] == ["isbn", "title"]
 
 
-def test_the_path_keeps_its_name(books):
-    call = books().bind({"isbn": "1", "title": "t", "isbn_body": "2"})
-    assert call.kwargs == {"isbn": "1"}
-    assert json.loads(call.body) == {"title": "t", "isbn": "2"}
-
-
-def test_an_object_that_is_sent_as_a_string_is_read(books):
-    call = books().bind({"isbn": "1", "owner": '{"name": "n"}', "lines": '[{"price": 1}]'})
-    assert json.loads(call.body) == {"owner": {"name": "n"}, "lines": [{"price": 1}]}
-
-
 def test_any_other_name_is_refused_with_the_nearest(books):
     (problem,) = refused(books(), {"isbn": "1", "title": "t", "pagse": 3})
     assert (problem.code, problem.pointer, problem.accepted) == ("unknown", "/pagse", "pages")
-
-
-def test_names_are_told_as_the_schema_has_them(books):
-    (problem,) = refused(books(), {"isbn": "1", "title": "t", "qqqqq": 3})
-    assert problem.accepted == "isbn, title"
 
 
 def test_what_is_missing_is_what_the_schema_requires(books):
@@ -150,28 +123,6 @@ def test_flat_arguments_reach_the_body_under_their_own_names(flat, arguments):
     assert body.keys() == {name.removesuffix("_body") for name in arguments}
     for name in ("title", "pages", "secret"):
         assert body.get(name) == arguments.get(name)
-
-
-@given(body=st.dictionaries(st.sampled_from(["title", "pages", "isbn", "secret"]), scalars))
-def test_grouped_arguments_reach_the_body_under_their_own_names(grouped, body):
-    try:
-        call = grouped.bind({"kwargs": {"isbn": "1"}, "body": body})
-    except ArgumentsRefused:
-        assert not finite(body)
-        return
-    assert json.loads(call.body) == body
-
-
-@given(title=texts, pages=st.integers(), secret=texts)
-def test_a_form_carries_what_is_not_listed(form, title, pages, secret):
-    call = form.bind({"isbn": "1", "title": title, "pages": pages, "secret": secret})
-    sent = {"title": [title], "pages": [str(pages)], "secret": [secret]}
-    assert dict(parse(call, parsers.FormParser).lists()) == sent
-
-
-def test_the_grouped_schema_has_only_what_was_written(books):
-    schema = books(ARGUMENTS="grouped").input_schema
-    assert list(schema["properties"]["body"]["properties"]) == ["title"]
 
 
 def test_a_grouped_name_is_refused_with_the_nearest(books):

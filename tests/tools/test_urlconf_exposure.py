@@ -60,13 +60,10 @@ def test_urlconf_mode_takes_every_api_view_and_no_other(tools_of):
         (["boxes_*"], {"silent"}),
         (["*_create", "/silent/"], {"boxes_list", "boxes_shake"}),
         (["tag:internal"], {"silent"}),
-        (["*"], set()),
         (["/BOXES/*"], {"silent", "boxes_list", "boxes_create", "boxes_shake"}),
         (["GET *"], {"boxes_create", "boxes_shake"}),
-        (["POST /boxes/"], {"silent", "boxes_list", "boxes_shake"}),
         (["post *_shake"], {"silent", "boxes_list", "boxes_create"}),
         (["GET  tag:internal"], {"silent", "boxes_create", "boxes_shake"}),
-        (["DELETE *"], {"silent", "boxes_list", "boxes_create", "boxes_shake"}),
     ],
 )
 def test_exclude_matches_methods_paths_names_and_tags(tools_of, patterns, left):
@@ -78,10 +75,8 @@ def test_exclude_matches_methods_paths_names_and_tags(tools_of, patterns, left):
     ("patterns", "names"),
     [
         (["/boxes/"], {"boxes_list", "boxes_create"}),
-        (["silent"], {"silent"}),
         (["*_list", "silent"], {"silent", "boxes_list"}),
         (["nothing"], set()),
-        (["GET *"], {"silent", "boxes_list"}),
         (["POST boxes_*"], {"boxes_create", "boxes_shake"}),
     ],
 )
@@ -133,12 +128,6 @@ def test_the_document_that_describes_the_api_is_no_tool(tools_of, exposed):
     registry = Registry()
     registry.register(SpectacularAPIView)
     assert exposed(*patterns, registry=registry) == ["schema"]
-
-
-def test_a_view_without_a_schema_can_still_be_registered(exposed):
-    registry = Registry()
-    registry.register(Unlisted)
-    assert exposed(path("unlisted/", Unlisted.as_view()), registry=registry) == ["unlisted"]
 
 
 def test_a_routers_root_is_no_tool(tools_of):
