@@ -18,12 +18,6 @@ Result = TypeVar("Result")
 
 
 def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
-    """Run a step of somebody else's code; whatever it raises, the call goes on.
-
-    Args:
-        step: a view, a permission or an encoding, any of which may raise anything.
-        otherwise: gives the result for what was raised.
-    """
     try:
         return step()
     except Exception as exc:  # noqa: BLE001 - no exception of a view may leave a tool call
@@ -31,20 +25,11 @@ def contain(step: Callable[[], Result], otherwise: Callable[[Exception], Result]
 
 
 class ProtocolError(Exception):
-    """A message that cannot be served, answered by a JSON-RPC error object.
-
-    Args:
-        message: one sentence, safe to show to the caller.
-        data: the JSON value of the error's ``data`` member, left out when None.
-        http_status: overrides the class's HTTP status.
-
-    Attributes:
-        id: the id of the message it answers, where reading the message failed
-            and its id could still be read.
-    """
+    """A message that cannot be served; the caller reads ``message`` and ``data``."""
 
     code: ClassVar[int] = -32603
     http_status: int = 500
+    # Of a message that could not be read but for its id.
     id: str | int | None = None
 
     def __init__(self, message: str, *, data: Any = None, http_status: int | None = None) -> None:
@@ -97,7 +82,6 @@ class UnknownTool(InvalidParams):
 
     @classmethod
     def named(cls, name: str, tools: Collection[str]) -> UnknownTool:
-        """Return the error for a name, with the nearest names of tools."""
         # A name can be as long as a message, and comparing long texts is slow.
         nearest = difflib.get_close_matches(name[:64], tools, n=3)
         hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
@@ -112,12 +96,7 @@ class HeaderMismatch(ProtocolError):
 
 
 class UnsupportedProtocolVersion(ProtocolError):
-    """The revision asked for is not served here (MCP -32022).
-
-    Args:
-        requested: the revision the caller named.
-        supported: the revisions served, newest first.
-    """
+    """The revision asked for is not served here (MCP -32022)."""
 
     code = -32022
     http_status = 400
@@ -130,7 +109,7 @@ class UnsupportedProtocolVersion(ProtocolError):
 
 
 class Refused(ProtocolError):
-    """The door turns a request away; JSON-RPC has no code for it, so its status is one."""
+    # JSON-RPC has no code for a refusal of the door, so its HTTP status is one.
 
     def __init__(self, http_status: int, message: str) -> None:
         super().__init__(message, http_status=http_status)
@@ -138,16 +117,9 @@ class Refused(ProtocolError):
 
 
 class ContextDetail(ErrorDetail):
-    """An ErrorDetail with further facts for the caller.
-
-    Attributes:
-        context: JSON members, by name.
-    """
-
     context: dict[str, Any]
 
     def __new__(cls, text: str, code: str, context: dict[str, Any]) -> ContextDetail:
-        """Return the text, which carries its code and context."""
         self = super().__new__(cls, text, code)
         self.context = context
         return self
@@ -171,12 +143,7 @@ class FeatureDisabled(APIException):
 
 
 class SoftDetail(dict[str, Any]):
-    """The body of a `SoftFailure`: what is wrong, and what the view answered all the same.
-
-    Attributes:
-        answer: the data that the failure carries, None if none.
-        remediation: what the caller can do about it, "" if unknown.
-    """
+    # The body of a `SoftFailure`: what is wrong, and what the view answered all the same.
 
     def __init__(self, errors: dict[str, Any], answer: Any, remediation: str) -> None:
         super().__init__(errors if answer is None else {**errors, "data": answer})

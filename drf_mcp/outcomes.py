@@ -1,9 +1,7 @@
 """What a tool call came to: plain frozen values between REST framework and MCP.
 
-Everything that produces an `Outcome` knows REST framework and nothing of MCP;
-everything that reads one knows MCP and nothing of REST framework. The vocabulary
-here (codes, categories, severities, pointers, remediation) is the only thing the
-envelopes share.
+Whatever makes an `Outcome` knows nothing of MCP; whatever reads one knows nothing of REST
+framework.
 """
 
 from __future__ import annotations
@@ -21,8 +19,6 @@ from drf_mcp.json_text import JSONPointer
 
 
 class Missing(enum.Enum):
-    """The type of `MISSING`."""
-
     MISSING = "missing"
 
 
@@ -41,7 +37,7 @@ class Problem:
         received: the value at the pointer, masked where secret, or `MISSING`.
         accepted: what would be accepted, in words; None when that is not known.
         remediation: one sentence that tells the caller what to do.
-        severity: how serious it is; None for that of the failure's category.
+        severity: None for that of the failure's category.
         recoverable: whether the caller can get past it; None as the category says.
         context: further JSON members.
     """
@@ -67,11 +63,10 @@ class Failure:
     """Why a call did not give what was asked.
 
     Attributes:
-        code: the machine-readable code in SCREAMING_SNAKE_CASE.
-        category: what kind of failure it is.
-        message: one sentence for a person or a model.
+        code: machine-readable, in SCREAMING_SNAKE_CASE.
+        message: one sentence.
         remediation: one sentence that tells the caller what to do.
-        problems: what is wrong with the arguments, first things first.
+        problems: what is wrong with the arguments.
         context: further JSON members, such as ``retry_after_seconds``.
         soft: True if the call itself worked and the answer is no.
         recoverable: whether the caller can get past it; None as the category says.
@@ -98,10 +93,8 @@ class Warning:
     Attributes:
         code: machine-readable, in SCREAMING_SNAKE_CASE, such as ``STALE_CACHE``.
         message: one sentence.
-        severity: info, warning or error.
         context: further JSON members.
-        remediation: one sentence that tells the caller what to do, when there
-            is something to do.
+        remediation: one sentence that tells the caller what to do, if anything.
         recoverable: of an error of a call that worked, whether the caller can get
             past it; None for a warning.
         summary: the message in fewer words, for envelopes that have ``warning_details`` for
@@ -154,16 +147,11 @@ PERIODS: Mapping[int, str] = {1: "second", 60: "minute", 3600: "hour", 86400: "d
 
 
 def period_name(seconds: float) -> str:
-    """Return the length of a period in words: ``minute``, ``hour``, ``90 seconds``."""
     return PERIODS.get(int(seconds)) or f"{seconds:g} seconds"
 
 
 def iso_time(seconds: float) -> str:
-    """Return a time, given in seconds since the epoch, as ISO 8601 in UTC.
-
-    Raises:
-        ValueError, OverflowError, OSError: if no calendar has such a time.
-    """
+    # Raises ValueError, OverflowError or OSError where no calendar has such a time.
     return datetime.fromtimestamp(seconds, timezone.utc).isoformat().replace("+00:00", "Z")
 
 
@@ -210,23 +198,20 @@ class Outcome:
     """The result of one call, before any envelope.
 
     Attributes:
-        tool: the name of the tool.
         status: the HTTP status that the view gave.
         data: the view's own value, as its ``response.data``; whatever REST
             framework's JSON encoder takes. None when there is no body.
         body: the whole body of a soft failure, of which ``data`` is the answer.
-        failure: why it failed; None on success.
+        failure: None on success.
         request_id: the id under which the log knows this call.
         content: further content blocks of the MCP result (images, resources).
-        warnings: what the caller should know, in order.
-        suggestions: what the caller could do next, in order.
-        pagination: where this page stands; None when the answer is no page.
-        rate_limit: what is left of the quota, when known.
+        suggestions: what the caller could do next.
+        pagination: None when the answer is no page.
         telemetry: measurements, such as ``duration_ms``.
-        fidelity: what was left out to fit a budget; None when nothing was.
+        fidelity: None when nothing was left out.
         meta: further facts about the answer, which a view's own envelope told.
         version: the canonical version of what was read, "" where nobody said one.
-        content_hash: the hash of that version, "" where nobody said one.
+        content_hash: the hash of that version.
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
     """
@@ -260,11 +245,7 @@ class Outcome:
         return self.failure is not None and not self.failure.soft
 
     def changed(self, **members: Any) -> Outcome:
-        """Return the outcome with other members.
-
-        As `dataclasses.replace`, which every call would pay for: it asks for each member,
-        then sets each anew.
-        """
+        # As `dataclasses.replace`, which every call would pay for: it sets each member anew.
         outcome = object.__new__(Outcome)
         outcome.__dict__.update(self.__dict__, **members)
         return outcome

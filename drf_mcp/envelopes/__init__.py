@@ -42,16 +42,7 @@ MODEL_MODULES = ("digest", "ok_models", "response_v2_models", "standardized", "s
 
 
 def parse_own_envelope(body: Any, status: int) -> Outcome | None:
-    """Return the outcome of an envelope that a view built itself, None for plain data.
-
-    A view may return a model of one of the contracts, or a dict of a contract whose JSON
-    names the contract. The active envelope renders the outcome, so that nothing is wrapped
-    twice.
-
-    Args:
-        body: the data of the view's response.
-        status: the HTTP status of the response.
-    """
+    """Return the outcome of an envelope that a view built itself, None for plain data."""
     contract = getattr(type(body), "mcp_contract", None)
     if contract is None and not isinstance(body, Mapping):
         return None
@@ -64,7 +55,7 @@ def parse_own_envelope(body: Any, status: int) -> Outcome | None:
 
 
 class EnvelopesPackage(ModuleType):
-    """This package, which imports the module of a model when the model is first used."""
+    # Imports the module of a model when the model is first used.
 
     @property
     def __all__(self) -> list[str]:

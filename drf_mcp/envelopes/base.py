@@ -8,7 +8,17 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 
 from drf_mcp.codes import HANDLING
-from drf_mcp.outcomes import MISSING, PAGE_MEMBERS, Failure, Outcome, Problem, Warning
+from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT
+from drf_mcp.outcomes import (
+    MISSING,
+    PAGE_MEMBERS,
+    Failure,
+    Outcome,
+    Pagination,
+    Problem,
+    RateLimit,
+    Warning,
+)
 
 Encode = Callable[[Any], str]
 
@@ -38,20 +48,13 @@ class Envelope:
     meta_member: ClassVar[str] = ""
 
     def render(self, outcome: Outcome) -> Any:
-        """Return the JSON value for an outcome.
-
-        The view's own values are placed as they are; the caller encodes the result
-        with REST framework's JSON encoder.
-        """
+        """Return the JSON value for an outcome, the view's own values placed as they are."""
         raise NotImplementedError(f"{type(self).__name__} must define render().")
 
     def prepare(self, outcome: Outcome, encode: Encode) -> Outcome:
         """Return the outcome that `render` gets.
 
-        Where `render` looks into the view's own value, this makes plain JSON of the value.
-
-        Args:
-            encode: turns a value of the view's into compact JSON text.
+        Where `render` looks into the view's own value, ``encode`` makes JSON text of the value.
         """
         return outcome
 
@@ -73,17 +76,13 @@ class Envelope:
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
         """Return the outcome that a body of this contract describes, None for another body.
 
-        A view may return the body itself, as a model of the contract or as the JSON value;
-        a test reads the results of tools with it.
-
         Args:
-            body: the model or the JSON value, ``data`` in it as the view made it.
+            body: a model of the contract or its JSON value, ``data`` in it as the view made it.
             status: the HTTP status of the response; 200 for the result of a tool.
         """
         return None
 
     def get_members(self, body: Any) -> Mapping[str, Any]:
-        """Return the members of a body, of a model of the contract or of a JSON object."""
         if getattr(type(body), "mcp_contract", None) == self.contract:
             members: Mapping[str, Any] = body.as_envelope()
             return members
@@ -94,10 +93,7 @@ class Envelope:
         return code
 
     def remarks(self, outcome: Outcome) -> Any:
-        """Return the JSON value of a second text block, for facts that the shape has no room for.
-
-        None for no such block.
-        """
+        """Return the JSON value of a second text block, None for no such block."""
         return None
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
@@ -105,11 +101,7 @@ class Envelope:
         return {}
 
     def texts(self, outcome: Outcome, encode: Encode) -> list[str]:
-        """Return the result's text blocks, the envelope first.
-
-        Args:
-            encode: turns a JSON value into compact JSON text.
-        """
+        """Return the result's text blocks, the envelope first."""
         outcome = self.prepare(outcome, encode)
         text = self.text(outcome, self.render(outcome), encode)
         remarks = self.remarks(outcome)
@@ -121,13 +113,9 @@ class Envelope:
 
 
 class ContractEnvelope(Envelope):
-    """An envelope of one of the built-in contracts, which have many members in common.
-
-    A member that has nothing to say is left out, never null.
-    """
+    # What the built-in contracts have in common. An empty member is left out, never null.
 
     def get_payload(self, outcome: Outcome) -> Any:
-        """Return the view's value, without count and links if a paginator made the page."""
         data = outcome.data
         # The links are URLs, which no tool takes: `get_pagination` has the arguments instead.
         if not outcome.is_page or not isinstance(data, Mapping) or "results" not in data:
@@ -135,7 +123,6 @@ class ContractEnvelope(Envelope):
         return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
 
     def get_payload_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of the payload."""
         properties = data_schema.get("properties", {})
         if "results" not in properties:
             return data_schema
@@ -147,7 +134,6 @@ class ContractEnvelope(Envelope):
         }
 
     def get_object(self, value: Any) -> Mapping[str, Any]:
-        """Return a value as an object: a list as ``results``, a scalar as ``result``."""
         if isinstance(value, Mapping):
             return value
         if value is None:
@@ -156,7 +142,6 @@ class ContractEnvelope(Envelope):
         return {"results" if isinstance(value, LISTS) else "result": value}
 
     def get_object_schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of the payload as an object; open if its type is not known."""
         schema = self.get_payload_schema(data_schema)
         named = schema.get("type", [])
         types = {named} - {"null"} if isinstance(named, str) else set(named) - {"null"}
@@ -169,36 +154,18 @@ class ContractEnvelope(Envelope):
         return {"type": "object"}
 
     def get_pagination(self, outcome: Outcome) -> dict[str, Any] | None:
-        """Return the position of the page, and the arguments of the next."""
         page = outcome.pagination
-        if page is None:
-            return None
-        members = {
-            "has_more": page.has_more,
-            "total_count": page.total_count,
-            "page_size": page.page_size,
-            "page": page.page,
-            "cursor": page.cursor,
-            "next": page.next,
-        }
-        return {**page.more, **drop_empty(members)}
+        return None if page is None else self.get_facts(page, PAGINATION)
 
     def get_rate_limit(self, outcome: Outcome) -> dict[str, Any] | None:
-        """Return what is left of the caller's quota."""
         quota = outcome.rate_limit
-        if quota is None:
-            return None
-        members = {
-            "limit": quota.limit,
-            "remaining": quota.remaining,
-            "reset_at": quota.reset_at,
-            "period": quota.period,
-            "retry_after": quota.retry_after,
-        }
-        return {**quota.more, **drop_empty(members)}
+        return None if quota is None else self.get_facts(quota, RATE_LIMIT)
+
+    def get_facts(self, facts: Pagination | RateLimit, schema: dict[str, Any]) -> dict[str, Any]:
+        values = vars(facts)
+        return {**facts.more, **drop_empty({name: values[name] for name in schema["properties"]})}
 
     def get_source(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the version of what was read and its hash, where the view has said them."""
         if not outcome.version and not outcome.content_hash:
             return {}
         return drop_empty(
@@ -206,11 +173,9 @@ class ContractEnvelope(Envelope):
         )
 
     def get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
-        """Return the further facts of a view's own envelope, under names that are free."""
         return {name: value for name, value in outcome.meta.items() if name not in reserved}
 
     def get_fidelity(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the members that say what was left out to fit a budget."""
         fidelity = outcome.fidelity
         if fidelity is None:
             return {}
@@ -222,12 +187,18 @@ class ContractEnvelope(Envelope):
             "warning_details": list(map(self.get_warning_detail, outcome.warnings)),
         }
 
-    def get_warning_messages(self, outcome: Outcome) -> list[str]:
-        """Return the warnings as sentences."""
-        return [warning.summary or warning.message for warning in outcome.warnings]
+    def get_common_meta(self, outcome: Outcome) -> dict[str, Any]:
+        return {
+            "request_id": outcome.request_id,
+            **self.get_fidelity(outcome),
+            "warnings": [warning.summary or warning.message for warning in outcome.warnings],
+            "pagination": self.get_pagination(outcome),
+            "rate_limit": self.get_rate_limit(outcome),
+            "telemetry": outcome.telemetry,
+            "suggestions": list(outcome.suggestions),
+        }
 
     def get_warning_detail(self, warning: Warning) -> dict[str, Any]:
-        """Return a warning with its code and its context."""
         return {
             "code": warning.code,
             "severity": warning.severity.value,
@@ -236,21 +207,18 @@ class ContractEnvelope(Envelope):
         }
 
     def get_message(self, failure: Failure) -> str:
-        """Return what went wrong in a sentence, or its code where a view gives none."""
         return failure.message if failure.message.strip() else failure.code
 
     def get_remediation(self, failure: Failure) -> str:
-        """Return what the caller can do, by the category if nothing else is known."""
         return failure.remediation or HANDLING[failure.category].remediation
 
     def get_received(self, problem: Problem) -> dict[str, Any]:
-        """Return the ``received`` member: null for a missing required value, else only if sent."""
+        # Null for a missing required value, as contract 000 has it.
         if problem.received is not MISSING:
             return {"received": problem.received}
         return {"received": None} if problem.code == "required" else {}
 
 
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members that have something to say: not None, "", or empty."""
     # Neither 0 nor False equals any of these, so both stay.
     return {name: value for name, value in members.items() if value not in (None, "", [], {})}

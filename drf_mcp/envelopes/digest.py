@@ -32,13 +32,7 @@ Count = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True)
 class Locator:
-    """Where an excerpt stands in the canonical text: ``text[start:end]``.
-
-    Attributes:
-        start: the first character, counted from 0.
-        end: one past the last character.
-        page: the page that the offsets count in, from 1; None for a text without pages.
-    """
+    """Where an excerpt stands in the canonical text, or in its page, which counts from 1."""
 
     start: int
     end: int

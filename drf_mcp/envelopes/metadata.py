@@ -62,20 +62,23 @@ SOURCE: dict[str, Any] = {
     "content_hash": {"type": "string"},
 }
 
+COMMON_META: dict[str, Any] = {
+    "request_id": {"type": "string"},
+    **FIDELITY,
+    "warnings": STRINGS,
+    "pagination": PAGINATION,
+    "rate_limit": RATE_LIMIT,
+    "telemetry": {"type": "object"},
+    "suggestions": STRINGS,
+}
+
 # Members of ``meta`` that have a place of their own in an `Outcome`.
-RESERVED = frozenset(
-    {"request_id", "warnings", "suggestions", "pagination", "rate_limit", "telemetry"}
-    | FIDELITY.keys()
-    | SOURCE.keys()
-)
+RESERVED = COMMON_META.keys() | SOURCE.keys()
 WARNING_MEMBERS = frozenset({"code", "message", "severity", "context", "remediation"})
 
 
 class Members:
-    """The members of a JSON object, of which nothing is sure: it may be of any project's making.
-
-    A value of a wrong type counts for nothing.
-    """
+    # Of any project's making, so a value of a wrong type counts for nothing.
 
     def __init__(self, value: Any) -> None:
         self.values: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
@@ -87,7 +90,6 @@ class Members:
         return self.values.get(name)
 
     def get_text(self, name: str) -> str:
-        """Return a value as text, whatever its type; "" for one that is absent or empty."""
         return str(self.values.get(name) or "")
 
     def get_string(self, name: str) -> str:
@@ -127,14 +129,8 @@ class Members:
 
 
 class MetaParser(Members):
-    """Reads the ``meta`` of an envelope into members of an `Outcome`.
-
-    A member that has no place of its own in an `Outcome` stays in ``Outcome.meta``.
-
-    Args:
-        meta: the facts of the envelope.
-        besides: names that the contract of the envelope has another meaning for.
-    """
+    # `besides` are names that the contract of the envelope has another meaning for. A member that
+    # has no place of its own in an `Outcome` stays in ``Outcome.meta``.
 
     def __init__(self, meta: Mapping[str, Any], besides: Container[str] = ()) -> None:
         super().__init__(meta)

@@ -20,13 +20,7 @@ META: dict[str, Any] = {
         "version": {"type": "string"},
         "content_hash": {"type": "string"},
         "next_cursor": {"type": ["string", "null"]},
-        "request_id": {"type": "string"},
-        **metadata.FIDELITY,
-        "warnings": metadata.STRINGS,
-        "pagination": metadata.PAGINATION,
-        "rate_limit": metadata.RATE_LIMIT,
-        "telemetry": {"type": "object"},
-        "suggestions": metadata.STRINGS,
+        **metadata.COMMON_META,
     },
 }
 
@@ -49,12 +43,8 @@ class OkEnvelope(ContractEnvelope):
     """``ok`` and ``meta`` with ``data``, with ``errors``, or, softly failed, with both.
 
     A page's ``data`` is the list of its rows, unless the view put more beside them.
-
-    ``meta.version`` and ``meta.content_hash`` are about what was read, so only the view
-    knows them: see `CallContext.version`. Where nobody says a version there is
-    none, and the hash is that of the answer itself, the one thing whose hash is known. A
-    version without a hash has none: the hash of one answer would not be the same for
-    another read of that version.
+    ``meta.version`` and ``meta.content_hash`` are those of `CallContext.version`; without a
+    version, the hash is that of the answer.
     """
 
     contract: ClassVar[str] = "ok"
@@ -101,24 +91,15 @@ class OkEnvelope(ContractEnvelope):
             meta["version"] = outcome.version
         if outcome.content_hash:
             meta["content_hash"] = outcome.content_hash
+        # The hash of one answer would not be that of another read of the same version.
         elif not outcome.version and not outcome.is_error:
             meta["content_hash"] = content_hash(content, "sha256-")
         if outcome.pagination is not None:
             meta["next_cursor"] = outcome.pagination.cursor
         # The contract's soft failures have warnings even where there are none.
         if outcome.failure is not None and outcome.failure.soft:
-            meta["warnings"] = self.get_warning_messages(outcome)
-        return meta | drop_empty(
-            {
-                "request_id": outcome.request_id,
-                **self.get_fidelity(outcome),
-                "warnings": self.get_warning_messages(outcome),
-                "pagination": self.get_pagination(outcome),
-                "rate_limit": self.get_rate_limit(outcome),
-                "telemetry": outcome.telemetry,
-                "suggestions": list(outcome.suggestions),
-            }
-        )
+            meta["warnings"] = []
+        return meta | drop_empty(self.get_common_meta(outcome))
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         success = {"ok": {"enum": [True]}, "data": self.data_schema(data_schema)}
@@ -143,10 +124,6 @@ class OkEnvelope(ContractEnvelope):
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        """Return the outcome of an `OkResponse` or of its JSON value.
-
-        A "no" with a good HTTP status is a soft failure.
-        """
         envelope = Members(self.get_members(body))
         ok, meta = envelope.get("ok"), envelope.get("meta")
         if not isinstance(ok, bool) or not isinstance(meta, Mapping):
@@ -184,5 +161,6 @@ class OkEnvelope(ContractEnvelope):
             message=main.message,
             remediation=main.remediation,
             problems=problems,
+            # A "no" with a good HTTP status is soft.
             soft=status < 400,
         )

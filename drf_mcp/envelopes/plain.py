@@ -14,8 +14,7 @@ PREFIX = "Error executing tool: "
 class PlainEnvelope(ContractEnvelope):
     """Text only: the untouched body as JSON, or ``Error executing tool: ...``.
 
-    The body has no room for facts about the result: pagination stays in the body, while
-    warnings, suggestions and what was left out to fit a budget are a second text block, and the
+    Warnings, suggestions and what was left out to fit a budget are a second text block, the
     request id is in the result's ``_meta``. There is no ``structuredContent`` and no
     ``outputSchema``.
     """

@@ -17,13 +17,7 @@ META: dict[str, Any] = {
     "type": "object",
     "properties": {
         "version": {"type": "string", "enum": [VERSION]},
-        "request_id": {"type": "string"},
-        **metadata.FIDELITY,
-        "warnings": metadata.STRINGS,
-        "pagination": metadata.PAGINATION,
-        "rate_limit": metadata.RATE_LIMIT,
-        "telemetry": {"type": "object"},
-        "suggestions": metadata.STRINGS,
+        **metadata.COMMON_META,
         **metadata.SOURCE,
     },
     "required": ["version"],
@@ -58,11 +52,7 @@ DEFAULT_CODE = "INTERNAL_ERROR"
 
 
 class ResponseV2Envelope(ContractEnvelope):
-    """``success``, ``error``, ``meta`` and ``data``, always all four.
-
-    The short members come first, since some clients cut the middle out of a long
-    result.
-    """
+    """``success``, ``error``, ``meta`` and ``data``, always all four."""
 
     contract: ClassVar[str] = VERSION
     self_describing: ClassVar[bool] = True
@@ -70,6 +60,7 @@ class ResponseV2Envelope(ContractEnvelope):
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
         failure = outcome.failure
+        # The short members come first, since some clients cut the middle out of a long result.
         return {
             "success": failure is None,
             "error": None if failure is None else self.get_message(failure),
@@ -84,14 +75,8 @@ class ResponseV2Envelope(ContractEnvelope):
             {
                 **self.get_further_meta(outcome, META["properties"]),
                 "version": VERSION,
-                "request_id": outcome.request_id,
-                **self.get_fidelity(outcome),
-                "warnings": self.get_warning_messages(outcome),
+                **self.get_common_meta(outcome),
                 "warning_details": [self.get_warning_detail(item) for item in outcome.warnings],
-                "pagination": self.get_pagination(outcome),
-                "rate_limit": self.get_rate_limit(outcome),
-                "telemetry": outcome.telemetry,
-                "suggestions": list(outcome.suggestions),
                 **self.get_source(outcome),
             }
         )
@@ -162,10 +147,6 @@ class ResponseV2Envelope(ContractEnvelope):
         }
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        """Return the outcome of a `ToolResponse` or of its JSON value.
-
-        ``meta.soft`` marks a soft failure.
-        """
         members = self.get_members(body)
         meta = members.get("meta")
         # Asked of the answer of every view, so before anything else is made.

@@ -41,8 +41,6 @@ class WarningDetail(TypedDict, total=False):
 
 
 class ReservedMeta(TypedDict, total=False):
-    """The reserved members of ``meta``, all optional."""
-
     request_id: Annotated[str, Field(description="The id under which the log knows the call")]
     warnings: Annotated[list[str], Field(description="What to know of the answer, in sentences")]
     warning_details: Annotated[
@@ -80,8 +78,6 @@ class ResponseMeta(ReservedMeta, total=False):
 
 
 class MetaArguments(ReservedMeta, total=False):
-    """What `success_response` and `error_response` take for ``meta``, and further members."""
-
     meta: Mapping[str, Any]
 
 
@@ -101,12 +97,7 @@ class ErrorData(TypedDict, total=False):
 
 @dataclass
 class ToolResponse(JSONBody):
-    """One response; ``dataclasses.asdict`` gives the JSON value.
-
-    Raises:
-        pydantic.ValidationError: if ``error`` is set on a success, or missing or empty on
-            a failure, or a reserved member of ``meta`` has the wrong shape.
-    """
+    """One response; ``dataclasses.asdict`` gives the JSON value."""
 
     mcp_contract: ClassVar[str] = "response-v2"
 
@@ -141,13 +132,8 @@ def success_response(
 
     Args:
         data: the payload; ``{}`` when there is none.
-        meta: ``request_id``, ``warnings``, ``warning_details``, ``pagination``,
-            ``rate_limit``, ``telemetry``, the content fidelity members, ``suggestions``,
-            ``content_version`` and ``content_hash``, and ``meta`` with further members.
-            None stands for nothing.
-
-    Raises:
-        TypeError: if ``data`` is no mapping.
+        meta: the reserved members of ``meta``, and ``meta`` with further members. None
+            stands for nothing.
     """
     return ToolResponse(success=True, data=require_mapping("data", data), meta=make_meta(meta))
 
@@ -166,18 +152,13 @@ def error_response(
 
     Args:
         message: what went wrong, for people.
-        error_code: the machine-readable code; ``INTERNAL_ERROR`` by default.
+        error_code: ``INTERNAL_ERROR`` by default, which gives way to what the HTTP status says.
         error_type: the category; by default that of a standard code, ``not_found`` of a code
-            that ends in ``_NOT_FOUND``, else ``internal``. As the answer of a tool that
-            ``internal`` gives way to what the HTTP status says.
+            that ends in ``_NOT_FOUND``, else ``internal``.
         remediation: what to do about it; by default the advice of the category.
         data: further context, merged into ``data``.
         details: ``field``, ``constraint``, ``received`` and the like.
         meta: as for `success_response`.
-
-    Raises:
-        pydantic.ValidationError: if the message is empty.
-        TypeError: if ``data`` or ``details`` is no mapping.
     """
     code = error_code or "INTERNAL_ERROR"
     category = error_type or category_of_code(code, 500).value

@@ -1,14 +1,8 @@
-"""Functions of your own that answer in the "standard response" contract.
-
-A function answers with a dict; a function called with a request, such as the method of a
-view, with a REST framework ``Response`` of that dict. Give tools whose views answer like this
-the `PlainEnvelope`: their body is an envelope already.
-"""
+"""Functions of your own that answer in the "standard response" contract."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -48,18 +42,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class ErrorFormatter:
-    """Says what the caller is told of an exception.
+    """Says what the caller is told of an exception; override `format_exception`.
 
-    A project's own says more of its own exceptions::
-
-        class ScanErrors(ErrorFormatter):
-            def format_exception(self, exc, context=None):
-                if isinstance(exc, LockFileMissing):
-                    return ResponseError(message="...", severity="error", code="no_lock_file")
-                return super().format_exception(exc, context)
-
-    It need not be a subclass: whatever has such a method will do, and may return an error of
-    any class that has the members of `FormattedError`.
+    Whatever has that method will do, and the error may be of any class with the members of
+    `FormattedError`.
     """
 
     def format_exception(
@@ -100,7 +86,6 @@ class ErrorFormatter:
         return codes.lower() if isinstance(codes, str) and not is_framework else None
 
     def list_messages(self, detail: Any, place: str = "") -> list[str]:
-        """Return every message of an exception's detail, led by its place."""
         if isinstance(detail, Mapping):
             parts = [(detail[name], f"{place}{name}: ") for name in detail]
         elif isinstance(detail, (list, tuple)):
@@ -111,11 +96,7 @@ class ErrorFormatter:
 
 
 def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> ResponseError:
-    """Return what the caller may know of an exception.
-
-    Exceptions of REST framework, Django's `Http404` and `PermissionDenied`, and violations of a
-    database constraint have their own message. The message of any other may hold secrets.
-    """
+    """Return what the caller may know of an exception, whose own message may hold secrets."""
     return ErrorFormatter().make_error(exc, context)
 
 
@@ -163,7 +144,7 @@ class ResponseBuilder:
 
 
 class Run:
-    """One call of a decorated function: timed, its answer or exception a response."""
+    # One call of a decorated function: timed, its answer or exception a response.
 
     def __init__(
         self, response_class: type[StandardMCPResponse], name: str, error_formatter: Any
@@ -229,38 +210,28 @@ def standardized_response(
 
     A `StandardMCPResponse` is finalized, a dict becomes its ``data`` (and its
     ``success``, if it has that member), any other value ``{"result": value}``. An
-    exception becomes a failure. Partials and objects that can be called are decorated
-    like functions.
+    exception becomes a failure. The answer is a dict, or to a request a ``Response`` of it.
 
     Args:
         response_class: the class of the responses.
-        error_formatter: formats exceptions: an `ErrorFormatter` or its class.
+        error_formatter: an `ErrorFormatter` or its class.
     """
 
     def decorator(function: Function) -> Function:
-        target: Any = function
-        while isinstance(target, functools.partial):
-            target = target.func
-        name = getattr(target, "__name__", "") or type(target).__name__
-        # Objects that can be called are awaited where their `__call__` is.
-        is_awaited = iscoroutinefunction(target) or iscoroutinefunction(type(target).__call__)
-        make_run = functools.partial(Run, response_class, name, error_formatter)
-        # The attributes of an object are its own; a function's go along, as with `wraps`.
-        attributes = functools.WRAPPER_UPDATES if inspect.isroutine(function) else ()
-        wraps = functools.wraps(function, updated=attributes)
+        make_run = functools.partial(Run, response_class, function.__name__, error_formatter)
 
-        @wraps
+        @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             with make_run() as run:
                 run.answer(function(*args, **kwargs))
             return run.result(*args)
 
-        @wraps
+        @functools.wraps(function)
         async def call_async(*args: Any, **kwargs: Any) -> Any:
             with make_run() as run:
                 run.answer(await function(*args, **kwargs))
             return run.result(*args)
 
-        return call_async if is_awaited else call  # type: ignore[return-value]
+        return call_async if iscoroutinefunction(function) else call  # type: ignore[return-value]
 
     return decorator

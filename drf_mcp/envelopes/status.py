@@ -67,8 +67,9 @@ class StatusEnvelope(ContractEnvelope):
         entries = [item for item in outcome.warnings if not self.is_error_entry(item)]
         warnings = [item.summary or item.message for item in entries]
         suggestions = [error.get("suggestion") for error in errors]
+        status = "partial_success" if errors or warnings else "success"
         rendered = {
-            "status": self.status(outcome, troubled=bool(errors or warnings)),
+            "status": status if outcome.failure is None else "failure",
             "success": outcome.failure is None,
             "errors": errors,
             "warnings": warnings,
@@ -77,11 +78,6 @@ class StatusEnvelope(ContractEnvelope):
         }
         data = self.data(outcome)
         return rendered if data is None else {**rendered, "data": data}
-
-    def status(self, outcome: Outcome, *, troubled: bool) -> str:
-        if outcome.failure is not None:
-            return "failure"
-        return "partial_success" if troubled else "success"
 
     def data(self, outcome: Outcome) -> Any:
         failure = outcome.failure
@@ -197,10 +193,7 @@ class StatusEnvelope(ContractEnvelope):
         return code.lower()
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
-        """Return the outcome of a `StandardMCPResponse` or of its JSON value.
-
-        The errors of a success are warnings that say what to do.
-        """
+        # The errors of a success are warnings that say what to do.
         envelope = Members(self.get_members(body))
         if "success" not in envelope or "status" not in envelope:
             return None
@@ -227,14 +220,8 @@ class StatusEnvelope(ContractEnvelope):
         )
 
     def parse_warning(self, error: Members) -> Warning:
-        return Warning(
-            code=screaming_code(error.get_text("code")),
-            message=error.get_text("message"),
-            severity=error.get_severity(Severity.WARNING),
-            context=error.get_object("context"),
-            remediation=error.get_text("suggestion"),
-            recoverable=error.values.get("recoverable", True),
-        )
+        members = self.parse_entry(error, Severity.WARNING)
+        return Warning(**{**members, "code": screaming_code(members["code"])})
 
     def parse_failure(self, errors: list[Members], data: Any, status: int) -> Failure:
         # Named after the first serious error.
@@ -242,7 +229,7 @@ class StatusEnvelope(ContractEnvelope):
         if not errors:
             code, message = "INTERNAL_ERROR", "The operation failed."
             return Failure(code, CODES[code], message, "", context=context, data=data)
-        problems = tuple(map(self.parse_problem, errors))
+        problems = tuple(Problem(**self.parse_entry(error, Severity.ERROR)) for error in errors)
         serious = (problem for problem in problems if problem.severity in SERIOUS)
         main = next(serious, problems[0])
         code = screaming_code(main.code)
@@ -256,12 +243,12 @@ class StatusEnvelope(ContractEnvelope):
             data=data,
         )
 
-    def parse_problem(self, error: Members) -> Problem:
-        return Problem(
-            code=error.get_text("code"),
-            message=error.get_text("message"),
-            remediation=error.get_text("suggestion"),
-            severity=error.get_severity(Severity.ERROR),
-            recoverable=error.values.get("recoverable", True),
-            context=error.get_object("context"),
-        )
+    def parse_entry(self, error: Members, severity: Severity) -> dict[str, Any]:
+        return {
+            "code": error.get_text("code"),
+            "message": error.get_text("message"),
+            "remediation": error.get_text("suggestion"),
+            "severity": error.get_severity(severity),
+            "recoverable": error.values.get("recoverable", True),
+            "context": error.get_object("context"),
+        }

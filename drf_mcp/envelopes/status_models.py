@@ -25,16 +25,9 @@ ResponseSeverity = Severity
 
 
 class ResponseStatus(str, enum.Enum):
-    """Standard response status values."""
-
     SUCCESS = "success"
     PARTIAL_SUCCESS = "partial_success"
     FAILURE = "failure"
-
-
-class HasValue(Protocol):
-    @property
-    def value(self) -> str: ...
 
 
 class FormattedError(Protocol):
@@ -42,7 +35,8 @@ class FormattedError(Protocol):
 
     message: str
     suggestion: str | None
-    severity: HasValue
+    # An enumeration of any library's, with the values of `ResponseSeverity`.
+    severity: Any
     error_code: str
     recoverable: bool
     context: dict[str, Any] | None
@@ -135,7 +129,7 @@ class StandardMCPResponse(JSONBody, BaseModel):
         self.add_suggestion(error.suggestion or "")
 
     def add_warning(self, message: str) -> None:
-        """Add a warning message."""
+        """Add a warning."""
         self.warnings.append(message)
 
     def add_suggestion(self, suggestion: str) -> None:

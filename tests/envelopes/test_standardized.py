@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import functools
-import inspect
 import json
 import logging
 from dataclasses import dataclass
@@ -240,62 +238,6 @@ def test_the_decorator_makes_exceptions_failures_and_logs_the_unexpected(
     assert "hunter2" not in json.dumps(answer)
     assert "hunter2" in caplog.text
     assert caplog.records[0].getMessage() == f"crash failed [{answer['metadata']['request_id']}]"
-
-
-class Scanner:
-    """Can be called, and keeps what it was called with."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-
-    def __call__(self, path: str) -> dict[str, Any]:
-        """Scan a path."""
-        self.calls.append(path)
-        return {"path": path}
-
-
-class AsyncScanner:
-    """Can be called and is awaited."""
-
-    async def __call__(self, path: str) -> dict[str, Any]:
-        return {"path": path}
-
-
-def scan(kind: str, path: str) -> dict[str, Any]:
-    """Scan a path."""
-    return {"path": path}
-
-
-async def scan_later(kind: str, path: str) -> dict[str, Any]:
-    """Scan a path, some time."""
-    return {"path": path}
-
-
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [
-        (Scanner(), "Scanner"),
-        (AsyncScanner(), "AsyncScanner"),
-        (functools.partial(scan, "deep"), "scan"),
-        (functools.partial(scan_later, "deep"), "scan_later"),
-        (functools.partial(functools.partial(AsyncScanner())), "AsyncScanner"),
-        (functools.partial(Scanner().__call__), "__call__"),
-        (Scanner().__call__, "__call__"),
-    ],
-)
-def test_the_decorator_takes_whatever_can_be_called(function: Any, name: str) -> None:
-    answer = standardized_response(StandardMCPResponse)(function)("/a")
-    answer = asyncio.run(answer) if inspect.isawaitable(answer) else answer
-    assert (answer["success"], answer["data"]) == (True, {"path": "/a"})
-    assert answer["metadata"]["tool_name"] == name
-
-
-def test_a_decorated_object_keeps_its_attributes_to_itself() -> None:
-    scanner = Scanner()
-    decorated = standardized_response(StandardMCPResponse)(scanner)
-    decorated("/a")
-    assert scanner.calls == ["/a"]
-    assert not hasattr(decorated, "calls")
 
 
 class LockFileMissing(Exception):
