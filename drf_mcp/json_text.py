@@ -31,14 +31,10 @@ def to_bytes(text: str) -> bytes:
 
 
 def content_hash(value: Any, prefix: str = "sha256:") -> str:
-    """Return the SHA-256 hash of a value's canonical JSON, in hexadecimal digits.
+    """Return the SHA-256 hash of a value's canonical JSON, which clients can compute as well.
 
-    Canonical JSON is compact, in UTF-8, with sorted names, so that a client that has the value
-    can compute the same hash. Half a surrogate pair counts as U+FFFD.
-
-    Args:
-        value: plain JSON.
-        prefix: ``sha256:`` of archived content, ``sha256-`` of a version of content.
+    Canonical JSON is compact, in UTF-8, with sorted names. The prefix is ``sha256:`` of
+    archived content, ``sha256-`` of a version of content.
     """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return prefix + hashlib.sha256(to_bytes(text)).hexdigest()
@@ -51,24 +47,20 @@ class JSONPointer(str):
 
     @classmethod
     def from_path(cls, path: Iterable[Any]) -> JSONPointer:
-        """Return the pointer that names and indexes make, one after the other."""
         return cls("".join(f"/{cls.escape(str(token))}" for token in path))
 
     @classmethod
     def from_parent(cls, pointer: str, name: str) -> JSONPointer:
-        """Return the pointer of a member of the value at a pointer."""
         return cls(f"{pointer}/{cls.escape(name)}")
 
     @staticmethod
     def escape(name: str) -> str:
-        """Return a name as a token of a pointer."""
         if "~" in name or "/" in name:
             return name.replace("~", "~0").replace("/", "~1")
         return name
 
     @staticmethod
     def unescape(token: str) -> str:
-        """Return the name that a token of a pointer stands for."""
         return token.replace("~1", "/").replace("~0", "~")
 
     @classmethod
@@ -100,11 +92,7 @@ class JSONPointer(str):
 
 
 class NestedTooDeep(ValueError):
-    """A value is nested deeper than readers of JSON follow.
-
-    Args:
-        most: the deepest that is taken.
-    """
+    """A value is nested deeper than readers of JSON follow."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"nested deeper than {most} levels")

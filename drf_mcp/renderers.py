@@ -64,14 +64,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
         return json.dumps(value, cls=self.encoder_class, ensure_ascii=False)
 
     def get_outcome(self, tool: Tool | None, data: Any, response: Any, view: Any) -> Outcome:
-        """Return the outcome that a tool call would have.
-
-        Args:
-            tool: the tool of the view's endpoint, None if there is none.
-            data: the response's data.
-            response: the response.
-            view: the view instance that answered.
-        """
+        """Return the outcome that a tool call would have."""
         request = view.request
         answer = ViewResponse(
             status=response.status_code,

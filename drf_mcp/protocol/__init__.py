@@ -1,8 +1,4 @@
-"""The wire: bytes to messages and back, in every served revision of MCP.
-
-`jsonrpc` reads and writes, `eras` knows what the revisions ask and allow, `headers`
-holds HTTP headers against the body. Nothing here knows REST framework or tools.
-"""
+"""The wire: bytes to messages and back, in every served revision of MCP."""
 
 from drf_mcp.protocol.constants import REVISIONS as REVISIONS
 from drf_mcp.protocol.eras import Capability as Capability

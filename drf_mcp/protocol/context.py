@@ -13,18 +13,13 @@ from drf_mcp.protocol.jsonrpc import Message
 
 @dataclass(frozen=True)
 class RequestContext:
-    """One request message in the hands of a method.
-
-    Attributes:
-        message: the message.
-        era: the era of the message.
-        caller: the sender, a `drf_mcp.access.authentication.Caller`.
-        headers: the request's headers, None at a door that has none.
-    """
+    """One request message in the hands of a method."""
 
     message: Message
     era: Era
+    # A `drf_mcp.access.authentication.Caller`.
     caller: Any
+    # None at a door that has none.
     headers: Mapping[str, str] | None = None
 
     @property
@@ -33,13 +28,10 @@ class RequestContext:
         return getattr(self.caller.request, "urlconf", None)
 
     def check_headers(self, mirrored: Mapping[tuple[str, ...], str]) -> None:
-        """Hold the headers that repeat arguments of a tool against the arguments.
+        """Raise HeaderMismatch unless the headers that repeat arguments agree with them.
 
         Args:
             mirrored: the names of the headers by the path of each argument.
-
-        Raises:
-            HeaderMismatch: if they differ.
         """
         if mirrored and self.era.repeats_arguments and self.headers is not None:
             arguments = self.message.params.get("arguments")

@@ -1,10 +1,4 @@
-"""The two eras of the protocol behind one interface, and what a server offers in each.
-
-Up to 2025-11-25 a client shakes hands with ``initialize`` and names the revision in a
-header from then on; since 2026-07-28 every request carries all that is needed to serve
-it (2026-07-28, basic/versioning). `select_era` picks the era of a message, and nothing
-outside this module asks which one it is.
-"""
+"""The two eras of the protocol behind one interface, and what a server offers in each."""
 
 from __future__ import annotations
 
@@ -40,17 +34,15 @@ _REVISION = re.compile(r"\d{4}-\d{2}-\d{2}")
 class Era(ABC):
     """How messages of one revision are checked and answered.
 
-    Attributes:
-        revision: the revision spoken.
-        methods: the methods that every server has, with the members of their results.
-        not_found_status: the HTTP status of a method that does not exist.
-        serves_batches: True if several messages may come in one body.
-        serves_responses: True if a client may post responses.
-        repeats_arguments: True if clients repeat arguments in headers that a tool names.
+    Up to 2025-11-25 a client shakes hands with ``initialize`` and names the revision in a
+    header from then on; since 2026-07-28 every request carries all that is needed to serve it.
     """
 
+    # The HTTP status of a method that does not exist.
     not_found_status: ClassVar[int]
+    # Whether a client may post responses.
     serves_responses: ClassVar[bool]
+    # Whether clients repeat arguments in headers that a tool names.
     repeats_arguments: ClassVar[bool] = False
 
     def __init__(self, revision: str) -> None:
@@ -61,27 +53,13 @@ class Era(ABC):
 
     @abstractmethod
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
-        """Check what every message of the era owes, or raise the `ProtocolError` that refuses it.
-
-        Args:
-            message: the message.
-            headers: the request's headers, None at a door that has none.
-            name_parameters: the parameter that the Mcp-Name header repeats, by method.
-        """
+        """Raise the `ProtocolError` that refuses a message of the era."""
 
     @abstractmethod
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
-        """Return the members of a result as the revision wants them.
-
-        Args:
-            members: the result's members; a member that the revision does not define
-                is left out, so ``structuredContent`` and ``cacheScope`` may always be
-                given.
-            defined: the members that the revision defines.
-            server_info: the server's name and version, an Implementation object.
-        """
+        """Return the members of a result as the revision wants them, the others left out."""
 
     def method_not_found(self, method: str) -> MethodNotFound:
         return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
@@ -91,11 +69,9 @@ class Era(ABC):
         return constants.CONTENT_TYPES[self.revision]
 
     def tool_members(self, tool: Members) -> dict[str, Any]:
-        """Return those members of a Tool object that the revision defines."""
         return self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
 
     def implementation_members(self, implementation: Members) -> dict[str, Any]:
-        """Return those members of an Implementation object that the revision defines."""
         return self.get_defined(implementation, constants.IMPLEMENTATION_MEMBERS[self.revision])
 
     def get_defined(self, members: Members, names: frozenset[str]) -> dict[str, Any]:
@@ -121,11 +97,8 @@ class HandshakeEra(Era):
     @staticmethod
     def negotiate(requested: Any) -> str:
         """Return the revision that answers ``initialize`` ("Version Negotiation")."""
-        return (
-            requested
-            if requested in constants.HANDSHAKE_REVISIONS
-            else constants.LATEST_HANDSHAKE_REVISION
-        )
+        is_served = requested in constants.HANDSHAKE_REVISIONS
+        return requested if is_served else constants.LATEST_HANDSHAKE_REVISION
 
 
 class StatelessEra(Era):
@@ -148,14 +121,9 @@ class StatelessEra(Era):
         if not message.is_notification:
             self.check_meta(meta, PROTOCOL_VERSION_KEY, str, "a string")
             self.check_meta(meta, constants.CLIENT_CAPABILITIES_KEY, dict, "an object")
-            if (
-                constants.LOG_LEVEL_KEY in meta
-                and meta[constants.LOG_LEVEL_KEY] not in constants.LOG_LEVELS
-            ):
-                levels = ", ".join(constants.LOG_LEVELS)
-                raise InvalidParams(
-                    f'The member "{constants.LOG_LEVEL_KEY}" must be one of {levels}.'
-                )
+            key, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
+            if key in meta and meta[key] not in levels:
+                raise InvalidParams(f'The member "{key}" must be one of {", ".join(levels)}.')
 
     def check_headers(
         self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None
@@ -203,10 +171,7 @@ _ERAS: Mapping[str, Era] = {
 
 
 def select_era(message: Message, headers: Headers) -> Era:
-    """Return the era of a message (basic/versioning, "Backward Compatibility").
-
-    The era of an ``initialize`` has the revision that the handshake settles on.
-    """
+    """Return the era of a message (basic/versioning, "Backward Compatibility")."""
     if PROTOCOL_VERSION_KEY in message.meta:
         return _ERAS[STATELESS_REVISION]
     era = select_by_headers(headers)
@@ -242,19 +207,15 @@ class Capability:
     """One capability of a server: its methods, and their place in the protocol.
 
     A subclass listed in `Server.capability_classes` is advertised and served in each revision
-    that `result_members` names. A handler takes the `RequestContext` of the request, makes
-    sure that the caller is authenticated, and returns the members of the result.
+    that `result_members` names. A handler takes a `RequestContext`, makes sure that the caller
+    is authenticated, and returns the members of the result.
 
     Attributes:
         name: the member of the capabilities object that advertises the capability.
         methods: the name of the handler by MCP method.
         name_parameters: the member of ``params`` that the Mcp-Name header repeats, by method.
-        result_members: the members of each result by revision and method. Members that a
-            revision does not define are not sent, and a method without an entry does not exist
-            in the revision. A result with ``ttlMs`` may be cached.
-
-    Args:
-        server: the server that has the capability.
+        result_members: the members of each result by revision and method. A method without an
+            entry does not exist in the revision. A result with ``ttlMs`` may be cached.
     """
 
     name: ClassVar[str]

@@ -27,11 +27,7 @@ _short.maxstring = 100
 
 
 class HeaderValue(str):
-    """The value of a header, without the whitespace around it.
-
-    Raises:
-        HeaderMismatch: on a character that a header must not hold.
-    """
+    """The value of a header, without the whitespace around it."""
 
     __slots__ = ()
 
@@ -58,12 +54,7 @@ class HeaderValue(str):
         return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
     def to_text(self) -> str:
-        """Return the text that the value stands for ("Value Encoding").
-
-        Raises:
-            HeaderMismatch: on a value in the form ``=?base64?...?=`` that is not the Base64
-                of UTF-8 text.
-        """
+        """Return the text that the value stands for ("Value Encoding")."""
         encoded = _ENCODED.fullmatch(self)
         if encoded is None:
             return str(self)
@@ -81,12 +72,7 @@ class HeaderValue(str):
 
 
 class RepeatedArguments:
-    """The arguments of a call that headers repeat.
-
-    Args:
-        arguments: the arguments of the call, any JSON value.
-        names: the names of the headers without their prefix, by the path of each argument.
-    """
+    # `arguments` are any JSON value; `names` are those of the headers without their prefix.
 
     def __init__(self, arguments: Any, names: Mapping[tuple[str, ...], str]) -> None:
         self.values = {
@@ -126,7 +112,6 @@ class RepeatedArguments:
 
 
 def compare_header(name: str, value: str | None, expected: Any) -> None:
-    """Raise HeaderMismatch unless a header repeats a value of the body."""
     if value is None:
         raise HeaderMismatch(
             f"Header mismatch: the {name} header is missing, body value {_short.repr(expected)}"

@@ -1,7 +1,4 @@
-"""JSON-RPC 2.0 as MCP narrows it: bytes to messages, results and errors to bytes.
-
-Messages follow the specification's basic/index, "Messages".
-"""
+"""JSON-RPC 2.0 as MCP narrows it (basic/index, "Messages")."""
 
 from __future__ import annotations
 
@@ -30,13 +27,7 @@ RequestId = str | int
 
 @dataclass(frozen=True)
 class Message:
-    """A request or a notification.
-
-    Attributes:
-        id: the id that the response repeats; None for a notification, which gets no response.
-        method: the method's name, any string.
-        params: the parameters, empty if there are none.
-    """
+    """A request, or without an id a notification, which gets no response."""
 
     id: RequestId | None
     method: str
@@ -44,7 +35,6 @@ class Message:
 
     @classmethod
     def from_json(cls, value: Any) -> Message | ClientResponse:
-        """Return the message that a JSON value is, or raise a `ProtocolError`."""
         if not isinstance(value, dict):
             raise InvalidRequest("A message must be a JSON object.")
         if value.get("jsonrpc") != "2.0":
@@ -69,24 +59,19 @@ class Message:
 
     @property
     def is_notification(self) -> bool:
-        """True if the message has no id, so nobody waits for an answer."""
         return self.id is None
 
     @property
     def meta(self) -> dict[str, Any]:
-        """The ``_meta`` member of the parameters, empty if there is none."""
         meta = self.params.get("_meta")
         return meta if isinstance(meta, dict) else {}
 
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """A response from the client, for which the server, which never asks, has no use.
+    """A response from the client, for which the server, which never asks, has no use."""
 
-    Attributes:
-        id: the id it claims to answer, None if it has none that is valid.
-    """
-
+    # None if it is no valid id.
     id: RequestId | None = None
 
 
@@ -97,11 +82,8 @@ class Encoded(bytes):
 
 
 class StrictDecoder(json.JSONDecoder):
-    """Reads JSON so strictly that no two parties can understand one body differently.
-
-    RFC 8259, and RFC 7493 where implementations differ: unique keys, no lone surrogates,
-    finite numbers.
-    """
+    # No two parties can understand one body differently: RFC 8259, and RFC 7493 where
+    # implementations differ: unique keys, no lone surrogates, finite numbers.
 
     def __init__(self) -> None:
         super().__init__(
@@ -154,20 +136,9 @@ class StrictDecoder(json.JSONDecoder):
 def decode(
     body: bytes, max_batch: int = MAX_BATCH
 ) -> Message | ClientResponse | list[Message | ClientResponse | ProtocolError]:
-    """Read one message, or a batch.
+    """Read one message, or a batch, in which each malformed item is the error that answers it.
 
-    In a batch each malformed item is the error that answers it; an error that is raised
-    or listed carries the message's id where that could be read.
-
-    Args:
-        body: the bytes of a message or a batch.
-        max_batch: the most messages that a batch may hold.
-
-    Raises:
-        ParseError: the body is not strict JSON, or nested deeper than `MAX_DEPTH`.
-        InvalidRequest: the JSON is no JSON-RPC message, or an array that is empty or
-            holds more than `max_batch` messages.
-        InvalidParams: ``params`` or ``_meta`` is not an object.
+    An error that is raised or listed carries the message's id where that could be read.
     """
     try:
         text = body.decode()
@@ -199,7 +170,6 @@ def decode_item(value: Any) -> Message | ClientResponse | ProtocolError:
 
 
 def to_request_id(value: Any) -> RequestId | None:
-    """Return a JSON value as an id; None if it is neither a string nor an integer."""
     # JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
         return int(value)
@@ -209,13 +179,11 @@ def to_request_id(value: Any) -> RequestId | None:
 
 
 def read_id(value: Any) -> RequestId | None:
-    """Return the id of a message that may be malformed, if a response can repeat it."""
     id = to_request_id(value.get("id")) if isinstance(value, dict) else None
     return None if isinstance(id, str) and _SURROGATE.search(id) else id
 
 
 def encode(value: Any) -> bytes:
-    """Encode a JSON value compactly as UTF-8."""
     try:
         return _ENCODER.encode(value).encode()
     except UnicodeEncodeError:
@@ -240,13 +208,7 @@ def encode_result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
 
 
 def encode_error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = True) -> bytes:
-    """Encode the response that carries an error.
-
-    Args:
-        id: the request's id, None where none is known.
-        exc: the error.
-        null_id: whether an id that is not known is null; False leaves the id out.
-    """
+    """Encode the response that carries an error; an unknown id is null or left out."""
     members: dict[str, Any] = {"code": exc.code, "message": exc.message}
     if exc.data is not None:
         members["data"] = exc.data

@@ -28,12 +28,12 @@ DEFAULT_PATH = "/mcp"
 
 
 class MCPRefused(Exception):
-    """The endpoint answered with a JSON-RPC error instead of a result, or with no such message.
+    """The endpoint answered with a JSON-RPC error, or with no JSON-RPC message at all.
 
     Attributes:
         code: the error's code, 0 for none.
         message: its sentence, or what came instead.
-        data: its data, None for none.
+        data: the data of the error.
         response: the HTTP response.
     """
 
@@ -55,11 +55,8 @@ class MCPRefused(Exception):
 
 
 class EnvelopeHandler(ForceAuthClientHandler):
-    """Forces an envelope on the endpoint, as REST framework's handler forces a user on views.
-
-    Attributes:
-        choose: see `drf_mcp.server.Server.force_envelope`.
-    """
+    # Forces an envelope on the endpoint, as REST framework's handler forces a user on views;
+    # see `drf_mcp.server.Server.force_envelope`.
 
     choose: Callable[[type[Envelope]], type[Envelope]] | None = None
 
@@ -71,15 +68,12 @@ class EnvelopeHandler(ForceAuthClientHandler):
 class MCPClient(APIClient):
     """Calls tools over HTTP, through the project's middleware, as an MCP client does.
 
-    Whatever `APIClient` can do works: ``force_authenticate``, ``credentials``, ``login``,
-    plain HTTP requests beside the calls.
+    Whatever `APIClient` can do works: ``force_authenticate``, ``credentials``, ``login``.
 
     Args:
         revision: the revision of MCP to speak.
         envelope_class: the envelope of every result; None for what the project chose.
         path: where the endpoint is; None for where ``drf_mcp.urls`` has it.
-        enforce_csrf_checks: as for `APIClient`.
-        defaults: as for `APIClient`.
     """
 
     def __init__(
@@ -99,11 +93,7 @@ class MCPClient(APIClient):
             self.handler.choose = lambda own: envelope_class
 
     def list_tools(self) -> dict[str, dict[str, Any]]:
-        """Return the definitions of the tools that the caller sees, by name.
-
-        Raises:
-            MCPRefused: if the endpoint does not let the caller in.
-        """
+        """Return the definitions of the tools that the caller sees, by name."""
         definitions: dict[str, dict[str, Any]] = {}
         params: dict[str, Any] = {}
         while True:
@@ -124,17 +114,13 @@ class MCPClient(APIClient):
             more: its arguments.
 
         Raises:
-            MCPRefused: if there is no such tool, or the endpoint does not let the caller in.
+            MCPRefused: if there is no such tool, or the caller is not let in.
         """
         params = {"name": name, "arguments": {**(arguments or {}), **more}}
         return ToolResult(*self.request_mcp("tools/call", params))
 
     def request_mcp(self, method: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        """Send a request and return the members of its result, and the HTTP response.
-
-        Raises:
-            MCPRefused: if it is answered with an error.
-        """
+        """Send a request and return the members of its result, and the HTTP response."""
         message, headers = self.make_message(method, params)
         response: Any = self.generic(
             "POST",
@@ -149,14 +135,12 @@ class MCPClient(APIClient):
         return answer["result"], response
 
     def get_endpoint_path(self) -> str:
-        """Return where ``drf_mcp.urls`` has the endpoint."""
         try:
             return reverse("drf_mcp:endpoint")
         except NoReverseMatch:
             return DEFAULT_PATH
 
     def read_message(self, response: Any) -> dict[str, Any]:
-        """Return the JSON-RPC message of a response, empty where the response holds none."""
         try:
             message = json.loads(response.content)
         except ValueError:
@@ -166,7 +150,6 @@ class MCPClient(APIClient):
     def make_message(
         self, method: str, params: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return a request message of the client's revision, and the headers it needs."""
         headers = {PROTOCOL_VERSION_HEADER: self.revision}
         members = dict(params)
         if self.revision == STATELESS_REVISION:

@@ -15,36 +15,29 @@ FAILED = 400
 
 
 class Volatile:
-    """The class of `VOLATILE`."""
-
     def __repr__(self) -> str:
         return "<differs from request to request>"
 
 
+# For a value that no two requests share.
 VOLATILE = Volatile()
-"""Stands for a value that no two requests share."""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What a request came to.
-
-    Attributes:
-        status: the HTTP status.
-        data: the answer's data; of an error, nothing is compared but that it is one.
-        blocks: the content blocks of an answer that is no JSON.
-        writes: the writing SQL statements, as ``INSERT INTO table``.
-        enveloped: the data in the tool's own envelope.
-    """
+    """What a request came to."""
 
     status: Any
+    # Of an error, nothing is compared but that it is one.
     data: Any
+    # The content blocks of an answer that is no JSON.
     blocks: Any
+    # The writing SQL statements, as ``INSERT INTO table``.
     writes: Any
+    # The data in the tool's own envelope, with which a view that renders it answers HTTP.
     enveloped: Any = None
 
     def keep_stable(self, again: Observed) -> Observed:
-        """Return what two runs of one request share."""
         return Observed(
             keep_stable_value(self.status, again.status),
             keep_stable_value(self.data, again.data),
@@ -53,10 +46,6 @@ class Observed:
         )
 
     def compare(self, what: str, expected: Observed) -> None:
-        """Raise unless a call came to what the HTTP request came to.
-
-        A view that renders the envelope itself answers HTTP with the envelope.
-        """
         if not is_equal(expected.status, self.status):
             raise_difference(what, "status", self.status, expected.status)
         failed = isinstance(expected.status, int) and expected.status >= FAILED
@@ -69,7 +58,6 @@ class Observed:
 
 
 def keep_stable_value(value: Any, again: Any) -> Any:
-    """Return a value with `VOLATILE` in the place of what differs from another one."""
     # Only a value of one shape is compared member by member; lists of two lengths differ whole.
     if value == again:
         return value
@@ -81,7 +69,6 @@ def keep_stable_value(value: Any, again: Any) -> Any:
 
 
 def is_equal(expected: Any, actual: Any) -> bool:
-    """Return whether a value is the expected one, wherever that is stable."""
     if expected is VOLATILE:
         return True
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -102,12 +89,7 @@ def to_json_value(value: Any) -> Any:
 
 
 class CapturingEnvelope(Envelope):
-    """Keeps what an outcome says, whole: an empty envelope fits every budget.
-
-    Attributes:
-        seen: what was kept, oldest first.
-        envelope_class: the envelope that the project has for the tool.
-    """
+    # Keeps what an outcome says, whole: an empty envelope fits every budget.
 
     seen: ClassVar[list[Observed]] = []
     # One class for each, since tools keep their definitions by the class of the envelope.
@@ -116,14 +98,12 @@ class CapturingEnvelope(Envelope):
 
     @classmethod
     def capture(cls, envelope_class: type[Envelope]) -> type[Envelope]:
-        """Return a capturing envelope in the place of the tool's own."""
         if envelope_class not in cls.made:
             members = {"envelope_class": envelope_class}
             cls.made[envelope_class] = type("Capturing", (cls,), members)
         return cls.made[envelope_class]
 
     def render(self, outcome: Outcome) -> Any:
-        """Keep the outcome; raise where its data cannot be written as JSON."""
         body = outcome.data if outcome.body is None else outcome.body
         data = to_json_value(body) if outcome.status < FAILED else None
         # Over HTTP an envelope tells no measurements of the call.

@@ -45,14 +45,7 @@ class Undone(Exception):
 
 
 class Comparison:
-    """A tool call and the HTTP request that it stands for.
-
-    Args:
-        client: who asks, both ways.
-        tool: the tool.
-        arguments: its arguments.
-        ignored_writes: tables whose writes are not compared.
-    """
+    """A tool call and the HTTP request that it stands for."""
 
     def __init__(
         self,
@@ -74,7 +67,6 @@ class Comparison:
         content_type: str,
         headers: Mapping[str, str],
     ) -> None:
-        """Raise an AssertionError unless the call comes to what the HTTP request comes to."""
         data: Any = body if isinstance(body, bytes) or body is None else json.dumps(body)
         # Content negotiation is part of parity: a call has this ``Accept``.
         headers = {"Accept": ACCEPT, **headers}
@@ -98,7 +90,6 @@ class Comparison:
         called.compare(what, before.keep_stable(again))
 
     def observe(self, send: Callable[[], Observed]) -> Observed:
-        """Return what a request came to and wrote, and undo it."""
         # A cookie whose row goes with the savepoint goes as well.
         cookies = copy.deepcopy(self.client.cookies)
         with CaptureQueriesContext(connection) as queries:
@@ -114,7 +105,6 @@ class Comparison:
         return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
     def observe_response(self, response: Any) -> Observed:
-        """Return what an HTTP response says, of its data only the fields that the call asks for."""
         failed = response.status_code >= FAILED
         uri = response.wsgi_request.build_absolute_uri()
         content = Content() if failed else ContentReader(response, uri).read()
@@ -122,14 +112,12 @@ class Comparison:
         return Observed(response.status_code, data, to_json_value(content.blocks), [])
 
     def get_fields(self) -> tuple[str, ...]:
-        """Return the fields of the answer that the arguments ask for."""
         try:
             return registry.tool(self.tool).bind(self.arguments).fields
         except (ArgumentsRefused, UnknownTool):
             return ()
 
     def call(self, http: Observed) -> Observed:
-        """Call the tool and return what its outcome says."""
         CapturingEnvelope.seen.clear()
         handler = self.client.handler
         own, handler.choose = handler.choose, CapturingEnvelope.capture
@@ -168,12 +156,9 @@ def assert_parity(
         arguments: its arguments.
         method: the HTTP method.
         path: the path and the query.
-        body: the body: bytes as they are, anything else as JSON; None for none.
+        body: bytes as they are, anything else as JSON; None for none.
         content_type: the body's media type.
         headers: further headers of the HTTP request.
-
-    Raises:
-        AssertionError: naming what differs.
     """
     comparison = Comparison(client, tool, arguments)
     comparison.check(method, path, body, content_type, headers or {})
@@ -194,12 +179,7 @@ def assert_tool_parity(
         tool: the tool.
         arguments: its arguments; None makes some, about a row that the user sees.
         user: whose rows to choose from; None for anybody's.
-        ignored_writes: tables whose writes are not compared, such as those of middleware
-            that takes every call for a write.
-
-    Raises:
-        AssertionError: naming what differs.
-        UnknownTool: if there is no such tool.
+        ignored_writes: tables whose writes are not compared.
     """
     known = registry.tool(tool)
     if arguments is None:
@@ -282,7 +262,6 @@ class ToolParity:
         assert_tool_parity(client, parity_tool, arguments, user, ignored_writes=ignored)
 
     def answers_as_http_does(self: Any) -> None:
-        """Try every tool for every user, each in a subtest that is named by them."""
         for name, user in itertools.product(self.names(), self.users):
             with self.subTest(tool=name, user=user):
                 ToolParity.test_tool_answers_as_http_does(self, None, name, user)

@@ -15,29 +15,13 @@ from drf_mcp.outcomes import MISSING, Outcome, Problem
 
 
 @dataclass(frozen=True)
-class ToolProblem:
+class ToolProblem(Problem):
     """One thing that a tool found wrong with the arguments.
 
-    Attributes:
-        code: REST framework's code, such as ``required``.
-        message: the view's sentence.
-        pointer: JSON pointer into the arguments, "" for all of them.
-        received: what was sent, None where the envelope does not repeat it.
-        accepted: what would be accepted, None if unknown.
-        remediation: what to do, "" if unknown.
+    ``received`` is None where the envelope does not repeat what was sent.
     """
 
-    code: str
-    message: str
-    pointer: str = ""
     received: Any = None
-    accepted: str | None = None
-    remediation: str = ""
-
-    @property
-    def path(self) -> str:
-        """The pointer as people write it, ``lines[0].quantity``."""
-        return Problem(self.code, self.message, self.pointer).path
 
     @classmethod
     def from_problem(cls, problem: Problem) -> Self:
@@ -56,13 +40,7 @@ class ToolProblem:
 
 @dataclass(frozen=True)
 class ToolError:
-    """Why a tool did not give what was asked.
-
-    Attributes:
-        code: the error code, as the envelope writes it; "" where it has none.
-        message: the sentence for the model.
-        remediation: what to do, "" if unknown.
-    """
+    """Why a tool did not give what was asked; ``code`` as the envelope writes it."""
 
     code: str
     message: str

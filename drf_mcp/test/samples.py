@@ -17,12 +17,7 @@ from drf_mcp.transports.local_caller import make_local_caller
 
 
 def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
-    """Return arguments for a tool: its path about a row that the user sees, if there is one.
-
-    Args:
-        tool: the tool.
-        user: the caller; None for an anonymous one.
-    """
+    """Return arguments for a tool: its path about a row that the user sees, if there is one."""
     samples = Samples(tool, user)
     arguments = [
         (argument, samples.get_value(argument))

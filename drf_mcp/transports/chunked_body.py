@@ -14,16 +14,10 @@ class LengthRequired(Exception):
 def open_chunked_body(request: HttpRequest, limit: int) -> int:
     """Let Django read a body that came without a Content-Length, which it takes for empty.
 
-    Under ASGI Django reads every body to its end.
-
-    Returns:
-        How many bytes the body may have, by Django's own limit too. One more is read, so
-        that a longer body shows.
-
-    Raises:
-        LengthRequired: under a server that would block at the end of the body.
+    Returns how many bytes the body may have. One more is read, so that a longer body shows.
     """
     stream = request.META.get("wsgi.input")
+    # Under ASGI Django reads every body to its end.
     if stream is None or vars(request).get("_body"):
         return limit
     if request.META.get("wsgi.input_terminated"):

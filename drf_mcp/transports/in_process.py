@@ -38,11 +38,7 @@ class InProcessClient:
         self.envelope_class = envelope_class
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Send one request and return the JSON-RPC response.
-
-        Raises:
-            APIException: if the endpoint lets no such caller in.
-        """
+        """Send one request and return the JSON-RPC response."""
         response: dict[str, Any] = json.loads(self.send_for_bytes(method, params))
         return response
 

@@ -1,9 +1,4 @@
-"""The stdio door: one message a line, for clients that start the server themselves.
-
-One process serves one connection, so the revision that ``initialize`` settled on is
-kept here and given to the pipeline with every later message of that era
-(2026-07-28, basic/transports/stdio; 2025-11-25, basic/transports).
-"""
+"""The stdio door: one message a line (2026-07-28, basic/transports/stdio)."""
 
 from __future__ import annotations
 
@@ -61,13 +56,7 @@ class Work:
 
 
 class Connection:
-    """One client's connection: lines in, answers out.
-
-    Args:
-        server: the endpoint.
-        make_caller: makes the caller of one message, as each HTTP request has its own.
-        write: sends an answer, one line without its end.
-    """
+    """One client's connection: lines in, answers out."""
 
     def __init__(
         self, server: Server, make_caller: Callable[[], Caller], write: Callable[[bytes], None]
@@ -75,6 +64,7 @@ class Connection:
         self.server = server
         self.make_caller = make_caller
         self.write = write
+        # What ``initialize`` settled on holds for every later message of that era.
         self.revision: str | None = None
         self.stateless = False
         self._open: dict[Any, Work] = {}
@@ -132,7 +122,6 @@ class Connection:
                 work.cancelled = True
 
     def answer(self, work: Work) -> None:
-        """Answer a line, unless the client gives it up meanwhile."""
         body = b"" if work.cancelled else self.get_body(work)
         with self._lock:
             for request_id in work.ids:
@@ -216,7 +205,6 @@ class StdioServer:
             worker.join(None if deadline is None else max(deadline - time.monotonic(), 0))
 
     def read_lines(self, stream: BinaryIO) -> Iterator[bytes | ProtocolError]:
-        """Yield the lines of a stream; in place of one over MAX_BODY_BYTES, its error."""
         limit = mcp_settings.MAX_BODY_BYTES
         while line := stream.readline(limit + 1):
             if len(line) <= limit or line.endswith(b"\n"):
