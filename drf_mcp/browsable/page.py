@@ -59,11 +59,6 @@ class Page:
         return bool(shown) and ("text", "html") in kinds
 
     def show(self) -> HttpResponse:
-        """Return the page.
-
-        Raises:
-            APIException: if the endpoint does not let the caller in.
-        """
         context = self.get_context()
         missing = context["template"] == "drf_mcp/missing.html"
         return self.respond(context, 404 if missing else 200, bool(self.user_name))
@@ -116,7 +111,6 @@ class Page:
         return {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
 
     def get_context(self) -> Context:
-        """Return the context of the template, ``template`` naming the part of the page to show."""
         capability = next(c for c in self.server.capabilities if c.name == "tools")
         message = RequestContext(Message(None, "tools/list"), ERA, self.caller)
         tools = capability.get_tools(message)

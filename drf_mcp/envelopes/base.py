@@ -187,11 +187,12 @@ class ContractEnvelope(Envelope):
             "warning_details": list(map(self.get_warning_detail, outcome.warnings)),
         }
 
-    def get_common_meta(self, outcome: Outcome) -> dict[str, Any]:
+    def get_common_meta(self, outcome: Outcome, **more: Any) -> dict[str, Any]:
         return {
             "request_id": outcome.request_id,
             **self.get_fidelity(outcome),
             "warnings": [warning.summary or warning.message for warning in outcome.warnings],
+            **more,
             "pagination": self.get_pagination(outcome),
             "rate_limit": self.get_rate_limit(outcome),
             "telemetry": outcome.telemetry,
@@ -208,6 +209,14 @@ class ContractEnvelope(Envelope):
 
     def get_message(self, failure: Failure) -> str:
         return failure.message if failure.message.strip() else failure.code
+
+    def get_problems(self, failure: Failure) -> tuple[Problem, ...]:
+        if failure.problems:
+            return failure.problems
+        # A failure without problems is one itself.
+        message, remediation = self.get_message(failure), self.get_remediation(failure)
+        recoverable = failure.recoverable
+        return (Problem(failure.code, message, remediation=remediation, recoverable=recoverable),)
 
     def get_remediation(self, failure: Failure) -> str:
         return failure.remediation or HANDLING[failure.category].remediation

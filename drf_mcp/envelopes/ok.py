@@ -72,17 +72,13 @@ class OkEnvelope(ContractEnvelope):
         return value
 
     def errors(self, failure: Failure) -> list[dict[str, Any]]:
-        entries = [
-            (problem.code, problem.message, problem.path, problem.remediation)
-            for problem in failure.problems
-        ] or [(failure.code, self.get_message(failure), "", self.get_remediation(failure))]
         return [
             {
-                "code": self.format_code(code),
-                "message": message,
-                **drop_empty({"path": path, "fix_hint": fix_hint}),
+                "code": self.format_code(problem.code),
+                "message": problem.message,
+                **drop_empty({"path": problem.path, "fix_hint": problem.remediation}),
             }
-            for code, message, path, fix_hint in entries
+            for problem in self.get_problems(failure)
         ]
 
     def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:

@@ -75,8 +75,10 @@ class ResponseV2Envelope(ContractEnvelope):
             {
                 **self.get_further_meta(outcome, META["properties"]),
                 "version": VERSION,
-                **self.get_common_meta(outcome),
-                "warning_details": [self.get_warning_detail(item) for item in outcome.warnings],
+                **self.get_common_meta(
+                    outcome,
+                    warning_details=[self.get_warning_detail(item) for item in outcome.warnings],
+                ),
                 **self.get_source(outcome),
             }
         )

@@ -91,9 +91,7 @@ class StatusEnvelope(ContractEnvelope):
         failure = outcome.failure
         if failure is None:
             return lesser
-        if not failure.problems:
-            return [self.failure_entry(failure), *lesser]
-        return [*(self.problem_entry(item, failure) for item in failure.problems), *lesser]
+        return [*(self.problem_entry(p, failure) for p in self.get_problems(failure)), *lesser]
 
     def metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -143,25 +141,13 @@ class StatusEnvelope(ContractEnvelope):
             ],
         }
 
-    def failure_entry(self, failure: Failure) -> dict[str, Any]:
-        handling = HANDLING[failure.category]
-        known = failure.recoverable
-        return {
-            "message": self.get_message(failure),
-            "suggestion": self.get_remediation(failure),
-            "severity": handling.severity.value,
-            "code": self.format_code(failure.code),
-            "recoverable": handling.recoverable if known is None else known,
-            **drop_empty({"context": failure.context if failure.data is None else {}}),
-        }
-
     def problem_entry(self, problem: Problem, failure: Failure) -> dict[str, Any]:
         handling = HANDLING[failure.category]
+        pointer, field, accepted = problem.pointer, problem.path, problem.accepted
         context = {
             **(failure.context if failure.data is None else {}),
             **problem.context,
-            **drop_empty({"pointer": problem.pointer, "field": problem.path}),
-            **drop_empty({"accepted": problem.accepted}),
+            **drop_empty({"pointer": pointer, "field": field, "accepted": accepted}),
             **self.get_received(problem),
         }
         recoverable = handling.recoverable if problem.recoverable is None else problem.recoverable

@@ -37,11 +37,7 @@ class ServerCommand:
 class ClientConfig:
     """The configuration of one client, by default an entry of a JSON file.
 
-    Args:
-        server_name: the client's name of the server.
-        url: the endpoint.
-        authorization: the value of the Authorization header, None to send none.
-        command: the command of a server that the client starts itself, in place of the endpoint.
+    The client starts a server itself where a command is given in place of a URL.
     """
 
     # As `mcp_config` takes it, and for people.

@@ -36,7 +36,6 @@ class ExposureReport:
         self.registry = registry
 
     def get_unexposed(self) -> list[Unexposed]:
-        """Return the endpoints that are no tools, in the URLconf's order."""
         exposed = {self.get_key(tool.endpoint) for tool in self.registry.tools().values()}
         found = []
         for endpoint in find_endpoints(settings.ROOT_URLCONF):
@@ -62,7 +61,6 @@ class ExposureReport:
             yield Unexposed(f"{'':<7}{request}", locate_view(route.view_class), reason)
 
     def get_reason(self, endpoint: Endpoint) -> str:
-        """Return why an endpoint is no tool."""
         exposure = self.registry.exposure
         if exposure.renders_only_html(endpoint):
             return "HTML only: it has pages for people and no data"

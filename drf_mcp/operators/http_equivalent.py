@@ -25,11 +25,7 @@ class EquivalentRequest:
 
     @classmethod
     def of_call(cls, tool: Tool, arguments: Any) -> EquivalentRequest | None:
-        """Return the request of a tool call, None if no path can be written for its arguments.
-
-        Raises:
-            ArgumentsRefused: if the arguments have no place in the request.
-        """
+        """Return the request of a tool call, None if no path can be written for its arguments."""
         call = tool.bind(arguments)
         path = tool.endpoint.route.build(call.kwargs)
         if path is None:

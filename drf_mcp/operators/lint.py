@@ -205,7 +205,6 @@ class Lint:
         self.tools = tools
 
     def get_findings(self) -> list[Finding]:
-        """Return every finding: about the tools one by one, then about several together."""
         found = [finding for tool in self.tools.values() for finding in tool.findings]
         for tool in self.tools.values():
             for rule_class in self.rule_classes:
@@ -218,7 +217,6 @@ class Lint:
 
     @classmethod
     def get_findings_of(cls, tool: Tool) -> list[Finding]:
-        """Return the findings about one tool."""
         rules = [rule_class(tool) for rule_class in cls.rule_classes]
         return [*tool.findings, *(finding for rule in rules for finding in rule.get_findings())]
 

@@ -47,7 +47,6 @@ class ToolSurface:
         self.tool = tool
 
     def get_entry(self) -> Entry:
-        """Return the entry of the lock file, a JSON value."""
         return {
             "request": f"{self.tool.endpoint.method} {self.tool.endpoint.route.path}",
             "permissions": self.get_permissions(),
@@ -126,13 +125,11 @@ class SurfaceLock:
         self.path = Path(path)
 
     def get_surface(self) -> dict[str, Entry]:
-        """Return the surface of the project's tools, by their names in alphabetic order."""
         return {
             name: ToolSurface(tool).get_entry() for name, tool in sorted(registry.tools().items())
         }
 
     def write(self) -> int:
-        """Write the file and return the number of tools in it."""
         surface = self.get_surface()
         document = {"format": FORMAT, "tools": surface}
         text = json.dumps(document, indent=1, ensure_ascii=False)
@@ -140,11 +137,6 @@ class SurfaceLock:
         return len(surface)
 
     def read(self) -> dict[str, Entry]:
-        """Return the surface in the file.
-
-        Raises:
-            LockFileError: if there is no file, or it is not of this format.
-        """
         try:
             document = json.loads(self.path.read_text(encoding="utf-8"))
             known = document["format"] == FORMAT and isinstance(document["tools"], dict)
@@ -160,11 +152,7 @@ class SurfaceLock:
         return surface
 
     def get_changes(self) -> list[Change]:
-        """Return how the project's tools differ from the file, breaking changes first.
-
-        Raises:
-            LockFileError: if the file cannot be read.
-        """
+        # Breaking changes first.
         return compare_surfaces(self.read(), self.get_surface())
 
 
@@ -255,7 +243,6 @@ class EntryComparison:
         yield from ((f"field {name} of the answer added", False) for name in new if name not in old)
 
     def accepts(self, new: str, old: str) -> bool:
-        """Return whether every value of the old type is one of the new type."""
         allowed, required = set(new.split(" | ")), set(old.split(" | "))
         if "number" in allowed:
             allowed.add("integer")

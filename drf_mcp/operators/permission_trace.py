@@ -84,7 +84,7 @@ class TracedPermission:
         return Step(kind, self.name, False, "refuses", self.get_needs(self.permission))
 
     def get_object_step(self, rows: Any) -> Step | None:
-        """Return the decision over rows; None for a permission that is not about objects."""
+        # None for a permission that is not about objects.
         base = permissions.BasePermission.has_object_permission
         if getattr(type(self.permission), "has_object_permission", base) is base:
             return None
@@ -106,7 +106,6 @@ class TracedPermission:
         return bool(self.permission.has_object_permission(self.request, self.view, row))
 
     def get_needs(self, permission: Any) -> str:
-        """Return in words what a permission that refused asks for, "" if that is not known."""
         for composed, word in COMPOSED.items():
             if isinstance(permission, composed):
                 operands = (permission.op1, permission.op2)
@@ -171,7 +170,6 @@ class PermissionTrace:
 
     @property
     def verdict(self) -> str:
-        """The decision in a sentence or two."""
         if self.allows is True:
             return f"{self.who} may call {self.tool.name}."
         deciding = next(step for step in self.steps if step.allows is self.allows)
@@ -233,7 +231,6 @@ class PermissionTrace:
             yield from filter(None, steps)
 
     def filter_rows(self) -> Iterator[tuple[Step, Any]]:
-        """Yield what the queryset and each filter backend leave of the rows, and what is left."""
         view, rows = self.view, self.view.get_queryset()
         own = type(view).get_queryset is not GenericAPIView.get_queryset
         source = f"{type(view).__name__}.{'get_queryset' if own else 'queryset'}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.urls import resolve
-from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 
@@ -35,23 +34,6 @@ class LooksAtTheView(MiddlewareMixin):
 def resolving(get_response):
     def middleware(request):
         request.tenant = resolve(request.path).kwargs.get("tenant")
-        return get_response(request)
-
-    return middleware
-
-
-def tenant_of(request):
-    return segments_of(request)[0]
-
-
-def segments_of(request):
-    return request.path.split("/")
-
-
-@sync_and_async_middleware
-def by_a_function_beside(get_response):
-    def middleware(request):
-        request.tenant = tenant_of(request)
         return get_response(request)
 
     return middleware

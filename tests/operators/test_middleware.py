@@ -11,7 +11,6 @@ READING = [
     "ReadsOnTheWayOut",
     "LooksAtTheView",
     "resolving",
-    "by_a_function_beside",
 ]
 
 

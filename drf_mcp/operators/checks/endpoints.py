@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -112,21 +111,10 @@ class InstalledMiddleware:
         return self.middleware not in mcp_settings.CALL_MIDDLEWARE and self.reads_path()
 
     def reads_path(self) -> bool:
-        """Return whether its source, or a function that it hands the request, reads the path."""
         middleware = self.middleware
         parts = inspect.getmro(middleware) if isinstance(middleware, type) else (middleware,)
-        waiting = [part for part in parts if part.__module__.partition(".")[0] not in INDIFFERENT]
-        seen: set[Any] = set()
-        while waiting:
-            part = waiting.pop()
-            if part in seen:
-                continue
-            seen.add(part)
-            for node in ast.walk(self.parse(part)):
-                if self.is_reading(node):
-                    return True
-                waiting += self.find_functions_called(node, part)
-        return False
+        own = [part for part in parts if part.__module__.partition(".")[0] not in INDIFFERENT]
+        return any(self.is_reading(node) for part in own for node in ast.walk(self.parse(part)))
 
     def parse(self, part: Any) -> ast.AST:
         try:
@@ -145,9 +133,3 @@ class InstalledMiddleware:
     def is_request(self, node: ast.expr) -> bool:
         name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
         return name in ("request", "req", "_request")
-
-    def find_functions_called(self, node: ast.AST, part: Any) -> Iterator[Any]:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            function = getattr(sys.modules.get(part.__module__), node.func.id, None)
-            if inspect.isfunction(function) and any(map(self.is_request, node.args)):
-                yield function
