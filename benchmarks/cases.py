@@ -14,7 +14,7 @@ from rest_framework.viewsets import ModelViewSet
 
 from benchmarks.comparing import Comparison
 from benchmarks.requests import Client, Server
-from benchmarks.urls import nothing
+from benchmarks.urls import LONG_ANSWERS, nothing
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
 from example_project.shop.models import Customer, Order
@@ -36,6 +36,7 @@ def cases(server: Server, tool_counts: Sequence[int]) -> Iterator[Comparison]:
     yield from everyday(alice)
     yield from lists(alice, tool_counts)
     yield from budgets(alice)
+    yield from long_answers(alice)
     yield retrieval(server, alice)
 
 
@@ -98,6 +99,18 @@ def budgets(alice: Client) -> Iterator[Comparison]:
         alice.call("documents_texts", LONG_PAGE),
         rounds=10,
     )
+
+
+def long_answers(alice: Client) -> Iterator[Comparison]:
+    """Yield answers of megabytes, shortened, against the same answers sent whole over HTTP."""
+    served = {"DRF_MCP": {**settings.DRF_MCP, "EXPOSE": "urlconf", "INCLUDE": ["/long/*"]}}
+    for kind in LONG_ANSWERS:
+        yield Comparison(
+            f"{kind}, megabytes, over the budget",
+            alice.plain("GET", f"/long/{kind}/", settings=served),
+            alice.call("long", {"kind": kind}, settings=served),
+            rounds=3,
+        )
 
 
 def retrieval(server: Server, alice: Client) -> Comparison:

@@ -13,4 +13,30 @@ def nothing(request):
     return Response({})
 
 
-urlpatterns = [path("nothing/", nothing), path("", include("example_project.urls"))]
+LONG_ANSWERS = {
+    "nulls": [None] * 100_000,
+    "floats": [number / 7 for number in range(270_000)],
+    "rows": [
+        {
+            "id": number,
+            "name": f"Customer {number}",
+            "city": "Uppsala",
+            "note": "Paid. " * 25,
+        }
+        for number in range(22_000)
+    ],
+    "text": {"id": 1, "text": "The harbour was opened in the spring of 1892. " * 65_000},
+}
+
+
+@api_view(["GET"])
+def long_answer(request, kind):
+    """Answer with megabytes."""
+    return Response(LONG_ANSWERS[kind])
+
+
+urlpatterns = [
+    path("nothing/", nothing),
+    path("long/<str:kind>/", long_answer),
+    path("", include("example_project.urls")),
+]

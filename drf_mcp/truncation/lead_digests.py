@@ -153,10 +153,12 @@ _DEFINITION = re.compile(
     r"CREATE TABLE|const \w+ = (?:async )?\()\b"
 )
 # After the full stop of a script that separates sentences by spaces; after the full stop of
-# one that does not; at the end of a line.
+# one that does not; at the end of a line, unless it was wrapped there: it is long, no sentence
+# ends with it, and the next line starts in lower case or with a quotation.
 _SENTENCE_END = re.compile(
     r"(?<=[.!?\u2026\u061f\u06d4\u0964\u0965\u0589\u1362])[\"')\]\u201d\u2019\u00bb]*[^\S\n]+"
-    r"|(?<=[\u3002\uff01\uff1f\uff61])[\u300d\u300f\u201d\u2019\uff09]*|\n+"
+    r"|(?<=[\u3002\uff01\uff1f\uff61])[\u300d\u300f\u201d\u2019\uff09]*"
+    r"|\n(?!(?<=[^\n]{39}[^\n.!?:;\u2026]\n)[a-z\u00df-\u00ff\u03ac-\u03ce\u0430-\u045f\"'`(])\n*"
 )
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u0dff\u0e00-\u0eff]+[^\W_]*)*")
 

@@ -188,7 +188,7 @@ class Reporter:
             members = islice(whole.items(), tail.start, None if most is None else tail.start + most)
             names = {key: self.get_name((*tail.path, key)) for key, _ in members}
             entries = [(key, whole[key], name) for key, name in names.items()]
-        elif not any(isinstance(row, (dict, list)) for row in whole[tail.start :]):
+        elif {dict, list}.isdisjoint(map(type, whole[tail.start :])):
             item = self.get_item((*tail.path, tail.start), tail.name)
             return [{**item, "length": tail.count, "value": whole[tail.start :]}]
         else:

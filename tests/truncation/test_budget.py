@@ -1,0 +1,70 @@
+"""How many tokens a result may have: the setting, the tool, the client, a project's class."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from drf_mcp.tools.results import ToolBudget
+from drf_mcp.truncation import count_tokens
+from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
+from tests.agents import Agent
+
+
+def call(agent: Agent, name: str, limit: Any, **arguments: Any) -> str:
+    """Return the text of a result that a client takes so many tokens of."""
+    meta = {CLIENT_LIMIT_KEY: limit}
+    result = agent.result("tools/call", name=name, arguments=arguments, _meta=meta)
+    return result["content"][0]["text"]
+
+
+@pytest.mark.parametrize(("asked", "most"), [(3000, 3000), (10, 1000), (99_000, 10_000)])
+def test_a_client_takes_less_but_never_more_than_the_setting(library, alice, asked, most):
+    library()
+    tokens = count_tokens(call(alice, "rows", asked))
+    assert most * 0.9 < tokens <= most
+
+
+@pytest.mark.parametrize("asked", ["3000", None, True, 1.5, [3000]])
+def test_what_is_no_number_of_tokens_is_not_heeded(library, alice, asked):
+    library()
+    assert count_tokens(call(alice, "rows", asked)) > 9000
+
+
+def test_slices_are_as_long_as_the_client_takes(library, alice):
+    library()
+    meta = json.loads(call(alice, "rows", 2000))["meta"]
+    (archive_id,) = meta["content_archive_hashes"]
+    text = call(alice, "content_retrieve", 2000, archive_id=archive_id)
+    assert 1300 < count_tokens(text) <= 2000
+    assert "CONTENT_TRUNCATED" not in text
+
+
+class Hasty(ToolBudget):
+    """Takes words for tokens, and a tenth of the limit."""
+
+    def get_limit(self, outcome):
+        return super().get_limit(outcome) // 5
+
+    def count_tokens(self, text):
+        return len(text.split())
+
+
+def test_a_budget_of_the_projects_own_decides(library, alice):
+    library(BUDGET_CLASS=Hasty)
+    text = alice.call("rows").raw["content"][0]["text"]
+    assert 1900 * 4 < len(text) <= 2000 * 4
+
+
+def test_a_range_names_all_rows_that_are_missing_and_each_of_them(library, alice):
+    library()
+    meta = alice.call("rows").envelope["meta"]
+    (name,) = meta["dropped_content_ids"]
+    (archive_id,) = meta["content_archive_hashes"]
+    start = int(name.partition("[")[2].partition(":")[0])
+    every = alice.call("content_retrieve", archive_id=archive_id, ids=[name]).data
+    some = alice.call("content_retrieve", archive_id=archive_id, ids=[f"data[{start}:{start + 3}]"])
+    assert every["total_count"] == 2000 - start
+    assert [item["id"] for item in some.data["items"]] == [str(start + n) for n in (1, 2, 3)]
