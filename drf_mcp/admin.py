@@ -40,7 +40,6 @@ class ArchivedContentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @admin.display(description=_("content"))
     def shown_content(self, row: ArchivedContent) -> SafeString:
-        """Return the content as indented JSON, the start of one that is very long."""
         content = "".join(row.chunks.order_by("position").values_list("text", flat=True))
         text = json.dumps(json.loads(content), indent=2, ensure_ascii=False)
         rest = len(text) - MAX_SHOWN
@@ -48,13 +47,11 @@ class ArchivedContentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return format_html("<pre>{}{}</pre>", text[:MAX_SHOWN], more)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return False: results are archived by calls alone."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: its hash says what the content was."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: contents expire, and ``mcp_expire`` deletes them."""
+        # Contents expire, and ``mcp_expire`` deletes them.
         return False

@@ -35,19 +35,14 @@ from drf_mcp.tools.registry import Registry
 
 @dataclass(frozen=True)
 class Reply:
-    """What a door sends back.
-
-    Attributes:
-        status: the HTTP status.
-        body: one JSON-RPC response, or an array of them; empty when nothing is due.
-    """
+    """What a door sends back."""
 
     status: int
+    # One JSON-RPC response, or an array of them; empty when nothing is due.
     body: bytes = b""
 
 
 ACCEPTED = Reply(202)
-
 
 Handler = Callable[[RequestContext], Mapping[str, Any]]
 # A message as `jsonrpc` read it, or the error of one that could not be read.
@@ -139,7 +134,7 @@ class Server:
         return self.respond(decoded, headers, caller)
 
     def answer_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
-        """Answer a batch, where the revision has them (2025-03-26, basic/transports)."""
+        # 2025-03-26, basic/transports.
         try:
             serves_batches = select_by_headers(headers).serves_batches
         except ProtocolError as exc:
@@ -155,14 +150,14 @@ class Server:
         return Reply(200, jsonrpc.join_batch(filter(None, bodies))) if any(bodies) else ACCEPTED
 
     def check_batched(self, item: Item) -> Item:
-        if isinstance(item, Message) and item.method == "initialize":
-            error = InvalidRequest("initialize cannot be part of a batch.")
-            error.id = item.id
-            return error
-        return item
+        if not isinstance(item, Message) or item.method != "initialize":
+            return item
+        error = InvalidRequest("initialize cannot be part of a batch.")
+        error.id = item.id
+        return error
 
     def respond(self, item: Item, headers: Headers, caller: Caller) -> Reply:
-        """Answer one message, whatever happens: no exception costs a batch its other answers."""
+        # No exception costs a batch its other answers.
 
         def fail(exc: Exception) -> Reply:
             if isinstance(exc, APIException):
@@ -200,14 +195,13 @@ class Server:
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers)
-        observer = Observer(context)
-        with observer.trace(lambda: self.registry.tools(context.urlconf), drf_mcp.__version__):
+        tools = partial(self.registry.tools, context.urlconf)
+        with Observer(context).trace(tools, drf_mcp.__version__):
             result = handler(context)
         info = era.implementation_members(self.get_server_info())
         return Reply(200, jsonrpc.encode_result(item.id, era.finish(result, defined, info)))
 
     def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
-        """Return the handler of a method, and the members of its result in the revision."""
         if method in era.methods:
             return getattr(self, self.lifecycle[method]), era.methods[method]
         for capability in self.capabilities:
@@ -217,22 +211,19 @@ class Server:
         raise era.method_not_found(method)
 
     def initialize(self, context: RequestContext) -> dict[str, Any]:
-        """Answer ``initialize`` (2025-11-25, basic/lifecycle)."""
+        # 2025-11-25, basic/lifecycle.
         context.caller.authenticate()
-        info = context.era.implementation_members(self.get_server_info())
-        return {
-            "protocolVersion": context.era.revision,
-            "serverInfo": info,
-            **self.get_offer(context),
-        }
+        era, offer = context.era, self.get_offer(context)
+        info = era.implementation_members(self.get_server_info())
+        return {"protocolVersion": era.revision, "serverInfo": info, **offer}
 
     def ping(self, context: RequestContext) -> dict[str, Any]:
-        """Answer ``ping`` (2025-11-25, basic/utilities/ping)."""
+        # 2025-11-25, basic/utilities/ping.
         context.caller.authenticate()
         return {}
 
     def discover(self, context: RequestContext) -> dict[str, Any]:
-        """Answer ``server/discover`` (2026-07-28, server/discover)."""
+        # 2026-07-28, server/discover.
         context.caller.authenticate()
         return {"supportedVersions": list(REVISIONS), **self.get_offer(context)}
 

@@ -94,7 +94,7 @@ class MCPView(View):
         return view  # type: ignore[no-any-return]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer a request, whatever happens: the last line, behind which there is no other."""
+        # The last line, behind which there is no other.
         return contain(partial(self.let_in, request, *args, **kwargs), self.fail)
 
     def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -128,7 +128,6 @@ class MCPView(View):
         return [made() for made in (mcp_settings.PERMISSION_CLASSES if own is None else own)]
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show a browser the tools; to anybody else there is nothing to get."""
         if not Page.is_wanted(request, self.browsable_page):
             return self.http_method_not_allowed(request)
         page = Page(self.server, self.caller)
@@ -144,11 +143,10 @@ class MCPView(View):
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Answer 405: there is no stream to open and no session to end."""
+        # There is no stream to open and no session to end.
         return HttpResponseNotAllowed(["POST"])
 
     def refuse_caller(self, exc: APIException) -> HttpResponse:
-        """Answer 401 with a challenge for a missing or bad credential, else as DRF would."""
         failed = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
         refused = Refused(401 if failed else exc.status_code, ErrorBody(exc.detail).sentence)
         response = self.refuse(refused)
@@ -174,10 +172,7 @@ class MCPView(View):
 
 
 class MetaHeaders(Mapping[str, str]):
-    """A request's headers, looked up in META one by one.
-
-    ``request.headers`` would build all of them for the three that are read.
-    """
+    # ``request.headers`` would build all of them for the three that are read.
 
     def __init__(self, meta: Mapping[str, str]) -> None:
         self.meta = meta
@@ -186,7 +181,6 @@ class MetaHeaders(Mapping[str, str]):
         return self.meta[get_meta_name(name)]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a header, or the default."""
         return self.meta.get(get_meta_name(name), default)
 
     def __iter__(self) -> Iterator[str]:
@@ -208,13 +202,7 @@ def make_json_response(status: int, body: bytes) -> HttpResponse:
 
 
 def read_body(request: HttpRequest) -> bytes:
-    """Return the request's body.
-
-    Raises:
-        Refused: 413 for a body over MAX_BODY_BYTES or Django's own limit, 400 for one
-            that breaks off or whose Content-Length is none, 411 for one in chunks where
-            the server cannot tell their end.
-    """
+    # 411 where the server cannot tell the end of chunks.
     limit = mcp_settings.MAX_BODY_BYTES
     try:
         length = int(request.META.get("CONTENT_LENGTH") or 0)

@@ -9,7 +9,6 @@ from drf_mcp.archive.stores import (
     ArchiveUnavailable,
     CallArchive,
     Entry,
-    Kept,
     can_archive,
 )
 
@@ -20,6 +19,5 @@ __all__ = [
     "CallArchive",
     "DatabaseArchive",
     "Entry",
-    "Kept",
     "can_archive",
 ]

@@ -21,11 +21,10 @@ class CacheArchive(Archive):
 
     @property
     def cache(self) -> BaseCache:
-        """The cache."""
         return caches[mcp_settings.ARCHIVE_CACHE]
 
     def store(self, entry: Entry) -> str:
-        """Keep an entry; a cache that drops it at once, as for its size, is unavailable."""
+        # A cache that drops an entry at once, as for its size, is unavailable.
         same = self.find(entry.content_hash, entry.owner)
         if same is not None and same.is_equal(entry):
             entry = replace(entry, archive_id=same.archive_id)
@@ -40,19 +39,16 @@ class CacheArchive(Archive):
         return entry.archive_id
 
     def read(self, archive_id: str) -> Entry | None:
-        """Return the entry of that id."""
         stored = self.cache.get(self.key(archive_id))
         return None if stored is None else Entry(archive_id, **stored)
 
     def latest(self, owner: str, content_hash: str) -> str | None:
-        """Return the id of an owner's newest entry with that hash."""
         archive_id: str | None = self.cache.get(self.hash_key(owner, content_hash))
         return archive_id
 
     def key(self, archive_id: str) -> str:
-        """Return the cache key of an entry."""
         return f"drf_mcp:archive:{archive_id}"
 
     def hash_key(self, owner: str, content_hash: str) -> str:
-        """Return the cache key of an owner's hash, in characters that every cache takes."""
+        # In characters that every cache takes.
         return f"drf_mcp:hash:{hashlib.sha256(f'{content_hash}:{owner}'.encode()).hexdigest()}"

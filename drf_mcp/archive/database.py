@@ -44,16 +44,14 @@ class DatabaseArchive(Archive):
 
     @property
     def table(self) -> Any:
-        """All entries, read where they are written: a replica may lag behind."""
+        # Read where it is written: a replica may lag behind.
         return self.model._default_manager.using(router.db_for_write(self.model))
 
     @property
     def rows(self) -> Any:
-        """The entries that have not expired."""
         return self.table.filter(expires__gt=timezone.now())
 
     def store(self, entry: Entry) -> str:
-        """Keep an entry, in chunks; the oldest of an owner who has stored too much go."""
         with transaction.atomic(using=self.table.db):
             expires = entry.created + timedelta(seconds=mcp_settings.ARCHIVE_TTL)
             if same := self.find_equal(entry):
@@ -82,7 +80,6 @@ class DatabaseArchive(Archive):
         return entry.archive_id
 
     def find_equal(self, entry: Entry) -> str | None:
-        """Return the id of an owner's entry with the same content of the same call."""
         if not entry.owner:
             return None
         members = {name: getattr(entry, name) for name in SAME if name != "kwargs"}
@@ -91,17 +88,12 @@ class DatabaseArchive(Archive):
         return next((key for key, kwargs in rows if kwargs == entry.kwargs), None)
 
     def make_room(self, entry: Entry) -> None:
-        """Delete the oldest entries of an owner until another one is within the limits.
-
-        Raises:
-            ArchiveUnavailable: if the entry alone is too large, or if the callers whom nothing
-                tells apart have stored too much: none of them may displace another's content.
-        """
         kept = self.rows.filter(owner=entry.owner)
         usage = kept.aggregate(count=Count("pk"), size=Sum("size"))
         count, size = usage["count"] + 1, (usage["size"] or 0) + len(entry.content)
         if count <= self.max_entries and size <= self.max_size:
             return
+        # Of callers whom nothing tells apart none may displace another's content.
         if not entry.owner or len(entry.content) > self.max_size:
             raise ArchiveUnavailable("The archive has no room for the entry.")
         oldest = []
@@ -113,7 +105,6 @@ class DatabaseArchive(Archive):
         self.delete(self.table.filter(pk__in=oldest))
 
     def read(self, archive_id: str) -> Entry | None:
-        """Return the entry of that id."""
         row = self.rows.filter(pk=archive_id).first()
         if row is None:
             return None
@@ -122,17 +113,14 @@ class DatabaseArchive(Archive):
         return Entry(row.pk, content="".join(texts), **stored)
 
     def latest(self, owner: str, content_hash: str) -> str | None:
-        """Return the id of an owner's newest entry with that hash."""
         found = self.rows.filter(owner=owner, content_hash=content_hash).order_by("-created")
         archive_id: str | None = found.values_list("pk", flat=True).first()
         return archive_id
 
     def expire(self) -> int:
-        """Delete what has expired."""
         return self.delete(self.table.filter(expires__lte=timezone.now()))
 
     def delete(self, rows: Any) -> int:
-        """Delete entries and return how many."""
         # Databases differ in whether a subquery of DELETE may have a limit.
         keys = list(rows.values_list("pk", flat=True))
         for start in range(0, len(keys), MOST_PARAMETERS):

@@ -98,7 +98,6 @@ class ItemId(serializers.Field[Any, Any, Any, Any]):
     """An item's id as it was told: in part the project's own, so nothing of it is refused."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return it as text."""
         return str(data)
 
 
@@ -114,7 +113,6 @@ class Arguments(serializers.Serializer[Any]):
     canonical = serializers.BooleanField(default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse arguments that name no content."""
         if not attrs.get("archive_id") and not attrs.get("content_hash"):
             raise serializers.ValidationError(
                 {"archive_id": ["Name the content: archive_id or content_hash."]}, "required"
@@ -126,11 +124,6 @@ class ItemsById(BaseFilterBackend):
     """Narrows the items to those whose ids, or pointers, are asked for."""
 
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
-        """Return the items of these ids, all without any.
-
-        Raises:
-            NotFound: if an id is none of the items'.
-        """
         ids = view.arguments.get("ids")
         if not ids:
             return queryset
@@ -140,7 +133,6 @@ class ItemsById(BaseFilterBackend):
         return items
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Declare the query parameters of the view."""
         return [
             {"name": name, "in": "query", "required": False, "schema": schema}
             for name, schema in PARAMETERS.items()
@@ -172,7 +164,6 @@ class ContentRetrieveView(GenericAPIView[Any]):
     schema = None
 
     def get(self, request: Request) -> Response:
-        """Answer with a slice."""
         self.caller.authenticate()
         arguments = Arguments(data=request.query_params)
         arguments.is_valid(raise_exception=True)
@@ -188,12 +179,6 @@ class ContentRetrieveView(GenericAPIView[Any]):
         return Response({**facts, **self.slice(items)})
 
     def get_entry(self, request: Request) -> Entry:
-        """Return the content that is asked for.
-
-        Raises:
-            NotFound: if there is none, or it is somebody else's.
-            ArchiveUnavailable: if the archive fails.
-        """
         archive_class = mcp_settings.ARCHIVE_CLASS
         archive_id, digest = self.arguments.get("archive_id"), self.arguments.get("content_hash")
         if archive_class is None:
@@ -214,11 +199,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
         return entry
 
     def get_readable_items(self, entry: Entry) -> Items:
-        """Return the items that the caller may still have from the tool that gave them.
-
-        Raises:
-            NotFound: if there are none, in the words of what never existed.
-        """
+        # Refused in the words of what never existed.
         caller = self.caller
         served = getattr(caller.view, "registry", registry)
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
@@ -251,7 +232,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
 
     @property
     def caller(self) -> Caller:
-        """Who is asking: the caller of the endpoint, or of plain HTTP as one of it."""
+        # Over plain HTTP, as one of the endpoint.
         request: HttpRequest = getattr(self.request, "_request", self.request)
         caller = getattr(request, "caller", None)
         if isinstance(caller, Caller):
@@ -260,12 +241,10 @@ class ContentRetrieveView(GenericAPIView[Any]):
         return Caller(request, self, classes, mcp_settings.PERMISSION_CLASSES)
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        """Return the authentication of the endpoint."""
         return [authenticator() for authenticator in self.caller.authentication_classes]
 
 
 def raise_unavailable(exc: Exception) -> NoReturn:
-    """Log why the archive cannot be read, and raise what the caller is told."""
     logger.warning("The archive could not be read", exc_info=exc)
     raise ArchiveUnavailable from None
 

@@ -19,25 +19,15 @@ MOST_TERMS = 32
 
 @dataclass(frozen=True)
 class Passage:
-    """A part of an item that a query finds.
-
-    Attributes:
-        item: the item.
-        text: the item as text.
-        start: where the passage starts in the text, in characters.
-        end: where the passage ends.
-        score: how well the passage answers the query; higher is better.
-    """
+    """A part of an item that a query finds."""
 
     item: Mapping[str, Any]
     text: str
     start: int
     end: int
-    score: float
 
     @property
     def is_whole(self) -> bool:
-        """Whether the passage is all of the item."""
         return self.start == 0 and self.end == len(self.text)
 
 
@@ -45,10 +35,6 @@ class PassageSearch:
     """Finds the passages of items that a query is about.
 
     A subclass may set the attributes.
-
-    Args:
-        query: words, or a phrase; case does not count, and a word finds longer words that begin
-            with it.
 
     Attributes:
         passage_length: about how long a passage is, in characters.
@@ -63,7 +49,6 @@ class PassageSearch:
         self.terms = self.get_terms()
 
     def get_terms(self) -> list[str]:
-        """Return what is looked for: words, runs of symbols, and the query as a whole."""
         query = self.query.casefold().strip()
         terms: dict[str, None] = {}
         for term in TERM.findall(query):
@@ -84,11 +69,6 @@ class PassageSearch:
         return word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
 
     def find(self, items: Sequence[Mapping[str, Any]]) -> list[Passage]:
-        """Return the passages in which a term occurs, best first.
-
-        Args:
-            items: archived items, each with its ``value``.
-        """
         texts = [get_text(item) for item in items]
         counts: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
         for number, text in enumerate(texts):
@@ -103,12 +83,11 @@ class PassageSearch:
             key=lambda pair: (-pair[0], pair[1]),
         )
         return [
-            self.get_passage(items[number], texts[number], window, score)
-            for score, (number, window) in scored
+            self.get_passage(items[number], texts[number], window) for _, (number, window) in scored
         ]
 
     def get_weights(self, counts: Any, total: int) -> dict[str, float]:
-        """Return the weight of each term: the rarer, the heavier."""
+        # The rarer, the heavier.
         frequencies = Counter(term for found in counts for term in found)
         return {
             term: math.log(1 + (total - count + 0.5) / (count + 0.5))
@@ -116,21 +95,15 @@ class PassageSearch:
         }
 
     def get_score(self, found: Mapping[str, int], weights: Mapping[str, float]) -> float:
-        """Return how well a passage answers the query.
-
-        Args:
-            found: how often each term occurs in the passage.
-            weights: the weight of each term.
-        """
         return sum(
             weights[term] * count * (self.saturation + 1) / (count + self.saturation)
             for term, count in found.items()
         )
 
-    def get_passage(self, item: Mapping[str, Any], text: str, window: int, score: float) -> Passage:
-        """Return the passage around a window, from the start of a line or sentence."""
+    def get_passage(self, item: Mapping[str, Any], text: str, window: int) -> Passage:
+        # From the start of a line or sentence.
         if len(text) <= 2 * self.passage_length:
-            return Passage(item, text, 0, len(text), score)
+            return Passage(item, text, 0, len(text))
         start = window * self.passage_length
         end = min(start + self.passage_length, len(text))
         # A sentence may begin in the window before and end in the one after.
@@ -142,17 +115,16 @@ class PassageSearch:
             after = text.find(". ", end, end + 200)
         start = before + 1 if before > 0 else start
         end = after + 1 if after > 0 else end
-        return Passage(item, text, start, end, score)
+        return Passage(item, text, start, end)
 
 
 def get_text(item: Mapping[str, Any]) -> str:
-    """Return an item's value as the text that is searched."""
     value = item["value"]
     return value if isinstance(value, str) else encode_plain(value)
 
 
 def fold(text: str) -> str:
-    """Return a text in lower case, every character in its place."""
+    # Every character stays in its place.
     folded = text.lower()
     if len(folded) == len(text):
         return folded
@@ -161,7 +133,7 @@ def fold(text: str) -> str:
 
 
 def find_term(term: str, text: str) -> Iterator[int]:
-    """Yield where a term begins in a text; a word begins where no other word goes on."""
+    # A word begins where no other word goes on.
     is_word = term[0].isalnum() and not UNSPACED.match(term)
     place = text.find(term)
     while place >= 0:

@@ -13,7 +13,7 @@ import logging
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -42,7 +42,7 @@ def can_archive() -> bool:
 
 
 def get_user_key(user: Any) -> str:
-    """Return what tells a user from all others: its class and its primary key, "" for nobody."""
+    # What tells a user from all others: the class and the primary key.
     if user is None or not user.is_authenticated:
         return ""
     key = getattr(user, "pk", None)
@@ -54,7 +54,7 @@ def get_user_key(user: Any) -> str:
 
 
 def get_tenant_key(request: Any) -> str:
-    """Return the tenant that middleware put on a request, "" if none did."""
+    # As middleware put it on the request.
     tenant = getattr(request, "tenant", None)
     if tenant is None:
         return ""
@@ -62,7 +62,7 @@ def get_tenant_key(request: Any) -> str:
 
 
 def new_archive_id() -> str:
-    """Return an id that nobody can guess, always of the same length."""
+    # Nobody can guess it, and it is always of the same length.
     return secrets.token_urlsafe(16)
 
 
@@ -73,11 +73,9 @@ class Entry:
     Attributes:
         archive_id: the id under which the content is kept.
         owner: whom the content was made for, see `Archive.get_owner`; "" for nobody known.
-        tool: the name of the tool that was called.
         content: the items as JSON, ``[{"id", "pointer", "value"}, ...]``. ASCII, so that every
             database takes it.
         content_hash: the hash of the items, see `drf_mcp.json_text.content_hash`.
-        created: when the entry was made.
         kwargs: the path's kwargs of the call.
         query_string: the encoded query of the call.
     """
@@ -95,15 +93,7 @@ class Entry:
     def of(
         cls, archive_id: str, owner: str, tool: str, items: list[dict[str, Any]], **call: Any
     ) -> Entry:
-        """Make an entry of items.
-
-        Args:
-            archive_id: a new id.
-            owner: whom the content is for.
-            tool: the name of the tool.
-            items: what is to be kept.
-            call: ``kwargs`` and ``query_string`` of the call.
-        """
+        """Make an entry of items; `call` has the ``kwargs`` and ``query_string`` of the call."""
         content = json.dumps(items, separators=(",", ":"))
         now = timezone.now()
         # Of what the caller gets: a row that a part stands in only tells who may have the part.
@@ -117,15 +107,13 @@ class Entry:
 
     @cached_property
     def items(self) -> list[dict[str, Any]]:
-        """The items, each with its id, its JSON pointer into the whole answer, its value."""
         return parse_items(self.content)
 
     def is_for(self, owner: str) -> bool:
-        """Return whether somebody who knows the archive id may read the entry."""
+        # Somebody who knows the archive id.
         return self.owner in ("", owner)
 
     def is_equal(self, other: Entry) -> bool:
-        """Return whether another entry holds the same content of the same call."""
         return all(getattr(self, name) == getattr(other, name) for name in SAME)
 
 
@@ -205,43 +193,24 @@ class Archive:
         return None if archive_id is None else self.fetch(archive_id, owner)
 
 
-@dataclass(frozen=True)
-class Kept:
-    """Where the content of one result is kept.
-
-    Attributes:
-        archive_id: the id to fetch the content by.
-        content_hash: the hash of its items.
-    """
-
-    archive_id: str
-    content_hash: str
-
-
 class CallArchive:
-    """The archive for one call's result.
-
-    Args:
-        owner: who may fetch the content, see `Archive.get_owner`.
-    """
+    """The archive for one call's result."""
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
 
     @property
     def is_durable(self) -> bool:
-        """Whether the content is certain to be there for ARCHIVE_TTL seconds."""
         return bool(getattr(mcp_settings.ARCHIVE_CLASS, "is_durable", False))
 
-    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Kept | None:
-        """Store what an outcome leaves out; None if the content was not stored."""
+    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Entry | None:
+        """Return the entry of what an outcome leaves out; None if it was not stored."""
         entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, **outcome.call)
 
-        def store() -> Kept | None:
-            archive_id = mcp_settings.ARCHIVE_CLASS().store(entry)
-            return Kept(archive_id, entry.content_hash)
+        def store() -> Entry | None:
+            return replace(entry, archive_id=mcp_settings.ARCHIVE_CLASS().store(entry))
 
-        def failed(exc: Exception) -> Kept | None:
+        def failed(exc: Exception) -> Entry | None:
             logger.warning("The archive did not keep what a result left out", exc_info=exc)
             return None
 

@@ -29,7 +29,7 @@ class Listings:
         self.caller = caller
 
     def name_blockers(self, blockers: Blockers) -> str:
-        """Return the names of models in words, each with the tool that lists its rows."""
+        # Each model in words, with the tool that lists its rows.
         caller = self.caller
         if self.finders is None or caller is None:
             return blockers.names

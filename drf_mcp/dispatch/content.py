@@ -35,35 +35,24 @@ SIZE_LIMIT, TIME_LIMIT, ASYNCHRONOUS = "size_limit", "time_limit", "asynchronous
 
 @dataclass(frozen=True)
 class Content:
-    """What a response holds besides JSON.
-
-    Attributes:
-        data: the value for the envelope: the text, or facts about the file.
-        blocks: content blocks for the result (specification, server/tools).
-        fidelity: how much of the content there is; None for all of it.
-        warnings: what is missing, and why.
-    """
+    """What a response holds besides JSON."""
 
     data: Any = None
     blocks: tuple[Mapping[str, Any], ...] = ()
+    # None for all of the content.
     fidelity: Fidelity | None = None
     warnings: tuple[Warning, ...] = ()
 
 
 @dataclass(frozen=True)
 class Body:
-    """The bytes that were read of a response.
-
-    Attributes:
-        content: the bytes.
-        cut: why bytes are missing: `SIZE_LIMIT`, `TIME_LIMIT` or `ASYNCHRONOUS`; "" if none is.
-        size: the size of the whole, None if unknown.
-        encoding: the ``Content-Encoding`` of bytes that were not read for it, "" if none.
-    """
+    """The bytes that were read of a response."""
 
     content: bytes = b""
+    # Why bytes are missing: `SIZE_LIMIT`, `TIME_LIMIT` or `ASYNCHRONOUS`.
     cut: str = ""
     size: int | None = None
+    # The ``Content-Encoding`` for which the bytes were not read.
     encoding: str = ""
 
     @property
@@ -72,15 +61,7 @@ class Body:
 
 
 class ContentReader:
-    """Reads a rendered or streaming response.
-
-    Attributes:
-        max_stream_seconds: how long a stream is read.
-
-    Args:
-        response: any Django response.
-        uri: the address of the content over HTTP, for links and resources.
-    """
+    """Reads a rendered or streaming response."""
 
     max_stream_seconds = 10.0
 
@@ -95,11 +76,6 @@ class ContentReader:
         )
 
     def read(self) -> Content:
-        """Return the content of the response, and close what the response reads from.
-
-        Raises:
-            ValueError: if a response that calls itself JSON is not.
-        """
         response: Any = self.response
         try:
             if response.status_code >= 400:
@@ -112,7 +88,7 @@ class ContentReader:
             response._resource_closers.clear()
 
     def get_error(self, body: Body) -> Content:
-        """Return the content of an error: JSON or text, but no page and no file."""
+        # JSON or text; no page and no file.
         if not body.is_whole:
             return Content()
         if self.is_json:
@@ -128,7 +104,6 @@ class ContentReader:
         return Content() if self.media_type == "text/html" and is_page else Content(text)
 
     def get_success(self) -> Content:
-        """Return the content of a success: data, text or a file."""
         response = self.response
         if response.status_code in BODILESS:
             return Content()
@@ -144,7 +119,6 @@ class ContentReader:
         return self.get_file_content(body) if body.is_whole else self.get_linked_content(body)
 
     def get_text_content(self, body: Body) -> Content:
-        """Return a text; one that was cut with a link to the whole."""
         text = self.get_text(body)
         if body.is_whole:
             return Content(text)
@@ -152,7 +126,6 @@ class ContentReader:
         return Content(text, (self.get_link(),), Fidelity("partial"), (warning,))
 
     def get_file_content(self, body: Body) -> Content:
-        """Return a file as a block of its kind, and facts about it."""
         facts = self.get_facts(body)
         media_type = facts["media_type"]
         encoded = base64.b64encode(body.content).decode("ascii")
@@ -163,7 +136,6 @@ class ContentReader:
         return Content(facts, ({"type": "resource", "resource": resource},))
 
     def get_linked_content(self, body: Body) -> Content:
-        """Return a link to content that is too large, endless or encoded, and facts about it."""
         facts = self.get_facts(body)
         if body.encoding:
             facts["content_encoding"] = body.encoding
@@ -202,7 +174,7 @@ class ContentReader:
         return "" if name in (".", "..") else name
 
     def get_text(self, body: Body) -> str:
-        """Return a body as text; bytes that its charset does not hold become U+FFFD."""
+        # Bytes that the charset does not hold become U+FFFD.
         decoder = codecs.getincrementaldecoder(self.response.charset or "utf-8")("replace")
         text = decoder.decode(body.content, final=not body.cut)
         if not body.cut:
@@ -233,7 +205,7 @@ class ContentReader:
         return Warning(TRUNCATED, f"{summary}: {reason} {remedy}".rstrip(), Severity.INFO, context)
 
     def read_body(self) -> Body:
-        """Return the body up to MAX_CONTENT_BYTES; JSON that is in memory at any length."""
+        # JSON that is in memory is read at any length.
         response, limit = self.response, mcp_settings.MAX_CONTENT_BYTES
         encoding = response.get("Content-Encoding", "").strip().lower()
         if encoding == "identity":

@@ -45,14 +45,7 @@ logger = logging.getLogger("drf_mcp")
 
 
 class Dispatcher:
-    """Calls tools: every failure of a view becomes a value here.
-
-    Attributes:
-        content_reader_class: reads responses that are no data, such as files and streams.
-
-    Args:
-        recognize: reads the outcome out of an envelope that a view built itself.
-    """
+    """Calls tools: every failure of a view becomes a value here."""
 
     content_reader_class: type[ContentReader] = ContentReader
 
@@ -61,11 +54,6 @@ class Dispatcher:
 
     def dispatch(self, tool: Tool, arguments: Any, caller: Caller) -> Outcome:
         """Call a tool and return the outcome.
-
-        Args:
-            tool: the tool.
-            arguments: the arguments of the call, any JSON value.
-            caller: who is calling.
 
         Raises:
             APIException: if the caller is not let into the endpoint at all.
@@ -139,14 +127,7 @@ class Dispatcher:
             return self.get_outcome(tool, call, request, response)
 
     def get_request(self, tool: Tool, call: Call, caller: Caller, path: str) -> ToolRequest:
-        """Return the request that the view gets.
-
-        Args:
-            tool: the tool that is called.
-            call: the arguments of the call, bound to query and body.
-            caller: who is calling, with the request to the endpoint.
-            path: the decoded path, without the script prefix.
-        """
+        """Return the request that the view gets."""
         request = ToolRequest(
             caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
         )
@@ -161,14 +142,7 @@ class Dispatcher:
     def get_outcome(
         self, tool: Tool, call: Call, request: ToolRequest, response: HttpResponseBase
     ) -> Outcome:
-        """Return the outcome of a response.
-
-        Args:
-            tool: the tool that was called.
-            call: the arguments of the call.
-            request: the request that the view got.
-            response: the response, rendered or not.
-        """
+        """Return the outcome of a response, rendered or not."""
         answer = ViewResponse.read(response, request, call.query_string, self.content_reader_class)
         outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
         return self.select_fields(outcome, call.fields) if call.fields else outcome
@@ -185,18 +159,13 @@ class Dispatcher:
         return outcome.changed(data=FieldSelection(fields).select(outcome.data))
 
     def get_error_mapper(self, arguments: ArgumentLocator | None = None) -> ErrorMapper:
-        """Return the mapper of errors: by default an ERROR_MAPPER_CLASS.
-
-        Args:
-            arguments: finds the arguments that an error speaks of.
-        """
+        """Return the mapper of errors: by default an ERROR_MAPPER_CLASS."""
         mapper: ErrorMapper = mcp_settings.ERROR_MAPPER_CLASS(arguments)
         return mapper
 
     def get_crash_outcome(
         self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
     ) -> Outcome:
-        """Return the outcome of an exception that left the view; log an unexpected one."""
         listings = Listings(tool.finders, getattr(request, "caller", None))
         failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
         status = get_exception_status(exc)
@@ -207,7 +176,6 @@ class Dispatcher:
     def get_failed_outcome(
         self, tool: Tool, status: int, failure: Failure, request_id: str = ""
     ) -> Outcome:
-        """Return the outcome of a call whose view gave no response."""
         # Without a response the view's class alone can say which version would have been read.
         route = tool.endpoint.route
         view_class = route.view_class
@@ -239,13 +207,11 @@ class Dispatcher:
     def report_crash(
         self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
     ) -> None:
-        """Log an unexpected exception and send the signal that error trackers listen to."""
         logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
         got_request_exception.send_robust(sender=BaseHandler, request=request)
 
 
 def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
-    """Log an exception that no view raised, and return the error with the id of its log record."""
     request_id = new_request_id()
     logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
     got_request_exception.send_robust(sender=BaseHandler, request=request)
@@ -254,7 +220,7 @@ def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalEr
 
 
 def close_broken_connections() -> None:
-    """Close the database connections that a failed call left unusable: the next connects anew."""
+    # As between requests: the next call connects anew.
     for connection in connections.all(initialized_only=True):
         if connection.errors_occurred:
             connection.close_if_unusable_or_obsolete()

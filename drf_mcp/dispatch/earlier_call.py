@@ -43,15 +43,7 @@ REFUSALS = (APIException, PermissionDenied, Http404)
 
 
 class EarlierCall:
-    """A call that was made before, asked about again on behalf of a caller.
-
-    Args:
-        visibility: the `Visibility` of the caller, which makes requests.
-        tool: the tool that was called.
-        match: the match of the path.
-        path: the path of that call.
-        query_string: its encoded query.
-    """
+    """A call that was made before, asked about again on behalf of a caller."""
 
     def __init__(
         self,
@@ -66,7 +58,7 @@ class EarlierCall:
         self.match = match
         self.path = path
         self.query_string = query_string
-        # Rows of a queryset that the view would still list, by the text of their keys.
+        # The rows of a queryset that the view would still list, by the text of their keys.
         self.key_names: tuple[str, ...] = ()
         self.listed: set[str] | None = None
 
@@ -79,15 +71,6 @@ class EarlierCall:
         query_string: str,
         items: Items,
     ) -> Items:
-        """Return the items of an earlier call's answer that the caller may still read.
-
-        Args:
-            visibility: the `Visibility` of the caller, which makes requests.
-            tool: the tool that was called.
-            kwargs: the path's kwargs of that call.
-            query_string: its encoded query.
-            items: parts of the answer, each with its ``pointer`` and ``value``.
-        """
         route = tool.endpoint.route
         path = route.build(kwargs)
         match = None if path is None else route.match(path, kwargs, visibility.caller.request)
@@ -104,17 +87,10 @@ class EarlierCall:
         return contain(partial(call.ask_for, items), refuse)
 
     def ask_for(self, items: Items) -> Items:
-        """Return the items that the caller may still have.
-
-        Asked is what stands before the view's handler, throttles aside, and then what the answer
-        shows. An object is asked for by `get_object()`; rows by the view's filtered queryset;
-        where REST framework's own handler is not what answers, or shows no primary keys, a read
-        is run again. An unsafe call is not run again: its own caller may have the answer as long
-        as neither the tool nor its object is refused.
-
-        Raises:
-            Exception: whatever the view refuses or fails with.
-        """
+        # Asked is what stands before the view's handler, throttles aside, and then what the answer
+        # shows: an object by `get_object()`, rows by the view's filtered queryset. Where another
+        # handler than REST framework's answers, or no primary keys are shown, a read is run
+        # again; an unsafe call never is.
         rows = [row for row in map(Row, items) if row.place is not None]
         if not self.is_handled_by_project():
             view = make_unthrottled_view(self.tool.endpoint, self.match)
@@ -139,7 +115,6 @@ class EarlierCall:
         return row.place is None or row.get_key(self.key_names) in (self.listed or ())
 
     def intersect(self, items: Items, data: Any) -> Items:
-        """Return the items whose rows stand in a new answer too."""
         answer = NewAnswer(json.loads(encode_data(data)))
         kept: list[Mapping[str, Any]] = []
         for item in items:
@@ -155,7 +130,6 @@ class EarlierCall:
     def ask_view(
         self, view: Any, rows: Sequence[Row], request: ToolRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Ask what stands before the view's handler, and for the object or rows it would show."""
         view.initial(view.request, *args, **kwargs)
         if self.names_an_object(view):
             view.get_object()
@@ -165,7 +139,7 @@ class EarlierCall:
         return HttpResponse(status=204)
 
     def get_listed_keys(self, view: Any, rows: Sequence[Row]) -> set[str] | None:
-        """Return the keys of the rows that the view would still list; None if it cannot say."""
+        # None where the view cannot say.
         queryset = view.filter_queryset(view.get_queryset())
         if not isinstance(queryset, QuerySet):
             return None
@@ -189,11 +163,8 @@ class EarlierCall:
             return middleware.answer(Passage(request, self.match, callback))
 
     def is_handled_by_project(self) -> bool:
-        """Return whether the answer itself has to be asked for, and asking changes nothing.
-
-        REST framework's own handlers refuse nothing that `initial()` and `get_object()` do
-        not; a handler of the project may check whatever it likes.
-        """
+        # Whether the answer itself has to be asked for, and asking changes nothing: REST
+        # framework's own handlers refuse nothing that `initial()` and `get_object()` do not.
         endpoint = self.tool.endpoint
         if not self.is_safe:
             return False

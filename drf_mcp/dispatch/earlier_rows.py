@@ -13,11 +13,7 @@ IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
 
 
 class Row:
-    """The row of a list that an item is, or stands in.
-
-    Args:
-        item: a part of an answer.
-    """
+    """The row of a list that an item is, or stands in."""
 
     def __init__(self, item: Mapping[str, Any]) -> None:
         tokens = (item["pointer"] or "").split("/")[1:]
@@ -35,25 +31,20 @@ class Row:
         self.value = item["value"] if self.is_whole else item.get("row")
 
     def get_key(self, names: Iterable[str]) -> str | None:
-        """Return the first of the members by these names as text, None if the row has none."""
         if not isinstance(self.value, Mapping):
             return None
         return next((str(self.value[n]) for n in names if self.value.get(n) is not None), None)
 
 
 class NewAnswer:
-    """The answer that an earlier call has now.
-
-    Args:
-        tree: the answer as plain JSON.
-    """
+    """The answer that an earlier call has now."""
 
     def __init__(self, tree: Any) -> None:
         self.tree = tree
         self.shown: dict[tuple[str, ...], set[str | None]] = {}
 
     def shows(self, row: Row) -> bool:
-        """Return whether the row stands in the answer: its primary key, else the item itself."""
+        # By its primary key, else by the item itself.
         key = row.get_key(IDENTIFIERS)
         path = [*row.list_path, "*", *([] if key is not None else row.inner_path)]
         place = (*path, "key" if key is not None else "value")
@@ -72,7 +63,6 @@ def dump(value: Any) -> str:
 
 
 def find(tree: Any, path: Iterable[str]) -> Iterator[Any]:
-    """Yield the value at a path, if there is one."""
     for name in path:
         if isinstance(tree, list):
             tree = dict(enumerate(tree)).get(int(name) if name.isdecimal() else -1)
@@ -84,7 +74,7 @@ def find(tree: Any, path: Iterable[str]) -> Iterator[Any]:
 
 
 def find_rows(tree: Any, path: Iterable[str]) -> Iterator[Any]:
-    """Yield the rows of the list at a path, or of an object with numbers for names."""
+    # Of a list, or of an object with numbers for names.
     for found in find(tree, path):
         if isinstance(found, Mapping):
             yield from found.values()

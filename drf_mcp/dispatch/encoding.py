@@ -23,12 +23,6 @@ TEXTS = (Promise, datetime.date, datetime.time, datetime.timedelta, decimal.Deci
 
 
 def encode_data(value: Any) -> str:
-    """Return what a view answered as compact JSON.
-
-    Raises:
-        TypeError: on an object that REST framework cannot write either.
-        ValueError: on NaN, an infinity or a circular value.
-    """
     return ENCODER.encode(value)
 
 
@@ -37,10 +31,6 @@ class AnswerEncoder(JSONEncoder):
 
     REST framework writes a queryset, a generator, a ``map`` and their like as an array. The
     first reading is kept for the next.
-
-    Attributes:
-        unread: what raised an exception while it was read, such as a queryset whose SQL
-            fails; None if nothing did.
     """
 
     def __init__(self) -> None:
@@ -50,7 +40,6 @@ class AnswerEncoder(JSONEncoder):
         self._read: dict[int, tuple[Any, tuple[Any, ...]]] = {}
 
     def default(self, obj: Any) -> Any:
-        """Return what stands for an object that Python's json cannot write."""
         if isinstance(obj, TEXTS) or not self.is_lazy(obj):
             return super().default(obj)
         if id(obj) not in self._read:
@@ -67,7 +56,6 @@ class AnswerEncoder(JSONEncoder):
         )
 
     def plain(self, value: Any) -> Any:
-        """Return a value as a JSON reader gets it."""
         return json.loads(self.encode(value))
 
     def can_encode(self, value: Any) -> bool:
@@ -78,12 +66,7 @@ class AnswerEncoder(JSONEncoder):
         return True
 
     def find_fault(self, value: Any) -> tuple[str, str] | None:
-        """Return where a value holds what JSON cannot, and what it is; never the value itself.
-
-        Returns:
-            A JSON pointer and words such as ``of type Decimal``; None if the value can be
-            written.
-        """
+        # The pointer and the type, never the value itself.
         pointer, parents = "", {id(value)}
         if self.can_encode(value):
             return None

@@ -33,11 +33,6 @@ Link = Callable[[Any], Any]
 class Passage:
     """The way of one request through the middleware and back.
 
-    Args:
-        request: the request.
-        match: where its path leads, as long as no middleware changes that.
-        callback: what to run there, by default the route's own.
-
     Attributes:
         raised: the last exception that a view or middleware let out.
         substitute: the response that middleware further out was given for it.
@@ -82,11 +77,7 @@ class Passage:
 
 
 class CallHandler(BaseHandler):
-    """Django's handler for calls.
-
-    Args:
-        middleware: the classes or functions, the outermost first.
-    """
+    """Django's handler for calls."""
 
     def __init__(self, middleware: Sequence[Any]) -> None:
         self._view_middleware: list[Any] = []
@@ -99,7 +90,6 @@ class CallHandler(BaseHandler):
 
     @classmethod
     def of_settings(cls) -> CallHandler | None:
-        """Return the handler of CALL_MIDDLEWARE, made once; None if that is empty."""
         middleware = mcp_settings.CALL_MIDDLEWARE
         if not middleware:
             return None
@@ -107,11 +97,6 @@ class CallHandler(BaseHandler):
             return make_call_handler(tuple(middleware))
 
     def answer(self, passage: Passage) -> HttpResponseBase:
-        """Return the response to a request.
-
-        Raises:
-            Exception: what a view or middleware raised, where nobody answered in its place.
-        """
         response: HttpResponseBase = self._middleware_chain(passage.request)
         if passage.raised is not None and response is passage.substitute:
             raise passage.raised
@@ -153,11 +138,6 @@ class CallHandler(BaseHandler):
         return response
 
     def resolve_request(self, request: ToolRequest) -> tuple[Any, Any, Any]:  # type: ignore[override]
-        """Return callback, args and kwargs of the tool's route.
-
-        Raises:
-            Http404: where middleware has changed path or URLconf so that they lead to another.
-        """
         passage: Passage = request.passage
         match = passage.match
         if passage.resource != passage.requested:
@@ -200,7 +180,7 @@ transactions = BaseHandler()
 
 
 def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
-    """Return the callback in the transactions that Django's handler would put it in."""
+    # In the transactions that Django's handler would put the callback in.
     atomic: Any = transactions.make_view_atomic(callback)
     return async_to_sync(atomic) if is_asynchronous(callback) else atomic
 

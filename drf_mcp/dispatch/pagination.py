@@ -13,13 +13,7 @@ ReplaceQuery = Callable[[Mapping[str, str]], "Mapping[str, Any] | None"]
 
 
 class PageReader:
-    """Reads the position of a page of one of REST framework's shapes.
-
-    Args:
-        paginator: the view's paginator.
-        data: the view's answer, which has ``results`` and ``next``.
-        query_string: the query that was answered.
-    """
+    """Reads the position of a page of one of REST framework's shapes."""
 
     def __init__(self, paginator: Any, data: Mapping[str, Any], query_string: str) -> None:
         self.paginator = paginator
@@ -27,7 +21,7 @@ class PageReader:
         self.query_string = query_string
 
     def read(self, replace_query: ReplaceQuery) -> Pagination | None:
-        """Return the position; None if the link to the next page leads nowhere that is known."""
+        # None where the link to the next page leads nowhere that is known.
         link, count = self.data["next"], self.data.get("count")
         if not isinstance(link, (str, type(None))):
             return None

@@ -48,7 +48,6 @@ ACCEPT = "application/json, */*;q=0.5"
 
 
 def make_unthrottled_view(endpoint: Any, match: ResolverMatch) -> Any:
-    """Return an endpoint's view, set up for a path, that counts no call."""
     view = endpoint.view()
     view.args, view.kwargs = match.args, match.kwargs
     view.headers = view.default_response_headers
@@ -62,14 +61,6 @@ class ToolRequest(HttpRequest):
 
     It carries everything that middleware put on the request to the endpoint, and
     method, path, query and body of its own. ``is_mcp_request`` is True.
-
-    Args:
-        caller: whose request it is.
-        method: the HTTP method in upper case.
-        path_info: the decoded path, without the script prefix.
-        query_string: the encoded query.
-        body: the encoded body.
-        content_type: the body's media type.
     """
 
     is_mcp_request = True
@@ -138,7 +129,7 @@ class ToolRequest(HttpRequest):
 
     @property
     def user(self) -> Any:
-        """The user: the session's, until authentication says otherwise."""
+        # The session's, until authentication says otherwise.
         try:
             return self.__dict__["user"]
         except KeyError:
@@ -151,7 +142,6 @@ class ToolRequest(HttpRequest):
 
     @property
     def auth(self) -> Any:
-        """What authenticated the user, such as a token."""
         try:
             return self.__dict__["auth"]
         except KeyError:

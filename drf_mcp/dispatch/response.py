@@ -63,7 +63,7 @@ class ViewResponse:
         query_string: str,
         reader_class: type[ContentReader] = ContentReader,
     ) -> ViewResponse:
-        """Return a response of a tool's view, rendered where its data cannot be taken as it is."""
+        # Rendered where its data cannot be taken as it is.
         altered = request.passage is not None and request.passage.is_altered(response)
         if not altered and has_plain_data(response):
             content = Content(response.data)  # type: ignore[attr-defined]
@@ -97,14 +97,7 @@ class ViewResponse:
 
 
 class OutcomeBuilder:
-    """Makes outcomes of the responses to one call.
-
-    Args:
-        tool: the tool's name.
-        arguments: finds the arguments that an error or a link speaks of.
-        get_error_mapper: makes the mapper of the response's errors.
-        recognize: reads the outcome out of an envelope that a view built itself.
-    """
+    """Makes outcomes of the responses to one call."""
 
     def __init__(
         self,
@@ -171,10 +164,7 @@ class OutcomeBuilder:
         return PageReader(paginator, data, response.query_string).read(self.arguments.replace_query)
 
     def get_version(self, outcome: Outcome, notes: CallContext, view: Any) -> tuple[str, str]:
-        """Return the version of the content that was read, and the content's hash.
-
-        The view's own envelope says them, else the call context, else attributes of the view.
-        """
+        # The view's own envelope says them, else the call context, else attributes of the view.
         if outcome.version:
             return outcome.version, outcome.content_hash
         version, content_hash = notes.content_version, notes.content_hash
@@ -184,7 +174,6 @@ class OutcomeBuilder:
         return version, outcome.content_hash or content_hash
 
     def get_rate_limit(self, response: ViewResponse) -> RateLimit | None:
-        """Return the rest of the caller's quota, None where no throttle counts."""
         view = response.view
         if view is None or not (view.throttle_classes or response.status == 429):
             return None
@@ -192,7 +181,7 @@ class OutcomeBuilder:
 
 
 def has_plain_data(response: HttpResponseBase) -> bool:
-    """Return whether ``response.data`` is to be read as it is, unrendered."""
+    # Whether ``response.data`` is to be read as it is, unrendered.
     if not isinstance(response, Response) or response.status_code in BODILESS:
         return False
     # Rendering an error loses its codes.
@@ -210,5 +199,5 @@ def has_plain_data(response: HttpResponseBase) -> bool:
 
 
 def new_request_id() -> str:
-    """Return an id under which the log and the caller know one call."""
+    # The log and the caller know one call under it.
     return f"req_{os.urandom(8).hex()}"

@@ -38,7 +38,7 @@ class Stopwatch:
         self.slowest = (0.0, "")
 
     def __call__(self, execute: Callable[..., Any], sql: str, *args: Any) -> Any:
-        """Count and time a query, as a wrapper of Django's ``execute_wrapper``."""
+        # A wrapper for Django's ``execute_wrapper``.
         began = time.perf_counter()
         try:
             return execute(sql, *args)
@@ -57,7 +57,6 @@ class Stopwatch:
             yield
 
     def telemetry(self) -> dict[str, Any]:
-        """Return the measurements: milliseconds, and queries where they were counted."""
         duration = round((time.perf_counter() - self.started) * 1000, 2)
         if not self.counts_queries:
             return {"duration_ms": duration}
@@ -92,7 +91,6 @@ class Stopwatch:
             yield f"The slowest statement took {seconds * 1000:.0f} ms{shown}."
 
     def get_shape(self, sql: str) -> str:
-        """Return a statement without its values, the same for every run of it."""
         return VALUE_LISTS.sub("…", VALUES.sub("…", sql)).strip()
 
     def quote(self, shape: str) -> str:

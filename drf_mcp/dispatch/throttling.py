@@ -26,21 +26,12 @@ class QuotaReader:
 
     A subclass of one with the same cache key and rate, in a cache outside the database, counts
     as REST framework's own.
-
-    Args:
-        view: the view instance that answered.
     """
 
     def __init__(self, view: Any) -> None:
         self.view = view
 
     def get_rate_limit(self, status: int, headers: Mapping[str, str]) -> RateLimit | None:
-        """Return the tightest quota, None if no throttle counts this caller.
-
-        Args:
-            status: the HTTP status of the view's answer.
-            headers: the answer's headers; Retry-After of a 429 says when to come back.
-        """
         tightest = self.get_tightest_quota() if self.view.throttle_classes else None
         seconds = headers.get("Retry-After", "") if status == 429 else ""
         if not seconds.isdigit():
@@ -48,7 +39,7 @@ class QuotaReader:
         return replace(tightest or RateLimit(), retry_after=int(seconds))
 
     def get_tightest_quota(self) -> RateLimit | None:
-        """Return the quota with the fewest calls left, of several that with the longest wait."""
+        # The fewest calls left; of several that, the longest wait.
         # A view that chooses its throttles itself may ask a database which.
         if type(self.view).get_throttles is not APIView.get_throttles:
             return None

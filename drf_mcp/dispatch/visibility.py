@@ -25,11 +25,7 @@ steps = attrgetter(
 
 
 class Visibility:
-    """Asks the views' permissions on behalf of one caller.
-
-    Args:
-        caller: an authenticated caller.
-    """
+    """Asks the views' permissions on behalf of one caller."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
@@ -39,18 +35,14 @@ class Visibility:
         self.answers: dict[Any, bool] = {}
 
     def of(self, tools: Iterable[Tool], most: int | None = None) -> list[Tool]:
-        """Return the tools that the caller may call, in order, the first `most` of them."""
         seen = list(islice((tool for tool in tools if self.allows(tool)), most))
         # Views that authenticate in their own way have left their user on the request.
         self.caller.request.user = self.caller.authenticate().user
         return seen
 
     def allows(self, tool: Tool) -> bool:
-        """Return whether a view's permissions let the caller in.
-
-        A permission that cannot be asked without an object or a body counts as given:
-        calling the tool asks it for certain.
-        """
+        # A permission that cannot be asked without an object or a body counts as given: the call
+        # asks it for certain.
         question = question_of(tool)
         if question is None:
             return self.ask(tool)
@@ -59,7 +51,6 @@ class Visibility:
         return self.answers[question]
 
     def ask(self, tool: Tool) -> bool:
-        """Ask the permissions of a tool's view."""
         view: Any = tool.endpoint.view()
 
         def ask() -> bool:
@@ -71,7 +62,7 @@ class Visibility:
         return contain(ask, lambda exc: not turns_away(exc))
 
     def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
-        """Return a request for the tool's method by whom the view would take the caller for."""
+        # By whom the view would take the caller for.
         inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
         authenticators = view.get_authenticators()
         request = Request(inner, authenticators=authenticators)
@@ -88,12 +79,12 @@ class Visibility:
 
 
 def turns_away(exc: Exception) -> bool:
-    """Return whether a permission refuses the caller, not just misses a body or an object."""
+    # Not so one that just misses a body or an object.
     return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)
 
 
 def is_open(tool: Tool) -> bool:
-    """Return whether every caller sees a tool: nothing is asked, in REST framework's own way."""
+    # Every caller sees the tool: nothing is asked, in REST framework's own way.
     if permission_steps(tool.endpoint.view_class) != permission_steps(APIView):
         return False
     permissions = find_view_classes(tool.endpoint.route.callback, "permission_classes")
@@ -101,10 +92,8 @@ def is_open(tool: Tool) -> bool:
 
 
 def question_of(tool: Tool) -> Any:
-    """Return what decides whether a tool is seen, where that is the user and the method alone.
-
-    Tools with one question have one answer; None for a tool that has to be asked itself.
-    """
+    # What decides whether a tool is seen, where that is the user and the method alone: tools with
+    # one question have one answer.
     permissions = find_view_classes(tool.endpoint.route.callback, "permission_classes")
     if permissions is None or not USER_PERMISSIONS.issuperset(permissions):
         return None

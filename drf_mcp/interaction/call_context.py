@@ -77,9 +77,9 @@ class CallContext:
         ``mcp_content_hash`` beside it.
 
         Args:
-            version: the canonical version, whatever the caller asked for by.
-            content_hash: the hash of that version, ``sha256-`` and hexadecimal digits: the
-                same for every read of it, whichever part was read.
+            version: the canonical version.
+            content_hash: ``sha256-`` and hexadecimal digits, the same for every read of that
+                version, whichever part was read.
         """
         self.content_version = version
         self.content_hash = content_hash

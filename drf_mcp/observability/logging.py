@@ -32,11 +32,7 @@ SHOWN = ("tool", "outcome", "status", "duration_ms", "user_id", "request_id")
 
 
 class Observer:
-    """Tells whoever watches of one request; nothing that fails here fails the request.
-
-    Args:
-        context: the request.
-    """
+    """Tells whoever watches of one request; nothing that fails here fails the request."""
 
     def __init__(self, context: RequestContext) -> None:
         self.context = context
@@ -44,12 +40,6 @@ class Observer:
     def trace(
         self, get_tools: Callable[[], Mapping[str, Any]], version: str
     ) -> AbstractContextManager[Any]:
-        """Return a context in which the request is served: a span, where spans are recorded.
-
-        Args:
-            get_tools: returns the tools by name, to tell the names of tools from others.
-            version: the version of this package.
-        """
         tracing = get_tracing()
         if tracing is None:
             return UNTRACED
@@ -64,14 +54,6 @@ class Observer:
     def record(
         self, tool: Any, outcome: Outcome, result: Mapping[str, Any], started: float
     ) -> None:
-        """Write, trace and signal a call that is over.
-
-        Args:
-            tool: the tool that was called.
-            outcome: the outcome of the call.
-            result: the members of the result, as encoded.
-            started: when the call began, as ``time.perf_counter`` tells.
-        """
         is_logged, tracing = calls.isEnabledFor(logging.INFO), get_tracing()
         if not (is_logged or tracing or tool_called.receivers or tool_failed.receivers):
             return
@@ -104,7 +86,6 @@ class Observer:
 
 
 def log_refusal(item: Any, exc: ProtocolError) -> None:
-    """Write the record of a message that is answered by a JSON-RPC error."""
     if not calls.isEnabledFor(logging.DEBUG):
         return
     method = escape_unprintable(item.method) if isinstance(item, Message) else None
@@ -122,7 +103,6 @@ def write_record(level: int, line: str, args: tuple[Any, ...], fields: Mapping[s
 
 
 def get_tracing() -> Any:
-    """Return `drf_mcp.observability.tracing` where spans are recorded, else None."""
     # A process that records any has imported OpenTelemetry; in every other one nothing of it
     # is imported here. Without a tracer provider spans go nowhere.
     trace = sys.modules.get("opentelemetry.trace")

@@ -16,15 +16,7 @@ from drf_mcp.tools.arguments.masking import escape_unprintable
 
 @dataclass(frozen=True)
 class CallRecord:
-    """A call that is over.
-
-    Attributes:
-        tool: the tool.
-        outcome: the outcome.
-        result: the members of the result, as encoded.
-        context: the request.
-        duration_ms: how long the call took, its result written.
-    """
+    """A call that is over."""
 
     tool: Any
     outcome: Outcome
@@ -41,20 +33,18 @@ class CallRecord:
 
     @property
     def user_id(self) -> str | None:
-        """The primary key of the caller's user, None for an anonymous one."""
         pk = getattr(self.context.caller.authenticate().user, "pk", None)
         return None if pk is None else escape_unprintable(str(pk))
 
     @property
     def client(self) -> str | None:
-        """The client's own name, None where its revision does not say so per message."""
+        # None where the revision does not say so per message.
         info = self.context.message.meta.get(CLIENT_INFO_KEY)
         name = info.get("name") if isinstance(info, dict) else None
         return escape_unprintable(name) if isinstance(name, str) else None
 
     @cached_property
     def arguments(self) -> Any:
-        """The arguments without secrets, where LOG_ARGUMENTS is on; else None."""
         if not mcp_settings.LOG_ARGUMENTS:
             return None
         return self.tool.sanitize_arguments(self.context.message.params.get("arguments"))

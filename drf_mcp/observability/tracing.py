@@ -26,15 +26,7 @@ CALL = "tools/call"
 
 
 class ServerSpan:
-    """A context in which a message is served, and the span that tells of it.
-
-    Args:
-        tracer: starts the span.
-        name: the span's name.
-        attributes: what is known of the message.
-        parent: the context of the span.
-        links: further spans that the span belongs to.
-    """
+    """A context in which a message is served, and the span that tells of it."""
 
     def __init__(
         self,
@@ -51,7 +43,6 @@ class ServerSpan:
     def of_request(
         cls, request: RequestContext, get_tools: Callable[[], Mapping[str, Any]], version: str
     ) -> ServerSpan:
-        """Return the span of a message, not yet started."""
         name = request.message.method
         attributes: dict[str, Any] = {
             "mcp.method.name": name,
@@ -115,7 +106,6 @@ def mark_failed(span: Span, error_type: str, description: str | None = None) -> 
 
 
 def describe_call(call: CallRecord) -> None:
-    """Write the outcome of a call on the current span."""
     span = trace.get_current_span()
     span.set_attribute("drf_mcp.outcome", call.word)
     span.set_attribute("drf_mcp.request_id", call.outcome.request_id)

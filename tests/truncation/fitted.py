@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drf_mcp.archive import Entry
-from drf_mcp.archive.stores import Kept, new_archive_id
+from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.envelopes import Envelope, ResponseV2Envelope
 from drf_mcp.outcomes import Outcome
@@ -68,13 +68,13 @@ class Shelf:
     works: bool
     is_durable: bool = True
 
-    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Kept | None:
+    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Entry | None:
         """Keep the items where the archive works."""
         entry = Entry.of(new_archive_id(), "", outcome.tool, items)
         if not self.works:
             return None
         self.entries.append(entry)
-        return Kept(entry.archive_id, entry.content_hash)
+        return entry
 
 
 def fit(

@@ -81,11 +81,7 @@ class ErrorText:
 
 
 class ErrorBody:
-    """The body of an error response, or the detail of an APIException.
-
-    Args:
-        data: the body as the view gave it; None if it is no data.
-    """
+    """The body of an error response, or the detail of an APIException."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -96,7 +92,6 @@ class ErrorBody:
 
     @property
     def sentence(self) -> str:
-        """What the body says for people, "" if nothing."""
         return str(self._find_sentence(self.data))
 
     @property
@@ -105,7 +100,6 @@ class ErrorBody:
         return {name: value for context in contexts if context for name, value in context.items()}
 
     def get_exception_code(self, status: int) -> str:
-        """Return the code of the exception, as against those of its problems; "" if none."""
         validating = status in VALIDATING
         # A validation error's texts about the arguments are in lists, those of others alone.
         alone = list(self.data.values()) if isinstance(self.data, (dict, Mapping)) else []
@@ -157,10 +151,7 @@ class ErrorObject:
 
     @classmethod
     def read_unplaced(cls, data: Any) -> ErrorDetail | None:
-        """Return the text of an object that names a code and no place; None for others.
-
-        REST framework's own ``get_full_details`` writes them.
-        """
+        # REST framework's own ``get_full_details`` writes them.
         if not isinstance(data, (dict, Mapping)) or not isinstance(data.get("code"), str):
             return None
         error = cls(data)
@@ -168,7 +159,6 @@ class ErrorObject:
 
     @functools.cached_property
     def path(self) -> Path | None:
-        """The path that the object names, None if it names none."""
         data = self.data
         loc, source = data.get("loc"), data.get("source")
         if isinstance(loc, (list, tuple)):
@@ -188,7 +178,6 @@ class ErrorObject:
 
     @functools.cached_property
     def text(self) -> ErrorDetail | None:
-        """What the object says, with its code; None if it says nothing."""
         data = self.data
         texts = [data[key] for key in TEXT_KEYS if isinstance(data.get(key), str)]
         text = next((text for text in texts if text.strip()), None)

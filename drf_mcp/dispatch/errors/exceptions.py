@@ -60,7 +60,6 @@ class Rule(enum.Enum):
 
     @classmethod
     def from_exception(cls, exc: IntegrityError) -> Rule | None:
-        """Return the rule that the driver's own code names; None if it names none of these."""
         cause: Any = exc.__cause__
         if cause is None:
             return None

@@ -96,13 +96,7 @@ class ErrorMapper:
         self.arguments = arguments or UnknownArguments()
 
     def from_response(self, status: int, data: Any, headers: Mapping[str, str]) -> Failure:
-        """Return the failure of a response with an error status.
-
-        Args:
-            status: the HTTP status, 400 or more.
-            data: the body as the view gave it; None if it is no data.
-            headers: the response's headers.
-        """
+        """Return the failure of a response with a status of 400 or more."""
         body = ErrorBody(data)
         problems = self.get_problems(status, [self.locate(entry) for entry in body.texts])
         message = self.summarize(problems) if problems else body.sentence
@@ -122,12 +116,7 @@ class ErrorMapper:
         """Return the failure of an exception that left the view.
 
         Of an unexpected exception the caller learns the id alone, since its text may hold secrets.
-
-        Args:
-            exc: the exception.
-            request_id: the id under which the exception is logged.
-            name_blockers: names the rows that keep others from being deleted; None names
-                their models.
+        Rows that keep others from being deleted are named by `name_blockers`, else by their models.
         """
         violated = find_violation(exc, name_blockers)
         if violated is not None:
@@ -213,10 +202,7 @@ class ErrorMapper:
     def get_problem_remediation(self, code: str, pointer: str, accepted: str | None) -> str:
         """Return one sentence that tells the caller what to do about one argument.
 
-        Args:
-            code: the problem's code, such as ``required``.
-            pointer: the JSON pointer of the argument; "" for all arguments.
-            accepted: the values that would be accepted, in words; None if unknown.
+        A pointer of "" stands for all arguments.
         """
         name = JSONPointer(pointer).dotted
         text = PROBLEM_REMEDIES.get(code, "Correct {name}.")
@@ -274,7 +260,7 @@ class ErrorMapper:
         )
 
     def locate(self, entry: ErrorText) -> ErrorText:
-        """Return a text with its path from an argument on, without the names of wrappers."""
+        # The path from an argument on, without the names of wrappers.
         arguments, path = self.arguments, entry.path
         for start, name in enumerate(path):
             # An index below a name of the view's counts its own items, not those of the body.
