@@ -26,22 +26,21 @@ class Pattern:
     method: str
     glob: str
 
-    def matches(self, method: str, path: str, tags: Iterable[str]) -> bool:
-        subjects = (path, *(f"tag:{tag}" for tag in tags))
-        return self.takes_method(method) and any(
-            fnmatch.fnmatchcase(subject, self.glob) for subject in subjects
-        )
-
-    def matches_name(self, method: str, name: str, action: str | None) -> bool:
-        # REST framework's own actions are matched whole: *_update is not partial_update.
-        if not self.takes_method(method) or not fnmatch.fnmatchcase(name, self.glob):
+    def matches(
+        self, method: str, path: str, tags: Iterable[str], name: str, action: str | None
+    ) -> bool:
+        if self.method not in ("", method):
             return False
+        subjects = (path, *(f"tag:{tag}" for tag in tags))
+        by_place = any(fnmatch.fnmatchcase(subject, self.glob) for subject in subjects)
+        return by_place or self.matches_name(name, action)
+
+    def matches_name(self, name: str, action: str | None) -> bool:
+        # REST framework's own actions are matched whole: *_update is not partial_update.
         ending, tail = f"_{action}", self.glob.rpartition("*")[2]
         within = tail.startswith("_") and tail != ending and ending.endswith(tail)
-        return not (action in STANDARD_ACTIONS and name.endswith(ending) and within)
-
-    def takes_method(self, method: str) -> bool:
-        return self.method in ("", method)
+        inside_action = action in STANDARD_ACTIONS and name.endswith(ending) and within
+        return fnmatch.fnmatchcase(name, self.glob) and not inside_action
 
 
 @functools.lru_cache(maxsize=1024)

@@ -27,9 +27,8 @@ class Choice:
         name = self.options.name or mcp_settings.NAMING_CLASS().get_name(endpoint)
         method, action = endpoint.method, endpoint.standard_action
         return any(
-            pattern.matches(method, endpoint.route.path, tags)
-            or pattern.matches_name(method, name, action)
-            for pattern in map(read_pattern, patterns)
+            read_pattern(pattern).matches(method, endpoint.route.path, tags, name, action)
+            for pattern in patterns
         )
 
 

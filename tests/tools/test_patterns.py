@@ -88,5 +88,4 @@ def test_any_text_is_a_pattern_or_refused(text):
     except ValueError:
         return
     assert pattern.method in {"", *METHODS}
-    pattern.matches("GET", "/api/orders/", ["internal"])
-    pattern.matches_name("GET", "orders_list", "list")
+    pattern.matches("GET", "/api/orders/", ["internal"], "orders_list", "list")

@@ -93,7 +93,7 @@ class Arguments:
         self, arguments: Iterable[Argument], *, closed: bool = False
     ) -> dict[str, Any]:
         listed = [argument for argument in arguments if argument.listed]
-        properties = {argument.name: argument.schema for argument in listed}
+        properties = {argument.name: argument.parameter.schema for argument in listed}
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required := [argument.name for argument in listed if argument.required]:
             schema["required"] = required

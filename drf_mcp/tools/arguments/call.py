@@ -31,14 +31,10 @@ class Argument:
     whole: bool = False
     group: str = ""
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        return self.parameter.schema
-
     @functools.cached_property
     def json_type(self) -> str:
         # Null aside; "" where the value may be of several types.
-        types = self.schema.get("type", "")
+        types = self.parameter.schema.get("type", "")
         others = [name for name in types if name != "null"] if isinstance(types, list) else [types]
         return others[0] if len(others) == 1 else ""
 
@@ -98,7 +94,7 @@ class Argument:
         texts = [] if self.whole else view.request.query_params.getlist(name)
         if not texts:
             return MISSING
-        return texts if self.schema.get("type") == "array" else self.from_text(texts[-1])
+        return texts if self.json_type == "array" else self.from_text(texts[-1])
 
 
 def write_query_text(value: Any) -> str:

@@ -131,7 +131,7 @@ class GroupedArguments(Arguments):
             if "required" in group:
                 required.append(name)
         if self.whole is not None and self.whole.listed:
-            properties[self.whole.group] = self.whole.schema
+            properties[self.whole.group] = self.whole.parameter.schema
         schema = {"type": "object", "properties": properties, "additionalProperties": False}
         return {**schema, "required": required} if required else schema
 
@@ -142,8 +142,9 @@ class GroupedArguments(Arguments):
         problems = ArgumentErrors(known=groups).find_unknown(arguments)
         for location in self.by_name:
             problems += self.find_group_problems(location, self.get_group(location, arguments))
+        problems += self.find_missing(arguments, PATH)
         # The view names its missing arguments itself, unless it is not going to be asked.
-        return [*problems, *self.find_missing(arguments)] if problems else []
+        return [*problems, *self.find_missing(arguments, QUERY, BODY)] if problems else []
 
     def find_group_problems(self, location: str, value: Any) -> list[Problem]:
         by_name, prefix = self.by_name[location], f"/{self.groups[location]}"
@@ -154,14 +155,10 @@ class GroupedArguments(Arguments):
         unlisted = group if location == QUERY and self.extra_query else by_name.keys() - known
         read_only = self.read_only if location == BODY else ()
         errors = ArgumentErrors(prefix, known, unlisted=unlisted, read_only=read_only)
-        return errors.find_unknown(group) + [
-            errors.missing_argument(name)
-            for name, argument in by_name.items()
-            if location == PATH and argument.required and group.get(name) is None
-        ]
+        return errors.find_unknown(group)
 
-    def find_missing(self, arguments: Mapping[str, Any]) -> Iterator[Problem]:
-        for location in (QUERY, BODY):
+    def find_missing(self, arguments: Mapping[str, Any], *locations: str) -> Iterator[Problem]:
+        for location in locations:
             group = self.get_group(location, arguments) or {}
             if isinstance(group, Mapping):
                 errors = ArgumentErrors(f"/{self.groups[location]}")
