@@ -27,11 +27,10 @@ def check_media_type(request: HttpRequest) -> None:
 def check_origin(request: HttpRequest) -> None:
     """Refuse a request of another origin's page (streamable-http, "Security & Endpoint")."""
     origin = request.META.get("HTTP_ORIGIN")
-    if origin is not None and not admits(origin):
-        raise Refused(403, "This origin is not allowed.")
     site = request.META.get("HTTP_SEC_FETCH_SITE", "none")
     crosses = request.method == "POST" and site not in OWN_SITES
-    if crosses and origin not in mcp_settings.ALLOWED_ORIGINS:
+    unnamed = crosses and origin not in mcp_settings.ALLOWED_ORIGINS
+    if unnamed or (origin is not None and not admits(origin)):
         raise Refused(403, "This origin is not allowed.")
 
 

@@ -60,9 +60,7 @@ class Registry:
         Args:
             targets: a router exposes the routes it made; a class or a function
                 exposes every route that leads to it.
-            actions: the actions (for plain views, methods in lower case) to expose; None for all.
-            name: the noun that the tools' names start with.
-            options: the options of `ToolOptions` but ``name``, for every tool.
+            options: as of `mcp_viewset`, the others as well.
         """
         view_options = ViewOptions.of(actions, exclude, name, **options)
         with self._lock:

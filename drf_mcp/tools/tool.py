@@ -38,8 +38,6 @@ class Tool:
     """One endpoint as a tool. Nothing is introspected before it is needed.
 
     Attributes:
-        name: unique in its registry.
-        options: the options that the project gave it.
         finders: the `Finders` of its registry, which find the objects of arguments; or None.
     """
 

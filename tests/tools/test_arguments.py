@@ -147,11 +147,6 @@ def test_extra_query_takes_any_parameter(tool_of):
     assert query_of(tool.bind({"query": json.dumps(EXTRA["query"])})) == EXTRA_QUERY
 
 
-def test_extra_query_can_be_had_for_one_tool(tool_of):
-    view = mcp_tool(extra_query=True)(type("View", (Anything,), {}))
-    assert query_of(tool_of(path("x/", view.as_view()), "x_get").bind(EXTRA)) == EXTRA_QUERY
-
-
 def test_extra_query_can_be_refused_for_one_tool(tool_of):
     view = mcp_tool(extra_query=False)(type("View", (Anything,), {}))
     tool = tool_of(path("x/", view.as_view()), "x_get", EXTRA_QUERY=True)

@@ -89,11 +89,3 @@ def test_a_list_is_filtered_and_has_pages(tools):
 def test_creating_destroys_nothing(tools):
     assert tools["groups_create"].annotations["destructiveHint"] is False
     assert arguments(tools["groups_create"]) == {"name"}
-
-
-def test_another_action_keeps_its_name(tools_of):
-    class Aligned(Attributes, viewsets.GenericViewSet):
-        def alist(self, request):
-            return Response()
-
-    assert "groups_alist" in tools_of(path("groups/", Aligned.as_view({"get": "alist"})))

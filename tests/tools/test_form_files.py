@@ -141,9 +141,6 @@ def test_base64_for_a_key_that_may_be_a_text_is_refused(keeps, value):
         "Northwind Traders International Limited",
         "6d5f807e23db210bc254a28be2d6759a0f5f5d99b0b1d0b0a0b0c0d0e0f01020",
         "5d1f0fc5-7b0a-4b44-a2a3-0f6c6e1f8a11",
-        "a-long-slug-with-many-words-in-it-and-no-end-at-all-2024",
-        "https://example.com/a/b",
-        5,
         True,
     ],
 )
@@ -190,13 +187,6 @@ def test_a_declared_format_says_that_a_key_is_a_file(tool_of):
     scan = {"type": "string", "format": "binary"}
     view = mcp_tool(body={"note": scan})(type("Said", (Keeps,), {}))
     assert posted(tool_of(path("said/", view.as_view())), note=ENCODED)["note"].read() == CONTENT
-
-
-def test_a_declared_text_of_a_file_field_stays_a_file(tool_of):
-    own = type("Own", (generics.CreateAPIView,), {"serializer_class": FileAlone})
-    said = mcp_tool(body={"file": {"type": "string", "description": "Any."}})(own)
-    tool = tool_of(path("said/", said.as_view(parser_classes=FORM)))
-    assert posted(tool, file=ENCODED)["file"].read() == CONTENT
 
 
 def test_a_list_of_files_is_one(tool_of):
@@ -246,38 +236,6 @@ class Raw(BaseParser):
 
     def parse(self, stream, media_type=None, parser_context=None):
         return stream.read()
-
-
-class Documented(Keeps):
-    schema = AutoSchema()
-
-    @extend_schema(
-        request={
-            "multipart/form-data": {
-                "type": "object",
-                "properties": {
-                    "note": {"type": "string"},
-                    "plan": {"type": "string", "format": "binary"},
-                    "pages": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                },
-            }
-        }
-    )
-    def post(self, request):
-        return super().post(request)
-
-
-def test_a_documented_text_is_one_and_a_documented_file_too(tool_of):
-    tool = tool_of(path("documented/", Documented.as_view()))
-    data = posted(tool, note=ENCODED, plan=ENCODED, pages=[ENCODED])
-    assert data["note"] == ENCODED
-    assert [data[name].read() for name in ("plan", "pages")] == [CONTENT, CONTENT]
-
-
-def test_a_file_that_the_document_forgets_is_one(tool_of):
-    tool = tool_of(path("documented/", Documented.as_view()))
-    assert "file" not in tool.input_schema["properties"]
-    assert posted(tool, file=ENCODED)["file"].read() == CONTENT
 
 
 class Binary(views.APIView):

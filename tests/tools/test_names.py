@@ -116,11 +116,6 @@ def test_a_plain_view_with_more_methods_tells_them_apart(tools_of):
     assert list(tools) == ["scale_get", "scale_post", "echo_get", "echo_post"]
 
 
-def test_parents_of_a_nested_route_are_part_of_the_name(tools_of):
-    tools = tools_of(path("shelves/<int:shelf_pk>/boxes/", BoxList.as_view()))
-    assert list(tools) == ["shelves_boxes_list", "shelves_boxes_create"]
-
-
 @pytest.mark.parametrize("prefix", ["api/", "rest/", "v1/", "api/v2/", "API/v1.2/", "api/rest/v3/"])
 def test_prefixes_that_say_nothing_are_left_out(tools_of, prefix):
     assert list(tools_of(path(f"{prefix}ping/", ping))) == ["ping"]
@@ -129,10 +124,6 @@ def test_prefixes_that_say_nothing_are_left_out(tools_of, prefix):
 def test_a_format_suffix_makes_no_tools_of_its_own(tools_of):
     tools = tools_of(*routed("reading", Reading, DefaultRouter))
     assert list(tools) == ["reading_list"]
-
-
-def test_a_view_at_the_root_is_named_by_its_class(tools_of):
-    assert list(tools_of(path("", Weigh.as_view()), path("api/", ping))) == ["weigh", "ping"]
 
 
 # --- Where the path says nothing ----------------------------------------------------------
@@ -162,11 +153,7 @@ def test_a_nested_route_below_a_router_at_the_root_is_named_by_its_own_prefix(to
         ("PostViewSet", "post_list"),
         ("PostViewset", "post_list"),
         ("PostAPIView", "post_list"),
-        ("PostApiView", "post_list"),
-        ("PostView", "post_list"),
         ("PostSet", "post_set_list"),
-        ("Review", "review_list"),
-        ("APIView", "apiview_list"),
         ("ViewSet", "view_set_list"),
     ],
 )
@@ -205,11 +192,8 @@ def test_two_versions_of_a_root_keep_version_and_noun(tools_of):
     ("segment", "name"),
     [
         ("purchaseOrders", "purchase_orders"),
-        ("purchase-orders", "purchase_orders"),
-        ("PING", "ping"),
         ("a.b~c", "a_b_c"),
         ("2024", "tool_2024"),
-        ("_private_", "private"),
         ("größe", "gr_e"),
         ("日本", "ping"),
     ],

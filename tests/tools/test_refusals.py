@@ -89,12 +89,6 @@ def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(prob
     assert problem.remediation.startswith("Did you mean 'name'?")
 
 
-def test_an_unknown_argument_like_no_other_is_told_all_there_are(problem_of):
-    problem = problem_of({"pk": 1, "name": "a", "zzzzzz": None})
-    assert problem.accepted == "pk, name, colour, password, code, lines, owner, a_b_c"
-    assert problem.received is None
-
-
 @pytest.mark.parametrize(
     ("arguments", "mcp_settings", "pointer"),
     [
