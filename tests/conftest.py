@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
+from django.core.signals import got_request_exception
 from django.test import Client
 from django.utils import timezone, translation
 from hypothesis import HealthCheck, settings
@@ -70,6 +71,19 @@ def no_language_left_over() -> Iterator[None]:
 def unused_throttles() -> None:
     """Start every test with throttles that have counted nothing."""
     cache.clear()
+
+
+@pytest.fixture
+def reported() -> Iterator[list]:
+    """The requests of the exceptions that error trackers heard of."""
+    requests = []
+
+    def receive(sender, request=None, **kwargs) -> None:
+        requests.append(request)
+
+    got_request_exception.connect(receive)
+    yield requests
+    got_request_exception.disconnect(receive)
 
 
 @pytest.fixture

@@ -102,16 +102,22 @@ class Novel(APIView):
         return Response({"title": "Novel", "text": FILLER * 30_000 + PLANTED + FILLER * 30_000})
 
 
-@pytest.mark.django_db
-def test_a_sentence_in_five_megabytes_is_found_in_one_call_and_read_on_from(expose, alice):
+@pytest.fixture
+def novel_id(expose, alice) -> str:
+    """The id under which a novel is archived."""
     expose(path("novel/", Novel.as_view()), ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive")
     (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
-    found = alice.call("content_retrieve", archive_id=archive_id, query="parrot").data
+    return archive_id
+
+
+@pytest.mark.django_db
+def test_a_sentence_in_five_megabytes_is_found_in_one_call_and_read_on_from(novel_id, alice):
+    found = alice.call("content_retrieve", archive_id=novel_id, query="parrot").data
     (passage,) = found["passages"]
     assert PLANTED in passage["text"]
     onward = alice.call(
         "content_retrieve",
-        archive_id=archive_id,
+        archive_id=novel_id,
         ids=[passage["id"]],
         offset=passage["offset"],
         limit=len(passage["text"]),
@@ -120,10 +126,8 @@ def test_a_sentence_in_five_megabytes_is_found_in_one_call_and_read_on_from(expo
 
 
 @pytest.mark.django_db
-def test_of_words_that_occur_nowhere_it_is_said(expose, alice):
-    expose(path("novel/", Novel.as_view()), ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive")
-    (archive_id,) = alice.call("novel").envelope["meta"]["content_archive_hashes"]
-    result = alice.call("content_retrieve", archive_id=archive_id, query="submarine")
+def test_of_words_that_occur_nowhere_it_is_said(novel_id, alice):
+    result = alice.call("content_retrieve", archive_id=novel_id, query="submarine")
     assert result.data["passages"] == []
     assert "without query" in result.envelope["meta"]["suggestions"][0]
 

@@ -61,29 +61,15 @@ def test_an_entry_comes_back_as_it_was_stored(archive):
     assert list(found.items[0]["value"]) == ["z", "a", "n"]
 
 
-def test_somebody_else_does_not_get_it(archive):
-    made = stored()
-    assert archive.fetch(made.archive_id, "8") is None
-    assert archive.fetch(made.archive_id, "") is None
-
-
-def test_an_anonymous_entry_is_for_whoever_knows_its_id(archive):
-    made = stored(owner="")
-    assert archive.fetch(made.archive_id, "") == made
-    assert archive.fetch(made.archive_id, "8") == made
-
-
-def test_an_entry_is_found_by_its_hash_by_its_owner_only(archive):
-    made = stored()
-    assert archive.find(made.content_hash, "7") == made
-    assert archive.find(made.content_hash, "8") is None
-    assert archive.find(made.content_hash, "") is None
-
-
-def test_an_anonymous_entry_is_not_found_by_its_hash(archive):
-    made = stored(owner="")
-    assert archive.find(made.content_hash, "") is None
-    assert archive.find(made.content_hash, "8") is None
+@pytest.mark.parametrize(("owner", "readers"), [("7", {"7"}), ("", {"7", "8", ""})])
+def test_an_entry_is_read_by_its_owner_and_an_anonymous_one_by_its_id_alone(
+    archive, owner, readers
+):
+    made = stored(owner=owner)
+    for reader in ("7", "8", ""):
+        assert archive.fetch(made.archive_id, reader) == (made if reader in readers else None)
+        is_found = reader == owner != ""
+        assert archive.find(made.content_hash, reader) == (made if is_found else None)
 
 
 def test_the_newest_entry_of_a_hash_is_found(archive):
@@ -144,11 +130,8 @@ def load(archive: Archive) -> list[Entry]:
     return wrong
 
 
-def test_a_load_of_threads_is_no_trouble_to_a_cache():
+def test_a_load_of_threads_is_no_trouble(database_file):
     assert load(CacheArchive()) == []
-
-
-def test_a_load_of_threads_is_no_trouble_to_a_database(database_file):
     assert load(DatabaseArchive()) == []
     assert ArchivedContent.objects.count() == 8 * ROUNDS
 

@@ -7,25 +7,12 @@ import json
 from typing import Any
 
 import pytest
-from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 
 from drf_mcp.dispatch.content import ContentReader
-from tests.dispatch.views import answering
+from tests.dispatch.views import Source, sending
 
 KEPT = "http://testserver/thing/"
 LINES = [f"line {number}\n" for number in range(10, 100)]
-
-
-def sending(body: bytes | str, media_type: str = "text/plain", status: int = 200):
-    """Return a view that answers with this body."""
-    return answering(lambda request: HttpResponse(body, content_type=media_type, status=status))
-
-
-def streaming(chunks: Any, media_type: str = "text/plain", status: int = 200):
-    """Return a view that streams these chunks."""
-    return answering(
-        lambda request: StreamingHttpResponse(chunks, content_type=media_type, status=status)
-    )
 
 
 def meta(result) -> dict[str, Any]:
@@ -49,12 +36,12 @@ def no_time(monkeypatch) -> None:
 
 
 def test_a_text_that_is_read_whole_says_nothing(serve):
-    assert meta(serve(streaming(LINES)).call()) == {}
+    assert meta(serve(sending(LINES)).call()) == {}
     assert meta(serve(sending("".join(LINES))).call()) == {}
 
 
 def test_a_text_stream_over_the_limit_is_given_up_to_its_last_whole_line(serve):
-    result = serve(streaming(LINES), MAX_CONTENT_BYTES=100).call()
+    result = serve(sending(LINES), MAX_CONTENT_BYTES=100).call()
     assert result.data == {"result": "".join(LINES[:12])}
     assert not result.is_error
     assert meta(result) == {
@@ -69,18 +56,14 @@ def test_a_text_stream_over_the_limit_is_given_up_to_its_last_whole_line(serve):
     assert truncated(result)["context"] == {"reason": "size_limit", "bytes_read": 100}
 
 
-def test_a_text_over_the_limit_that_is_no_stream_is_given_alike(serve):
+def test_a_text_over_the_limit_that_is_no_stream_is_given_alike_with_a_link_to_the_whole(serve):
     result = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100).call()
     assert result.data == {"result": "".join(LINES[:12])}
     context = {"reason": "size_limit", "bytes_read": 100, "size": 720}
     assert truncated(result)["context"] == context
     assert "it has 720 bytes, of which 100 are taken at most" in truncated(result)["message"]
-
-
-def test_a_link_to_the_whole_stands_beside_a_cut_text(serve):
-    blocks = serve(sending("".join(LINES)), MAX_CONTENT_BYTES=100).call().raw["content"]
     link = {"type": "resource_link", "uri": KEPT, "name": "thing", "mimeType": "text/plain"}
-    assert blocks[1:] == [link]
+    assert result.raw["content"][1:] == [link]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +91,9 @@ def test_a_cut_text_is_read_in_its_own_charset(serve):
 
 @pytest.mark.usefixtures("no_time")
 def test_a_stream_is_left_at_its_first_chunk_after_the_time(serve):
-    result = serve(streaming(itertools.repeat("tick\n"), "text/event-stream")).call()
+    source = Source(itertools.repeat("tick\n"))
+    result = serve(sending(source, "text/event-stream")).call()
+    assert (source.taken, source.closed) == (1, 1)
     assert result.data == {"result": "tick\n"}
     assert meta(result)["content_fidelity"] == "partial"
     context = {"reason": "time_limit", "bytes_read": 5, "seconds": -1.0}
@@ -121,13 +106,13 @@ def test_a_stream_is_left_at_its_first_chunk_after_the_time(serve):
 
 @pytest.mark.usefixtures("no_time")
 def test_a_stream_that_passes_both_limits_at_once_is_too_long(serve):
-    result = serve(streaming(itertools.repeat("tick\n")), MAX_CONTENT_BYTES=3).call()
+    result = serve(sending(itertools.repeat("tick\n")), MAX_CONTENT_BYTES=3).call()
     assert truncated(result)["context"]["reason"] == "size_limit"
 
 
 def test_json_that_was_cut_is_a_link_that_says_so(serve):
     rows = [json.dumps({"id": number}) + "," for number in range(100)]
-    result = serve(streaming(["[", *rows], "application/json"), MAX_CONTENT_BYTES=100).call()
+    result = serve(sending(["[", *rows], "application/json"), MAX_CONTENT_BYTES=100).call()
     assert result.data == {"media_type": "application/json", "name": "thing", "uri": KEPT}
     assert meta(result)["content_fidelity"] == "reference_only"
     assert truncated(result)["message"] == (
@@ -145,16 +130,8 @@ def test_a_file_over_the_limit_says_its_size(serve):
     assert truncated(result)["context"]["size"] == 300
 
 
-def test_a_file_that_is_streamed_says_the_size_that_was_announced(serve, tmp_path):
-    path = tmp_path / "film.mp4"
-    path.write_bytes(b"\0" * 300)
-    view = answering(lambda request: FileResponse(path.open("rb")))
-    result = serve(view, MAX_CONTENT_BYTES=100).call()
-    assert truncated(result)["context"]["size"] == 300
-
-
 def test_an_error_text_over_the_limit_is_told_by_its_status(serve):
-    result = serve(streaming(LINES, status=502), MAX_CONTENT_BYTES=100).call()
+    result = serve(sending(LINES, status=502), MAX_CONTENT_BYTES=100).call()
     assert (result.code, result.envelope["error"]) == ("INTERNAL_ERROR", "Bad Gateway")
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
-from django.core.signals import got_request_exception
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
@@ -130,26 +128,15 @@ def test_what_django_answers_with_400_tells_nothing_of_the_exception(serve, exc)
     assert "secret" not in str(result.raw)
 
 
-@pytest.fixture
-def reported() -> Iterator[list[dict]]:
-    """The got_request_exception signals of a test."""
-    signals: list[dict] = []
-
-    def receive(sender, **kwargs) -> None:
-        signals.append(kwargs)
-
-    got_request_exception.connect(receive)
-    yield signals
-    got_request_exception.disconnect(receive)
-
-
 class Secret(Exception):
     """Nobody may read what it says."""
 
 
-def test_a_crash_is_an_internal_error_that_names_a_request_id_and_nothing_else(serve):
-    thing = serve(raising(Secret("password=hunter2")))
-    result = thing.call()
+def test_a_crash_is_an_internal_error_that_names_the_id_under_which_it_is_logged_and_reported(
+    serve, reported, caplog
+):
+    with caplog.at_level(logging.DEBUG, logger="drf_mcp"):
+        result = serve(raising(Secret("password=hunter2"))).call()
     request_id = result.envelope["meta"]["request_id"]
     assert result.is_error
     assert (result.code, result.data["error_type"]) == ("INTERNAL_ERROR", "internal")
@@ -160,21 +147,11 @@ def test_a_crash_is_an_internal_error_that_names_a_request_id_and_nothing_else(s
     assert set(result.data) == {"error_code", "error_type", "remediation"}
     assert "hunter2" not in str(result.raw)
     assert "Secret" not in str(result.raw)
-
-
-def test_a_crash_is_logged_once_with_its_traceback_under_the_request_id(serve, caplog):
-    with caplog.at_level(logging.DEBUG, logger="drf_mcp"):
-        result = serve(raising(Secret("x"))).call()
     (record,) = [r for r in caplog.records if r.name.startswith("drf_mcp") and r.exc_info]
-    assert record.levelno == logging.ERROR
-    assert result.envelope["meta"]["request_id"] in record.getMessage()
-    assert record.exc_info[0] is Secret
-
-
-def test_a_crash_reaches_error_trackers_with_the_inner_request(serve, reported):
-    serve(raising(Secret("x"))).call()
-    (signal,) = reported
-    assert (signal["request"].method, signal["request"].path) == ("GET", "/thing/")
+    assert (record.levelno, record.exc_info[0]) == (logging.ERROR, Secret)
+    assert request_id in record.getMessage()
+    (request,) = reported
+    assert (request.method, request.path) == ("GET", "/thing/")
 
 
 def test_an_expected_error_is_neither_logged_nor_reported_as_a_crash(serve, reported, caplog):

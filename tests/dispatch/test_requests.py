@@ -154,7 +154,6 @@ def test_a_form_cannot_smuggle_fields(serve, parser):
 
 
 def renamed(value: Any, pattern: str, replacement: Any) -> Any:
-    """Return a value with every key rewritten."""
     if isinstance(value, dict):
         return {
             re.sub(pattern, replacement, key): renamed(member, pattern, replacement)
@@ -229,11 +228,7 @@ def test_undeclared_query_parameters_go_through_extra_query(serve):
     result = thing.call(query={"expand": ["a", "b"], "depth": 2, "q": "x&y=ü", "none": None})
     assert result.data == {"expand": ["a", "b"], "depth": ["2"], "q": ["x&y=ü"]}
     assert result.data == thing.get(expand=["a", "b"], depth=2, q="x&y=ü").json()
-
-
-def test_undeclared_query_parameters_are_unknown_without_it(serve):
-    result = serve(answering(lambda r: Response({}))).call(expand="a")
-    assert result.problems[0]["code"] == "unknown"
+    assert serve(answering(answer)).call(expand="a").problems[0]["code"] == "unknown"
 
 
 @pytest.mark.parametrize(("wanted", "code"), [("json", None), ("shop", None), ("pdf", "NOT_FOUND")])

@@ -144,35 +144,18 @@ def test_rows_of_values_are_written_as_over_http(serve, query):
     assert len(thing.call().data["results"]) == 3
 
 
-UNWRITABLE = {
-    "nan": lambda: {"a": float("nan")},
-    "infinity": lambda: {"a": [float("-inf")]},
-    "object": lambda: {"a": object()},
-    "model": lambda: Customer.objects.first(),
-    "model inside": lambda: {"a": Customer.objects.first()},
-    "bytes that are no text": lambda: {"a": b"\xff\xfe"},
-    "key that is no text": lambda: {(1, 2): "x"},
-    "NaN in ready JSON": lambda: None,
-}
-
-
-@pytest.mark.parametrize("data", UNWRITABLE.values(), ids=UNWRITABLE)
-def test_what_http_cannot_write_is_a_clear_failure(serve, data):
-    def answer(request):
-        value = data()
-        ready = HttpResponse('{"a": NaN}', content_type="application/json")
-        return ready if value is None else Response(value)
-
-    thing = serve(answering(answer))
-    result = thing.call()
-    assert result.is_error
-    assert result.code == "INTERNAL_ERROR"
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda r: HttpResponse('{"a": NaN}', content_type="application/json"),
+        lambda r: Response({"a": float("nan")}),
+    ],
+)
+def test_nan_is_a_failure_even_where_json_is_not_strict(serve, settings, answer):
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "STRICT_JSON": False}
+    result = serve(answering(answer)).call()
+    assert (result.is_error, result.code) == (True, "INTERNAL_ERROR")
     assert result.envelope["meta"]["request_id"] in result.envelope["error"]
-
-
-def test_json_that_a_plain_response_holds_is_data(serve):
-    thing = serve(answering(lambda request: JsonResponse({"a": [1, 2]})))
-    assert thing.call().data == thing.get().json() == {"a": [1, 2]}
 
 
 def camelized(value: Any) -> Any:
@@ -234,9 +217,3 @@ def test_settings_of_json_hold(serve, settings, options):
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, **options}
     thing = serve(answering(lambda request: Response({"a": "é", **shelf()})))
     assert thing.call().data == thing.get().json()
-
-
-def test_strict_json_off_does_not_let_nan_out(serve, settings):
-    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "STRICT_JSON": False}
-    result = serve(answering(lambda request: Response({"a": float("nan")}))).call()
-    assert result.code == "INTERNAL_ERROR"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.signals import got_request_exception
 from django.db import IntegrityError, connections
 from django.db.models import ProtectedError, RestrictedError
 from django.urls import include, path
@@ -63,19 +61,6 @@ def products(serve):
         return serve(path("", include(router.urls)))
 
     return mount
-
-
-@pytest.fixture
-def reported() -> Iterator[list[Any]]:
-    """The requests of the got_request_exception signals of a test."""
-    requests: list[Any] = []
-
-    def receive(sender, request=None, **kwargs) -> None:
-        requests.append(request)
-
-    got_request_exception.connect(receive)
-    yield requests
-    got_request_exception.disconnect(receive)
 
 
 def sold() -> Product:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from django.http import HttpResponse, StreamingHttpResponse
 from rest_framework.decorators import api_view, permission_classes
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -29,6 +30,34 @@ def raising(exc: BaseException, method: str = "GET") -> Callable[..., Any]:
         raise exc
 
     return answering(fail, method)
+
+
+def sending(
+    body: Any, media_type: str = "text/plain", status: int = 200, **headers: str
+) -> Callable[..., Any]:
+    """Return a function view that answers with a body, or streams chunks."""
+    kind = HttpResponse if isinstance(body, (bytes, str)) else StreamingHttpResponse
+    options = {"content_type": media_type, "status": status, "headers": headers}
+    return answering(lambda request: kind(body, **options))
+
+
+class Source:
+    """An iterator that counts its chunks and remembers being closed."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.chunks = iter(chunks)
+        self.taken = self.closed = 0
+
+    def __iter__(self) -> Source:
+        return self
+
+    def __next__(self) -> bytes:
+        chunk = next(self.chunks)
+        self.taken += 1
+        return chunk
+
+    def close(self) -> None:
+        self.closed += 1
 
 
 def validating(serializer: type[Serializer], *, many: bool = False) -> Callable[..., Any]:

@@ -34,7 +34,6 @@ FIELDS = {
 
 @pytest.fixture
 def loggers_factory():
-    """Log records that a project's own factory makes."""
     made = logging.getLogRecordFactory()
 
     def factory(*args, **kwargs):
@@ -80,15 +79,6 @@ def test_bytes_are_those_of_the_content_blocks(agent, record):
     assert record().bytes == len(written.encode())
 
 
-def test_the_message_is_one_readable_line(agent, record):
-    agent.result("tools/call", name="crashes")
-    logged = record()
-    assert logged.getMessage() == (
-        f"crashes: internal_error (500) in {logged.duration_ms:.1f} ms, user None, "
-        f"{logged.request_id}"
-    )
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "outcome", "status"),
     [
@@ -101,10 +91,17 @@ def test_the_message_is_one_readable_line(agent, record):
         ("unwritable", {}, "internal_error", 500),
     ],
 )
-def test_the_outcome_is_a_word(agent, record, tool, arguments, outcome, status):
+def test_the_outcome_is_a_word_of_one_readable_line(
+    agent, record, tool, arguments, outcome, status
+):
     message, headers = agent.frame("tools/call", {"name": tool, "arguments": arguments})
     agent.post(message, headers)
-    assert (record().outcome, record().status) == (outcome, status)
+    logged = record()
+    assert (logged.outcome, logged.status) == (outcome, status)
+    assert logged.getMessage() == (
+        f"{tool}: {outcome} ({status}) in {logged.duration_ms:.1f} ms, user None, "
+        f"{logged.request_id}"
+    )
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -112,12 +109,8 @@ def test_the_revision_is_that_of_the_message(agent, record, revision):
     agent.revision = revision
     agent.result("tools/call", name="queries")
     assert record().revision == revision
-
-
-def test_a_client_of_the_handshake_does_not_say_its_name_with_every_call(agent, record):
-    agent.revision = "2025-11-25"
-    agent.result("tools/call", name="queries")
-    assert record().client is None
+    # A client of the handshake does not say its name with every call.
+    assert (record().client is None) is (revision != STATELESS)
 
 
 def test_queries_are_told_where_they_are_counted(agent, configure, record):
@@ -168,21 +161,25 @@ def test_a_projects_own_field_of_the_same_name_breaks_nothing(agent, record):
     assert record().request_id.startswith("req_")
 
 
-def test_a_refused_message_is_logged_for_debugging_only(agent, caplog):
+@pytest.mark.parametrize(
+    ("body", "facts", "line"),
+    [
+        (
+            {"id": 1, "method": "tools/call", "params": {"name": "nothing\nelse"}},
+            ("tools/call", -32602, 200),
+            "tools/call refused: -32602 Unknown tool: nothing\\nelse.",
+        ),
+        (b"{", (None, -32700, 400), "message refused: -32700 "),
+    ],
+)
+def test_a_refused_message_is_logged_for_debugging_only(agent, caplog, body, facts, line):
     caplog.set_level(logging.DEBUG, logger="drf_mcp.calls")
-    agent.revision = "2025-11-25"
-    agent.error("tools/call", name="nothing\nelse")
+    message = {"jsonrpc": "2.0", **body} if isinstance(body, dict) else body
+    agent.post(message, {"MCP-Protocol-Version": "2025-11-25"})
     (logged,) = [record for record in caplog.records if record.name == "drf_mcp.calls"]
     assert logged.levelno == logging.DEBUG
-    assert (logged.method, logged.code, logged.status) == ("tools/call", -32602, 200)
-    assert logged.getMessage() == "tools/call refused: -32602 Unknown tool: nothing\\nelse."
-
-
-def test_bytes_that_are_no_message_are_logged_too(agent, caplog):
-    caplog.set_level(logging.DEBUG, logger="drf_mcp.calls")
-    agent.post(b"{")
-    (logged,) = [record for record in caplog.records if record.name == "drf_mcp.calls"]
-    assert (logged.method, logged.code) == (None, -32700)
+    assert (logged.method, logged.code, logged.status) == facts
+    assert logged.getMessage().startswith(line)
 
 
 def test_a_call_that_cannot_be_recorded_is_answered_all_the_same(agent, caplog, monkeypatch):

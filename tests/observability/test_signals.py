@@ -35,16 +35,20 @@ def test_a_call_is_told_with_its_outcome_and_request(alice, heard):
     assert told["duration_ms"] > 0
 
 
-@pytest.mark.parametrize("tool", ["crashes", "unwritable"])
-def test_a_failure_is_told_by_both_signals(agent, heard, tool):
+@pytest.mark.parametrize(
+    ("tool", "signals"),
+    [
+        ("crashes", [tool_called, tool_failed]),
+        ("unwritable", [tool_called, tool_failed]),
+        # A soft failure is none of the call.
+        ("declines", [tool_called]),
+    ],
+)
+def test_a_failure_is_told_by_both_signals(agent, heard, tool, signals):
     agent.result("tools/call", name=tool)
-    assert [told["signal"] for told in heard] == [tool_called, tool_failed]
-    assert {told["outcome"].failure.code for told in heard} == {"INTERNAL_ERROR"}
-
-
-def test_a_soft_failure_is_no_failure_of_the_call(agent, heard):
-    agent.result("tools/call", name="declines")
-    assert [told["signal"] for told in heard] == [tool_called]
+    assert [told["signal"] for told in heard] == signals
+    code = "SOLD_OUT" if tool == "declines" else "INTERNAL_ERROR"
+    assert {told["outcome"].failure.code for told in heard} == {code}
 
 
 def test_nothing_is_sent_for_a_tool_that_does_not_exist(agent, heard):

@@ -95,18 +95,21 @@ def test_a_list_is_a_span_of_its_own_kind(agent, span):
     assert "gen_ai.operation.name" not in span().attributes
 
 
-def test_a_failure_is_a_tool_error(agent, span):
-    agent.result("tools/call", name="crashes")
-    assert span().attributes["error.type"] == "tool_error"
-    assert span().attributes["drf_mcp.outcome"] == "internal_error"
-    assert span().status.status_code is StatusCode.ERROR
+@pytest.mark.parametrize(
+    ("tool", "outcome", "error_type", "status"),
+    [
+        ("crashes", "internal_error", "tool_error", StatusCode.ERROR),
+        ("declines", "soft_failure", None, StatusCode.UNSET),
+    ],
+)
+def test_a_failure_is_a_tool_error_and_a_soft_one_is_none(
+    agent, span, tool, outcome, error_type, status
+):
+    agent.result("tools/call", name=tool)
+    assert span().attributes.get("error.type") == error_type
+    assert span().attributes["drf_mcp.outcome"] == outcome
+    assert span().status.status_code is status
     assert "inside" not in span().to_json()
-
-
-def test_a_soft_failure_is_none(agent, span):
-    agent.result("tools/call", name="declines")
-    assert "error.type" not in span().attributes
-    assert span().attributes["drf_mcp.outcome"] == "soft_failure"
 
 
 def test_a_jsonrpc_error_has_its_code_and_message(agent, span):
@@ -124,23 +127,21 @@ def test_a_caller_who_is_not_let_in_is_an_error(agent_of, span):
     assert span().attributes["error.type"] == "401"
 
 
-def test_the_parent_is_the_callers_from_meta(in_view, span):
-    assert in_view(traceparent=TRACEPARENT)["trace"] == TRACE
+def test_the_parent_is_the_callers_from_meta_and_baggage_comes_along(in_view, span):
+    seen = in_view(traceparent=TRACEPARENT, baggage="t=blue")
+    assert seen == {"trace": TRACE, "tenant": "blue"}
     assert f"{span().parent.span_id:016x}" == PARENT
     assert span().parent.is_remote
 
 
-def test_baggage_comes_along(in_view, span):
-    assert in_view(traceparent=TRACEPARENT, baggage="t=blue")["tenant"] == "blue"
-
-
-def test_the_parent_is_the_callers_from_the_http_headers(in_view, span):
-    assert in_view(headers={"traceparent": TRACEPARENT})["trace"] == TRACE
-
-
-def test_meta_counts_before_the_headers(in_view, span):
-    headers = {"traceparent": f"00-{OTHER_TRACE}-{PARENT}-01"}
-    assert in_view(headers=headers, traceparent=TRACEPARENT)["trace"] == TRACE
+@pytest.mark.parametrize(
+    ("header", "meta"),
+    [(TRACEPARENT, {}), (f"00-{OTHER_TRACE}-{PARENT}-01", {"traceparent": TRACEPARENT})],
+)
+def test_the_parent_is_the_callers_from_the_http_headers_where_meta_names_none(
+    in_view, span, header, meta
+):
+    assert in_view(headers={"traceparent": header}, **meta)["trace"] == TRACE
 
 
 def test_the_ambient_span_is_the_parent_where_meta_names_none(in_view, spans):
@@ -164,16 +165,12 @@ def test_a_traceparent_that_is_none_begins_a_trace(in_view, span, value):
     assert span().parent is None
 
 
-def test_arguments_are_on_the_span_where_they_may_be_logged(agent, configure, span):
-    configure(LOG_ARGUMENTS=True)
+@pytest.mark.parametrize("logs", [True, False])
+def test_arguments_are_on_the_span_where_they_may_be_logged(agent, configure, span, logs):
+    configure(LOG_ARGUMENTS=logs)
     agent.result("tools/call", name="cards", arguments={"title": "x", "note": "between us"})
-    arguments = json.loads(span().attributes["gen_ai.tool.call.arguments"])
-    assert arguments == {"title": "x", "note": MASK}
-
-
-def test_arguments_are_not_on_the_span_otherwise(agent, span):
-    agent.result("tools/call", name="cards", arguments={"title": "x"})
-    assert "gen_ai.tool.call.arguments" not in span().attributes
+    arguments = span().attributes.get("gen_ai.tool.call.arguments")
+    assert arguments == (json.dumps({"title": "x", "note": MASK}) if logs else None)
 
 
 def test_every_call_of_a_batch_is_a_span(agent, spans):

@@ -22,12 +22,22 @@ def first_segments(request) -> list[str]:
     return [*request.path_info.strip("/").split("/"), "", ""]
 
 
-class TenantMiddleware:
+class Passing:
+    """Passes requests on."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return self.get_response(request)
+
+
+class TenantMiddleware(Passing):
     """Finds the tenant in the path; an unknown one gets a page."""
 
     def __init__(self, get_response):
         made.append("tenant")
-        self.get_response = get_response
+        super().__init__(get_response)
 
     def __call__(self, request):
         kind, tenant, *_ = first_segments(request)
@@ -35,7 +45,7 @@ class TenantMiddleware:
             if tenant == "nobody":
                 return HttpResponse("<html><h1>No such shop</h1></html>", status=404)
             request.tenant = tenant
-        return self.get_response(request)
+        return super().__call__(request)
 
 
 def language_middleware(get_response):
@@ -52,11 +62,8 @@ def language_middleware(get_response):
     return middleware
 
 
-class LockMiddleware:
+class LockMiddleware(Passing):
     """Refuses by what the path leads to."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
 
     def __call__(self, request):
         if resolve(request.path_info).kwargs.get("tenant") == "locked":
@@ -64,11 +71,8 @@ class LockMiddleware:
         return self.get_response(request)
 
 
-class ViewMiddleware:
+class ViewMiddleware(Passing):
     """Answers in the place of a view."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
 
     def __call__(self, request):
         assert request.resolver_match is None
@@ -81,28 +85,16 @@ class ViewMiddleware:
             return JsonResponse({"detail": "This shop has moved."}, status=410)
 
 
-class RescueMiddleware:
+class RescueMiddleware(Passing):
     """Answers where a view raised."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
-
-    def __call__(self, request):
-        return self.get_response(request)
 
     def process_exception(self, request, exception):
         if isinstance(exception, LookupError):
             return JsonResponse({"detail": f"Rescued: {exception.args[0]}"}, status=409)
 
 
-class TemplateMiddleware:
+class TemplateMiddleware(Passing):
     """Changes what is going to be rendered."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
-
-    def __call__(self, request):
-        return self.get_response(request)
 
     def process_template_response(self, request, response):
         if isinstance(response.data, dict):
@@ -110,11 +102,8 @@ class TemplateMiddleware:
         return response
 
 
-class KeyMiddleware:
+class KeyMiddleware(Passing):
     """Adds a key to every JSON object."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
 
     def __call__(self, request):
         response = self.get_response(request)
@@ -125,11 +114,8 @@ class KeyMiddleware:
         return response
 
 
-class StatusMiddleware:
+class StatusMiddleware(Passing):
     """CallContext how requests ended."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
 
     def __call__(self, request):
         response = self.get_response(request)

@@ -7,7 +7,6 @@ import json
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import AnonymousUser, User
-from django.core.signals import got_request_exception
 from django.db import connection
 from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
@@ -40,8 +39,6 @@ class OfTenant(BasePermission):
 
 
 class Orders(APIView):
-    """List the orders of a tenant."""
-
     permission_classes = [OfTenant]
 
     def get(self, request, tenant) -> Response:
@@ -52,8 +49,6 @@ class Orders(APIView):
 
 
 class Open(APIView):
-    """Look at a shop."""
-
     permission_classes: list[type] = []
 
     def get(self, request, tenant) -> Response:
@@ -61,8 +56,6 @@ class Open(APIView):
 
 
 class Rows(APIView):
-    """List rows, lazily."""
-
     permission_classes: list[type] = []
 
     def get(self, request, tenant) -> Response:
@@ -70,8 +63,6 @@ class Rows(APIView):
 
 
 class Crash(APIView):
-    """Fail."""
-
     permission_classes: list[type] = []
 
     def get(self, request, tenant) -> Response:
@@ -79,8 +70,6 @@ class Crash(APIView):
 
 
 class Greeting(APIView):
-    """Greet in the language of the path."""
-
     permission_classes: list[type] = []
 
     def get(self, request, language) -> Response:
@@ -118,22 +107,17 @@ def client_of(expose, settings):
 
 @pytest.mark.parametrize("tenant", ["acme", "others", "nobody"])
 def test_the_tenant_of_the_path_has_parity(client_of, tenant):
-    assert_tool_parity(client_of("TenantMiddleware"), "tenants_orders_get", {"tenant": tenant})
-
-
-def test_the_call_sees_its_own_path_and_tenant(client_of):
-    result = client_of("TenantMiddleware").call_tool("tenants_orders_get", tenant="acme")
-    assert result.data == {"tenant": "acme", "path": "/tenants/acme/orders/"}
-
-
-def test_without_it_a_call_lacks_what_the_middleware_sets(client_of, settings):
     client = client_of("TenantMiddleware")
+    assert "tenants_orders_get" in client.list_tools()
+    assert_tool_parity(client, "tenants_orders_get", {"tenant": tenant})
+
+
+def test_the_call_sees_its_own_path_and_tenant_and_without_the_middleware_none(client_of, settings):
+    client = client_of("TenantMiddleware")
+    result = client.call_tool("tenants_orders_get", tenant="acme")
+    assert result.data == {"tenant": "acme", "path": "/tenants/acme/orders/"}
     settings.DRF_MCP = {**settings.DRF_MCP, "CALL_MIDDLEWARE": []}
     assert client.call_tool("tenants_orders_get", tenant="acme").error.code == "INTERNAL_ERROR"
-
-
-def test_a_tool_whose_permission_asks_for_the_tenant_is_listed(client_of):
-    assert "tenants_orders_get" in client_of("TenantMiddleware").list_tools()
 
 
 def test_a_page_of_the_middleware_is_an_error_without_its_html(client_of):
@@ -202,12 +186,42 @@ def test_process_exception_may_answer(client_of):
     assert_tool_parity(client, "tenants_crash", {"tenant": "lost"})
 
 
-def test_what_process_exception_leaves_is_an_internal_error(client_of, caplog):
-    result = client_of("RescueMiddleware").call_tool("tenants_crash", tenant="bad")
-    assert result.error.code == "INTERNAL_ERROR"
-    assert "secret" not in json.dumps(result.data)
-    (record,) = [r for r in caplog.records if r.name == "drf_mcp" and r.exc_info]
+CRASHES = {
+    "no middleware": ([], "INTERNAL_ERROR"),
+    "middleware": (["StatusMiddleware"], "INTERNAL_ERROR"),
+    "several": (["StatusMiddleware", "KeyMiddleware", "TenantMiddleware"], "INTERNAL_ERROR"),
+    "asynchronous": (["async_tenant_middleware"], "INTERNAL_ERROR"),
+    "a hook that leaves it": (["RescueMiddleware"], "INTERNAL_ERROR"),
+    "a page of the project's": (["crash_page_middleware"], "UNAVAILABLE"),
+}
+
+
+@pytest.mark.parametrize(("names", "code"), CRASHES.values(), ids=CRASHES)
+def test_a_crash_of_the_view_is_told_logged_and_signalled_once_whoever_answers(
+    client_of, reported, caplog, names, code
+):
+    result = client_of(*names).call_tool("tenants_crash", tenant="bad")
+    request_id = result.envelope["meta"]["request_id"]
+    assert result.error.code == code
+    assert (request_id in result.error.message) is (code == "INTERNAL_ERROR")
+    assert "secret" not in str(result.raw)
+    (record,) = [r for r in caplog.records if r.name == "drf_mcp"]
+    assert request_id in record.getMessage()
     assert isinstance(record.exc_info[1], ValueError)
+    assert [request.path for request in reported] == ["/tenants/bad/crash/"]
+    statuses = [status for path, status in named.seen if path != "/mcp"]
+    assert statuses == [500] * ("StatusMiddleware" in names)
+
+
+def test_middleware_that_crashes_is_told_logged_and_signalled_once(client_of, reported, caplog):
+    client = client_of("StatusMiddleware", "broken_middleware")
+    result = client.call_tool("tenants_open", tenant="broken")
+    assert result.error.code == "INTERNAL_ERROR"
+    assert "secret" not in str(result.raw)
+    assert ("/tenants/broken/open/", 500) in named.seen
+    (record,) = [r for r in caplog.records if r.name == "drf_mcp"]
+    assert result.envelope["meta"]["request_id"] in record.getMessage()
+    assert len(reported) == 1
 
 
 def test_process_template_response_changes_the_answer(client_of):
@@ -252,30 +266,6 @@ def test_middleware_sees_the_status_that_it_would_see_over_http(client_of, tool,
     client.call_tool(tool, tenant=tenant)
     (inner,) = [entry for entry in named.seen if entry[0] != "/mcp"]
     assert inner[1] == status
-
-
-def test_a_crash_that_middleware_answers_is_logged_and_signalled_all_the_same(client_of, caplog):
-    crashes = []
-
-    def note(**kwargs) -> None:
-        crashes.append(kwargs["request"].path)
-
-    got_request_exception.connect(note)
-    try:
-        result = client_of("crash_page_middleware").call_tool("tenants_crash", tenant="bad")
-    finally:
-        got_request_exception.disconnect(note)
-    assert result.error.code == "UNAVAILABLE"
-    assert crashes == ["/tenants/bad/crash/"]
-    assert [r for r in caplog.records if r.name == "drf_mcp" and r.exc_info]
-
-
-def test_middleware_that_crashes_is_an_internal_error(client_of, caplog):
-    client = client_of("StatusMiddleware", "broken_middleware")
-    result = client.call_tool("tenants_open", tenant="broken")
-    assert result.error.code == "INTERNAL_ERROR"
-    assert "secret" not in json.dumps(result.data)
-    assert ("/tenants/broken/open/", 500) in named.seen
 
 
 # --- How it is made -----------------------------------------------------------------------
@@ -420,16 +410,13 @@ def test_an_earlier_call_is_asked_again_within_the_middleware(
 # --- Another URLconf ----------------------------------------------------------------------
 
 
-def urlconf_of(*patterns) -> type:
-    return type("Other", (), {"urlpatterns": [path("", include("drf_mcp.urls")), *patterns]})
-
-
 @pytest.fixture
 def with_urlconf(monkeypatch):
     """Let the middleware give tenants a URLconf of these patterns."""
 
     def give(tenant: str, *patterns) -> None:
-        monkeypatch.setitem(named.URLCONFS, tenant, urlconf_of(*patterns))
+        members = {"urlpatterns": [path("", include("drf_mcp.urls")), *patterns]}
+        monkeypatch.setitem(named.URLCONFS, tenant, type("Other", (), members))
 
     return give
 

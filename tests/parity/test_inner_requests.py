@@ -200,16 +200,13 @@ def test_what_a_decorator_does_for_browsers_does_not_happen(expose, alice, decor
 PREFIXED = ["path", "full path", "absolute URI", "reversed URI", "script name", "repr"]
 
 
+@pytest.mark.parametrize("forced", [True, False])
 @pytest.mark.parametrize("look", PREFIXED)
-def test_a_script_name_stands_before_the_path(expose_probe, client, look):
-    client.defaults["SCRIPT_NAME"] = "/shop"
-    over_http, over_mcp = seen_by_both(expose_probe(LOOKS[look]), client)
-    assert over_mcp == over_http
-
-
-@pytest.mark.parametrize("look", PREFIXED)
-def test_a_forced_script_name_stands_before_the_path(expose_probe, client, settings, look):
-    settings.FORCE_SCRIPT_NAME = "/forced"
+def test_a_script_name_stands_before_the_path(expose_probe, client, settings, look, forced):
+    if forced:
+        settings.FORCE_SCRIPT_NAME = "/forced"
+    else:
+        client.defaults["SCRIPT_NAME"] = "/shop"
     over_http, over_mcp = seen_by_both(expose_probe(LOOKS[look]), client)
     assert over_mcp == over_http
 

@@ -11,11 +11,10 @@ from drf_mcp.server import Server
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.views import MCPView
 from tests.agents import Agent
+from tests.server.views import Word
 
 
 class Dictionary(Capability):
-    """Gives the plural of a word."""
-
     name = "dictionary"
     methods = {"dictionary/plural": "get_plural"}
     name_parameters = {"dictionary/plural": "word"}
@@ -32,8 +31,6 @@ class Dictionary(Capability):
 
 
 class WordServer(Server):
-    """Tools and a dictionary."""
-
     capability_classes = [ToolsCapability, Dictionary]
 
     def get_server_info(self):
@@ -102,8 +99,6 @@ def test_a_method_without_a_result_in_the_revision_does_not_exist(endpoint, monk
 
 
 def test_tools_that_the_capability_does_not_give_are_neither_listed_nor_called(settings, expose):
-    from tests.test_structure import Word
-
     class NoWords(ToolsCapability):
         def get_tools(self, context):
             tools = super().get_tools(context)

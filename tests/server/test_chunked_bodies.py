@@ -17,8 +17,6 @@ PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
 class Broken(io.BytesIO):
-    """A body whose sender goes away."""
-
     def read(self, size=-1, /) -> bytes:
         raise OSError("the chunk has no length")
 
@@ -31,11 +29,10 @@ def chunked(body: bytes | io.BytesIO, **meta) -> WSGIRequest:
     environ.pop("CONTENT_LENGTH", None)
     stream = body if isinstance(body, io.BytesIO) else io.BytesIO(body)
     environ |= {"wsgi.input": stream, "HTTP_TRANSFER_ENCODING": "chunked"}
-    return WSGIRequest(environ | meta)
+    return WSGIRequest(environ | {"wsgi.input_terminated": True} | meta)
 
 
 def answered(request: WSGIRequest) -> HttpResponse:
-    """Return the answer of an endpoint."""
     return MCPView.as_view()(request)
 
 
@@ -45,59 +42,56 @@ def _open_endpoint(expose) -> None:
 
 
 def test_a_body_that_the_server_ends_is_read():
-    response = answered(chunked(PING, **{"wsgi.input_terminated": True}))
+    request = chunked(PING)
+    response = answered(request)
     assert (response.status_code, json.loads(response.content)) == (200, PONG)
+    # Authentication sees the body too.
+    assert request.body == PING
 
 
 def test_a_body_that_middleware_found_empty_is_read_all_the_same():
-    request = chunked(PING, **{"wsgi.input_terminated": True})
+    request = chunked(PING)
     assert request.body == b""
     assert answered(request).status_code == 200
 
 
 def test_a_body_that_middleware_put_together_is_left_alone():
-    request = chunked(b"", **{"wsgi.input_terminated": True})
+    request = chunked(b"")
     request._body = PING
     assert answered(request).status_code == 200
 
 
-def test_authentication_sees_the_body():
-    request = chunked(PING, **{"wsgi.input_terminated": True})
-    answered(request)
-    assert request.body == PING
-
-
 @pytest.mark.parametrize(("size", "status"), [(200, 200), (201, 413)])
 def test_the_limit_holds(size, status):
-    request = chunked(PING.ljust(size), **{"wsgi.input_terminated": True})
+    request = chunked(PING.ljust(size))
     assert answered(request).status_code == status
 
 
 def test_no_more_than_the_limit_is_read():
     stream = io.BytesIO(PING.ljust(100_000))
-    answered(chunked(stream, **{"wsgi.input_terminated": True}))
+    answered(chunked(stream))
     assert stream.tell() == 201
 
 
 def test_djangos_own_limit_holds(settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
-    request = chunked(PING.ljust(101), **{"wsgi.input_terminated": True})
+    request = chunked(PING.ljust(101))
     assert answered(request).status_code == 413
 
 
 def test_a_server_that_would_block_is_answered_411():
-    response = answered(chunked(PING))
+    response = answered(chunked(PING, **{"wsgi.input_terminated": False}))
     assert response.status_code == 411
     assert "Content-Length" in json.loads(response.content)["error"]["message"]
 
 
 def test_a_body_that_breaks_off_is_answered_400():
-    response = answered(chunked(Broken(), **{"wsgi.input_terminated": True}))
+    response = answered(chunked(Broken()))
     assert response.status_code == 400
 
 
 def test_a_request_without_any_body_is_no_json(settings):
-    request = chunked(b"")
+    request = chunked(b"", **{"wsgi.input_terminated": False})
     del request.META["HTTP_TRANSFER_ENCODING"]
     response = answered(request)
     assert (response.status_code, json.loads(response.content)["error"]["code"]) == (400, -32700)

@@ -6,7 +6,6 @@ import json
 import logging
 
 import pytest
-from django.core.signals import got_request_exception
 from django.test import Client
 from django.urls import path
 from rest_framework.permissions import BasePermission
@@ -61,46 +60,13 @@ class Guarded(Answers):
     permission_classes = [CrashingPermission]
 
 
-class Secretive:
-    """An object that says something it should not."""
-
-    def __repr__(self) -> str:
-        return SECRET
-
-
-def circle() -> list:
-    """A list that holds itself."""
-    items: list = []
-    items.append(items)
-    return items
-
-
 @pytest.fixture
 def agent(expose) -> Agent:
-    """An agent for ``word``, whose test client does not raise a view's exception again."""
-    expose(
-        path("word/<int:pk>/", Word.as_view()),
-        path("crashes/", Crashes.as_view()),
-        path("guarded/", Guarded.as_view()),
-    )
-    return Agent(Client(raise_request_exception=False))
-
-
-@pytest.fixture
-def reported():
-    """The exceptions of which error trackers hear."""
-    seen = []
-
-    def receiver(sender, request=None, **kwargs) -> None:
-        seen.append(request)
-
-    got_request_exception.connect(receiver)
-    yield seen
-    got_request_exception.disconnect(receiver)
+    expose(path("word/<int:pk>/", Word.as_view()))
+    return Agent(Client())
 
 
 def sent(agent: Agent, name: str, arguments) -> Result:
-    """Call with arguments that no well-behaved client would send."""
     message, headers = agent.frame("tools/call", {"name": name, "arguments": arguments})
     return Result(agent.read("tools/call", agent.post(message, headers))["result"])
 
@@ -117,29 +83,23 @@ def test_arguments_that_are_no_object_are_a_result_the_model_can_read(agent, arg
     assert result.problems[0]["received"] == arguments
 
 
-@pytest.mark.parametrize("arguments", [{}, None, {"pk": None}])
-def test_a_missing_path_argument_is_named(agent, arguments):
-    result = sent(agent, "word", arguments)
+@pytest.mark.parametrize(
+    "params", [{}, {"arguments": None}, {"arguments": {}}, {"arguments": {"pk": None}}]
+)
+def test_a_missing_path_argument_is_named(agent, params):
+    message, headers = agent.frame("tools/call", {"name": "word", **params})
+    result = Result(agent.read("tools/call", agent.post(message, headers))["result"])
     assert result.code == "MISSING_REQUIRED"
     assert [(p["pointer"], p["code"]) for p in result.problems] == [("/pk", "required")]
 
 
-def test_absent_arguments_are_as_good_as_none(agent):
-    message, headers = agent.frame("tools/call", {"name": "word"})
-    result = Result(agent.read("tools/call", agent.post(message, headers))["result"])
-    assert result.code == "MISSING_REQUIRED"
-
-
-def test_an_unknown_argument_is_refused_with_the_nearest_name(agent):
+def test_an_unknown_argument_is_refused_with_the_nearest_name_before_the_view(agent):
+    before = Word.ran
     result = agent.call("word", pkk=5)
     problem = next(p for p in result.problems if p["code"] == "unknown")
     assert (problem["pointer"], problem["received"], problem["accepted"]) == ("/pkk", 5, "pk")
     assert "Did you mean 'pk'?" in problem["remediation"]
-
-
-def test_refused_arguments_do_not_reach_the_view(agent):
-    before = Word.ran
-    agent.call("word", pk=1, nonsense=1)
+    assert agent.call("word", pk=1, nonsense=1).is_error
     assert Word.ran == before
 
 
@@ -165,47 +125,17 @@ def test_a_number_may_come_as_a_string(agent, value):
 # --- Crashes ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tool", ["crashes", "guarded"])
-def test_a_crash_tells_a_request_id_and_nothing_else(agent, tool):
-    result = agent.call(tool)
-    assert (result.is_error, result.code) == (True, "INTERNAL_ERROR")
-    assert result.envelope["meta"]["request_id"] in result.envelope["error"]
-    assert "hunter2" not in json.dumps(result.raw)
-    assert "RuntimeError" not in json.dumps(result.raw)
-
-
-def test_a_crash_is_logged_once_with_its_traceback_under_the_id(agent, caplog):
-    with caplog.at_level(logging.WARNING):
-        result = agent.call("crashes")
-    (record,) = caplog.records
-    assert record.name == "drf_mcp"
-    assert result.envelope["meta"]["request_id"] in record.getMessage()
-    assert str(record.exc_info[1]) == SECRET
-
-
-def test_error_trackers_hear_of_a_crash_once(agent, reported):
-    agent.call("crashes")
-    (request,) = reported
-    assert request.path == "/crashes/"
-
-
+@pytest.mark.parametrize("view", [Crashes, Guarded])
 @pytest.mark.parametrize("envelope", ENVELOPES)
-def test_a_crash_leaks_nothing_in_any_envelope(expose, envelope):
-    expose(path("crashes/", Crashes.as_view()), ENVELOPE_CLASS=envelope)
+def test_a_crash_leaks_nothing_in_any_envelope(expose, envelope, view):
+    expose(path("crashes/", view.as_view()), ENVELOPE_CLASS=envelope)
     result = Agent(Client(raise_request_exception=False)).call("crashes")
     assert result.is_error
-    assert "hunter2" not in json.dumps(result.raw)
+    assert "hunter2" not in str(result.raw)
+    assert "RuntimeError" not in str(result.raw)
 
 
 # --- What cannot be written ---------------------------------------------------------------
-
-UNWRITABLE = {
-    "object": Secretive(),
-    "NaN": float("nan"),
-    "infinity": {"deep": [float("-inf")]},
-    "circle": circle(),
-    "key": {(1, 2): 3},
-}
 
 
 @pytest.fixture
@@ -217,15 +147,6 @@ def unwritable(expose):
         return Agent(Client(raise_request_exception=False)).call("answers")
 
     return call
-
-
-@pytest.mark.parametrize("value", UNWRITABLE.values(), ids=UNWRITABLE)
-@pytest.mark.parametrize("envelope", ENVELOPES)
-def test_a_value_that_is_no_json_is_an_internal_error(unwritable, value, envelope):
-    result = unwritable(value, ENVELOPE_CLASS=envelope)
-    assert result.is_error
-    assert "hunter2" not in json.dumps(result.raw)
-    assert "The answer cannot be written as JSON" in result.raw["content"][0]["text"]
 
 
 def test_a_value_that_is_no_json_is_logged_once_and_reported_once(unwritable, reported, caplog):
