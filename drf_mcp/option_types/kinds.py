@@ -57,10 +57,6 @@ class Flag(Kind):
     def takes(self, value: Any) -> bool:
         return isinstance(value, bool)
 
-    @property
-    def accepted(self) -> str:
-        return "True, False or None" if self.none else self.words
-
 
 class Choice(Kind):
     def __init__(self, *choices: str, none: bool = False) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.utils import translation
 from rest_framework.permissions import AllowAny
 
@@ -182,11 +181,6 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
     kind = mcp_settings.OUTPUT_SCHEMA if own is MISSING else own
     if kind is None:
         return None
-    if not isinstance(kind, Mapping) and kind not in ("envelope", "full"):
-        raise ImproperlyConfigured(
-            f"OUTPUT_SCHEMA and output_schema are 'envelope', 'full' or None, not {kind!r}."
-        )
-    data = relax_schema(kind) if isinstance(kind, Mapping) else {}
-    if kind == "full":
-        data = tool.schema.output
-    return envelope.schema(data)
+    if isinstance(kind, Mapping):
+        return envelope.schema(relax_schema(kind))
+    return envelope.schema(tool.schema.output if kind == "full" else {})

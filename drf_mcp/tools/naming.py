@@ -158,14 +158,14 @@ def snake_case(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
-def shorten_name(name: str, limit: int = DEFAULT_MAX_LENGTH, ending: str = "") -> str:
+def shorten_name(name: str, ending: str = "") -> str:
     # A hash of the whole name keeps it apart from others that begin alike.
-    if len(name) <= limit:
+    if len(name) <= DEFAULT_MAX_LENGTH:
         return name
     tail = f"_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
-    if ending != name and 0 < len(ending) <= limit // 2:
+    if ending != name and 0 < len(ending) <= DEFAULT_MAX_LENGTH // 2:
         tail = f"{tail}_{ending}"
-    return f"{name[: limit - len(tail)].rstrip('_')}{tail}"
+    return f"{name[: DEFAULT_MAX_LENGTH - len(tail)].rstrip('_')}{tail}"
 
 
 class ViewTexts:

@@ -26,7 +26,7 @@ from drf_mcp.tools.mirrored import KEYWORD, HeaderNames
 SCHEMAS = MappingOf(
     MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas", none=True
 )
-JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict")
+JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict", none=True)
 KINDS: Mapping[str, Kind] = {
     "name": Text(none=True),
     "title": Text(lazy=True, none=True),
@@ -37,7 +37,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "query": SCHEMAS,
     "body": SCHEMAS,
-    "input_schema": MappingOf(Kind(none=True), "a JSON Schema as a dict", none=True),
+    "input_schema": JSON_SCHEMA,
     "output_schema": Either(Choice("envelope", "full"), JSON_SCHEMA, none=True),
     "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
     "max_result_tokens": Number(0, none=True),

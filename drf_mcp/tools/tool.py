@@ -8,7 +8,6 @@ from typing import Any
 
 from rest_framework.views import APIView
 
-from drf_mcp.exceptions import InternalError
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import Finding
@@ -38,13 +37,13 @@ class Tool:
     """One endpoint as a tool. Nothing is introspected before it is needed.
 
     Attributes:
-        finders: the `Finders` of its registry, which find the objects of arguments; or None.
+        finders: the `Finders` of its registry, which find the objects of arguments.
     """
 
     name: str
     endpoint: Endpoint
     options: ToolOptions
-    finders: Any = None
+    finders: Any
 
     @functools.cached_property
     def view(self) -> APIView:
@@ -66,9 +65,7 @@ class Tool:
         write = PortableWriter.write if portable else None
         inspection = Inspection(self.view, self.endpoint.method, write=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
-        schema: EndpointSchema = describer.describe()
-        if self.finders is not None:
-            schema = self.finders.explain_relations(schema)
+        schema: EndpointSchema = self.finders.explain_relations(describer.describe())
         return DeclaredArguments(self.options, portable=portable).add_to(schema)
 
     @functools.cached_property
@@ -81,10 +78,7 @@ class Tool:
 
     @functools.cached_property
     def arguments(self) -> Arguments:
-        style = ARGUMENT_STYLES.get(mcp_settings.ARGUMENTS)
-        if style is None:
-            raise InternalError("DRF_MCP['ARGUMENTS'] must be 'flat' or 'grouped'.")
-        return style(
+        return ARGUMENT_STYLES[mcp_settings.ARGUMENTS](
             self.schema,
             BodyNegotiation(self.view, self.schema.body).get_encoder(),
             extra_query=self.extra_query,
@@ -153,7 +147,8 @@ class Tool:
 
     @property
     def list_tool(self) -> str | None:
-        return self.finders.get_nearest_list(self.endpoint.route.path) if self.finders else None
+        nearest: str | None = self.finders.get_nearest_list(self.endpoint.route.path)
+        return nearest
 
     @property
     def findings(self) -> tuple[Finding, ...]:

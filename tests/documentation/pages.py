@@ -21,8 +21,6 @@ class Block:
 
     Attributes:
         line: the line of the opening fence.
-        language: what the fence says it is, "" for nothing.
-        text: all of it.
         follows: the block right before it, with no word between the two.
     """
 
@@ -45,13 +43,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A line after a prompt.
-
-    Attributes:
-        line: where it stands on the page.
-        text: the command line.
-        shown: what the page says it prints, "" if it says nothing.
-    """
+    """A line after a prompt; ``shown`` is what the page says it prints, "" for nothing."""
 
     line: int
     text: str
@@ -92,12 +84,7 @@ def commands(page: Path) -> list[Command]:
 
 
 def commands_of(block: Block, printed: str) -> list[Command]:
-    """Return the commands of a block.
-
-    Args:
-        block: the block.
-        printed: the block right after it, which is the last command's if that shows nothing.
-    """
+    # The block right after it is printed by the last command, if that shows nothing.
     found: list[Command] = []
     text = block.text.replace("\\\n", "  ")
     for part in re.finditer(r"^\$ (?P<text>.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", text, re.M):

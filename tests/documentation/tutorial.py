@@ -34,11 +34,8 @@ class Reader:
     """Somebody who follows the tutorial in a folder.
 
     Attributes:
-        python: their interpreter.
         path: what is imported without being installed there, "" for nothing.
         place: where they are.
-        port: where their server listens.
-        token: the token that they were given.
     """
 
     def __init__(self, folder: Path, python: str = sys.executable, path: str = str(ROOT)) -> None:

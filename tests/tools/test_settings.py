@@ -52,7 +52,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("MAX_BODY_BYTES", -1, "1 or more"),
     ("MAX_BODY_BYTES", True, "a whole number"),
     ("MAX_BATCH_MESSAGES", 0, "1 or more"),
-    ("BROWSABLE_PAGE", "no", "True, False or None"),
+    ("BROWSABLE_PAGE", "no", "True or False, or None"),
     ("SERVER_NAME", "", "a text"),
     ("SERVER_TITLE", {"en": "Shop"}, "a text, or None"),
     ("SERVER_VERSION", 1.0, "a text, or None"),

@@ -93,12 +93,7 @@ def started(
 ) -> Iterator[Process]:
     """Start a server of the shop; end it by force should it still run after the block.
 
-    Args:
-        shop: what it serves.
-        log: is given its stderr.
-        arguments: those of the command.
-        environment: further environment variables.
-        first: what stands between Python and ``manage.py``.
+    ``first`` stands between Python and ``manage.py``.
     """
     command = [sys.executable, *first, "manage.py", "mcp_stdio", *arguments]
     with log.open("wb") as errors:
