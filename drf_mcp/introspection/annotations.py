@@ -31,7 +31,6 @@ def find_hidden_fields(serializer: Any) -> frozenset[str]:
 
 
 def find_annotations(view: Any, handler_name: str, method: str) -> Any:
-    """Return the `Annotations` of one method of an endpoint, None where it can carry none."""
     handler = getattr(type(view), handler_name, None)
     own = inspect.getattr_static(type(view), "schema", None)
     if isinstance(own, DefaultSchema):  # stands for the class that the settings name

@@ -12,27 +12,18 @@ MAX_REPEATED = 12
 
 
 def make_example_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values for the required members of an object's schema, none for the others."""
     properties = schema.get("properties", {})
     required = schema.get("required", ())
     return {name: Example(properties.get(name, {}), name).value for name in required}
 
 
 class Example:
-    """A value that a schema of the portable subset takes.
-
-    Args:
-        schema: the schema.
-        name: the argument's name, by which an e-mail address is known.
-    """
-
     def __init__(self, schema: Any, name: str = "") -> None:
         self.schema = FieldSchema.of(schema)
         self.name = name
 
     @property
     def value(self) -> Any:
-        """The value; "..." where the schema takes any."""
         schema = self.schema
         for keyword in ("default", "const"):
             if keyword in schema:

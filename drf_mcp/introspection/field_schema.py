@@ -15,13 +15,7 @@ PNG = (
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of text or number.
-
-    Attributes:
-        sentence: how a description says it; "" where a keyword is understood everywhere.
-        words: how an error message says it.
-        example: a value of this kind, "" if none is known.
-    """
+    # sentence: of a description, "" where a keyword is understood everywhere; words: of an error.
 
     sentence: str
     words: str
@@ -55,20 +49,13 @@ FILES = (FILE, IMAGE, FORMATS["binary"])
 
 
 def make_own_format(format_name: str) -> Kind:
-    """Return the kind of a text in a format that is not one of `FORMATS`."""
     return Kind(f"Format: {format_name}", f"a string in the format {format_name}")
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What is known of a value beside the keywords of its schema.
-
-    Attributes:
-        kind: the kind of text or number, None if nothing but its JSON type is known.
-        limits: the bounds that no keyword holds, in words.
-        intention: a description of the intended values, where the schema takes any.
-        finder: the tool that lists the objects it identifies, "" if there is none.
-    """
+    # limits: bounds that no keyword holds, in words. intention: the intended values, where the
+    # schema takes any. finder: the tool that lists the objects that the value identifies.
 
     kind: Kind | None = None
     limits: tuple[str, ...] = ()
@@ -80,12 +67,7 @@ UNKNOWN = Meaning()
 
 
 class FieldSchema(dict[str, Any]):
-    """A JSON Schema with the meaning of its value.
-
-    The keywords are the members; the meaning is data that is never written as JSON. The
-    portable writer, error answers and examples read it instead of the description.
-    ``schema | {...}`` keeps the meaning, ``{**schema}`` does not.
-    """
+    # The meaning is never written as JSON: ``schema | {...}`` keeps it, ``{**schema}`` does not.
 
     def __init__(self, schema: Any = (), meaning: Meaning = UNKNOWN) -> None:
         super().__init__(schema)
@@ -93,7 +75,6 @@ class FieldSchema(dict[str, Any]):
 
     @classmethod
     def of(cls, schema: Any) -> FieldSchema:
-        """Return any JSON Schema as one with a meaning; an open one for True and False."""
         if isinstance(schema, FieldSchema):
             return schema
         return cls(schema if isinstance(schema, dict) else ())
@@ -105,11 +86,9 @@ class FieldSchema(dict[str, Any]):
         return FieldSchema(self, replace(self.meaning, **meaning))
 
     def with_kind(self, kind: Kind) -> FieldSchema:
-        """Return the schema of values of a kind, which the description names."""
         return FieldSchema(explain(self, kind.sentence), replace(self.meaning, kind=kind))
 
     def with_limits(self, *limits: str) -> FieldSchema:
-        """Return the schema with bounds that have no keyword: ``at most 7 digits``."""
         sentence = ", ".join(limits)
         known = (*self.meaning.limits, *limits)
         words = sentence[:1].upper() + sentence[1:]
@@ -122,7 +101,6 @@ class FieldSchema(dict[str, Any]):
 
     @property
     def kind(self) -> Kind | None:
-        """The kind of text or number, by the meaning or by ``format``."""
         name = self.get("format")
         if self.meaning.kind is not None or not isinstance(name, str):
             return self.meaning.kind
@@ -132,7 +110,6 @@ class FieldSchema(dict[str, Any]):
 
     @property
     def format_name(self) -> str:
-        """The format of JSON Schema, even where the portable subset leaves it out; "" without."""
         return next((name for name, kind in FORMATS.items() if kind == self.kind), "")
 
     def allow_null(self) -> FieldSchema:
@@ -146,7 +123,6 @@ class FieldSchema(dict[str, Any]):
         return FieldSchema(widened, self.meaning)
 
     def allows(self, value: Any) -> bool:
-        """Return True if a value of the schema's type keeps to its choices and bounds."""
         size = len(value) if isinstance(value, (str, list, dict)) else value
         least = [self[name] for name in ("minimum", "minLength", "minItems") if name in self]
         most = [self[name] for name in ("maximum", "maxLength", "maxItems") if name in self]
@@ -154,11 +130,7 @@ class FieldSchema(dict[str, Any]):
         return within and value in self.get("enum", [value])
 
     def union(self, other: Any) -> FieldSchema:
-        """Return a schema that takes the values of either schema.
-
-        Equal keywords are kept; enumerations and members are joined; a member is required
-        if both schemas require it.
-        """
+        # Enumerations and members are joined; a member is required if both schemas require it.
         other = FieldSchema.of(other)
         if self == other and self.meaning == other.meaning:
             return self
@@ -189,12 +161,10 @@ class FieldSchema(dict[str, Any]):
 
 
 def join_sentences(*parts: str) -> str:
-    """Join texts, each closed like a sentence; empty and repeated ones are left out."""
     closed = [part if part[-1] in ".!?" else f"{part}." for part in parts if part]
     return " ".join(dict.fromkeys(closed))
 
 
 def explain(schema: dict[str, Any], *parts: str) -> dict[str, Any]:
-    """Return the schema with sentences added to the end of its description."""
     description = join_sentences(schema.get("description", ""), *parts)
     return schema | {"description": description} if description else schema

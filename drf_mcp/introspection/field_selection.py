@@ -12,12 +12,6 @@ Schema = Mapping[str, Any]
 
 
 class SelectableFields:
-    """The fields of an answer: of an object, or of the rows of a list or a page.
-
-    Args:
-        output_schema: the schema of the view's own value.
-    """
-
     def __init__(self, output_schema: Schema) -> None:
         members = output_schema.get("properties", {})
         self.row = self.find_row(members["results"] if is_page(members) else output_schema)
@@ -74,11 +68,7 @@ class SelectableFields:
 
 
 class FieldSelection:
-    """The fields that a caller asks for.
-
-    Args:
-        paths: as `SelectableFields.get_paths` gives them; none asks for everything.
-    """
+    # Paths are as `SelectableFields.get_paths` gives them; none asks for everything.
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.tree: FieldTree = {}
@@ -92,7 +82,6 @@ class FieldSelection:
                 inside[last] = None
 
     def select(self, data: Any) -> Any:
-        """Return a view's value with the selected fields only, in the value's own order."""
         if isinstance(data, Mapping) and is_page(data):
             return {**data, "results": self.pick(data["results"], self.tree or None)}
         return self.pick(data, self.tree or None)

@@ -88,13 +88,11 @@ class Inspection:
 
     @cached_property
     def annotations(self) -> Any:
-        """What people wrote about the endpoint for drf-spectacular, None if nothing."""
         return self.attempt(
             lambda: find_annotations(self.view, self.handler_name, self.method), ANNOTATE, None
         )
 
     def get_declared_parameters(self, location: str) -> dict[str, Any]:
-        """Return the OpenAPI parameters that people wrote, by name; None for one taken out."""
         if self.annotations is None:
             return {}
         none: dict[tuple[str, str], Any] = {}
@@ -102,7 +100,6 @@ class Inspection:
         return {name: parameters[name, at] for name, at in parameters if at == location}
 
     def shaped(self, schema: Schema) -> Schema:
-        """Return a schema for input as it is listed: in the portable subset, by default."""
         return schema if self.write is None else self.write(schema)
 
     @property
@@ -124,7 +121,6 @@ class Inspection:
 
     @cached_property
     def privileged(self) -> Inspection:
-        """The same endpoint, as an unsaved superuser would find it."""
         user: Any = get_user_model()()
         user.is_active = user.is_staff = user.is_superuser = True
         view = copy.copy(self.untouched)
@@ -136,20 +132,17 @@ class Inspection:
 
     @property
     def without_flag(self) -> Inspection:
-        """The same endpoint, as a real request would find it: without ``swagger_fake_view``."""
         view = copy.copy(self.untouched)
         vars(view).pop(FLAG, None)
         return self.again(view)
 
     @cached_property
     def model(self) -> Any:
-        """The model of the view's queryset, or else of its serializer; None if there is none."""
         declared = getattr(getattr(self.view, "queryset", None), "model", None)
         return declared or getattr(self.queryset, "model", None)
 
     @cached_property
     def queryset(self) -> Any:
-        """The view's queryset, or all rows of its serializer's model; None without a model."""
         known = len(self.findings)
         found = self.find_queryset()
         if found is None:
@@ -199,7 +192,6 @@ class Inspection:
 
 
 def make_request(method: str, path: str, user: Any = None) -> Request:
-    """Return a request that nobody sent, as complete as one that was, anonymous by default."""
     hosts = (name.lstrip(".") for name in settings.ALLOWED_HOSTS if name.strip(".*"))
     http_request = HttpRequest()
     http_request.method = method
@@ -219,10 +211,7 @@ def make_request(method: str, path: str, user: Any = None) -> Request:
 
 
 def negotiate(view: Any) -> None:
-    """Put on a view's request what REST framework settles before it asks any permission.
-
-    A version that only a real request would name is None.
-    """
+    # A version that only a real request would name is None.
     request = view.request
     place = type(view).__qualname__
     default: tuple[Any, Any] = (JSONRenderer(), JSON)

@@ -6,17 +6,13 @@ from typing import Any
 
 
 def locate_view(view_class: type) -> str:
-    """Return where a view stands: ``shop.views.OrderViewSet``.
-
-    The class that ``@api_view`` makes has the name of its function, but not its qualified name.
-    """
+    # The class that @api_view makes has the name of its function, but not its qualified name.
     made = view_class.__qualname__ == "WrappedAPIView"
     name = view_class.__name__ if made else view_class.__qualname__
     return f"{view_class.__module__}.{name}"
 
 
 def find_declared_model(view: Any) -> Any:
-    """Return the model that a view's attributes name, None if they name none."""
     declared = getattr(getattr(view, "queryset", None), "model", None)
     return declared or find_serializer_model(getattr(view, "serializer_class", None))
 

@@ -24,10 +24,7 @@ def is_portable(name: str) -> bool:
 
 
 def make_portable_name(name: str) -> str:
-    """Return the name an agent uses for a view's own name, always the same for one name.
-
-    Different names may meet in one portable name: the caller has to tell them apart.
-    """
+    # Different names may meet in one portable name: the caller has to tell them apart.
     if is_portable(name):
         return name
     portable = re.sub(r"[^A-Za-z0-9_]", "_", name)
@@ -61,7 +58,6 @@ REPEATED_ASSERTION = re.compile(r"\(\?<?[=!].*\)[*+?{]", re.DOTALL)
 
 
 def is_ecmascript(pattern: str) -> bool:
-    """Return True if a Python pattern surely compiles in ECMAScript and means the same."""
     if COMMON.fullmatch(pattern) is None or REPEATED_ASSERTION.search(pattern):
         return False
     try:

@@ -21,10 +21,7 @@ COMBINED = ("allOf", "anyOf", "oneOf")
 
 
 def find_declared_parameters(source: Any, view: Any) -> Parameters:
-    """Return the query parameters that a filter backend or paginator declares for OpenAPI.
-
-    An extension of drf-spectacular that speaks for the source is asked instead.
-    """
+    # An extension of drf-spectacular that speaks for the source is asked instead.
     annotations = CURRENT.get()
     extended = annotations.filter_parameters(source) if annotations is not None else None
     return find_own_parameters(source, view) if extended is None else keep_query(extended)
@@ -56,13 +53,10 @@ def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
 
 
 class OpenAPISchema:
-    """A request's schema of OpenAPI 3.0, its references resolved."""
-
     def __init__(self, schema: Any) -> None:
         self.schema: Schema = schema if isinstance(schema, dict) else {}
 
     def to_json_schema(self) -> Schema:
-        """Return the schema as JSON Schema 2020-12, without the read-only members."""
         made = {
             name: value
             for name, value in self.schema.items()

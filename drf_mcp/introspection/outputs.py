@@ -22,8 +22,6 @@ CALLER = frozenset({"request", "user", "query_params", "context"})
 
 
 class ResponseSchema:
-    """The success payload of an endpoint, open unless REST framework alone makes it."""
-
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
@@ -33,7 +31,6 @@ class ResponseSchema:
         return Renaming(self.view)
 
     def get_schema(self) -> Schema:
-        """Return the schema of the success payload, ``{}`` for any."""
         action = self.get_action()
         if action in (None, "destroy") or not self.is_unchanged():
             return {}
@@ -45,7 +42,6 @@ class ResponseSchema:
         return self.inspection.attempt(describe, GUARD, {})
 
     def get_action(self) -> str | None:
-        """Return the standard action that answers, None if a project's own code does."""
         view_class, handler_name = type(self.view), self.inspection.handler_name
         if not is_drf_code(view_class, handler_name):
             return None
@@ -53,7 +49,6 @@ class ResponseSchema:
         return used[0] if used and is_drf_code(view_class, *used) else None
 
     def is_unchanged(self) -> bool:
-        """Return whether nothing between the serializer and the wire changes the answer."""
         hooks = ("dispatch", "finalize_response", "get_serializer")
         renders = self.renders_data() or self.renaming.gives_other_names
         return is_drf_code(type(self.view), *hooks) and self.has_one_serializer() and renders

@@ -31,8 +31,6 @@ NUMBER, UUID, WORD = "0", str(uuid.UUID(int=0)), "placeholder"
 
 
 class NamedKwarg:
-    """One kwarg of a route, as a view about a model uses it."""
-
     def __init__(self, view: Any, kwarg: PathKwarg, model: Any) -> None:
         self.view = view
         self.kwarg = kwarg
@@ -79,20 +77,16 @@ class NamedKwarg:
 
 
 class VersionParameter:
-    """The version of the API that a caller can name."""
-
     def __init__(self, view: Any) -> None:
         self.versioning: Any = getattr(view, "versioning_class", None)
 
     def get_parameters(self) -> Parameters:
-        """Return the query parameter that names the version, where one does."""
         versioning = self.versioning
         if not isinstance(versioning, type) or not issubclass(versioning, QueryParameterVersioning):
             return ()
         return (Parameter(versioning.version_param, self.get_schema()),)
 
     def get_schema(self) -> Schema:
-        """Return the schema of the version, wherever the request holds it."""
         default = self.versioning.default_version
         versions = [*(self.versioning.allowed_versions or ())]
         if versions and default is not None and default not in versions:

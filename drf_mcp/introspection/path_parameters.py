@@ -40,14 +40,11 @@ CONVERTERS: dict[type, Schema] = {
 
 
 class PathParameters:
-    """The kwargs of an endpoint's route, which all have to be sent."""
-
     def __init__(self, inspection: Inspection, kwargs: PathKwargs) -> None:
         self.inspection = inspection
         self.kwargs = kwargs
 
     def get_parameters(self) -> Parameters:
-        """Return a required parameter for each path kwarg."""
         attempt, declared = self.inspection.attempt, self.get_declared()
         return tuple(
             Parameter(

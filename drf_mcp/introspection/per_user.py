@@ -34,17 +34,9 @@ SERIALIZER_HOOKS = (
 
 
 class CallerBody:
-    """The body that one caller or another may send.
-
-    Serves views that choose a serializer, or its fields, by caller or by ``swagger_fake_view``.
-    Where the fields may depend on the caller, they are described for an anonymous one and for a
-    superuser; where they may depend on the flag, with it and without, as a request finds the
-    view. What only one of them may send is optional.
-
-    Args:
-        inspection: the endpoint.
-        describe: returns the body as the caller of an inspection may send it.
-    """
+    # Fields that may depend on the caller are described for an anonymous one and for a superuser,
+    # those that may depend on ``swagger_fake_view`` with it and without, as a request finds the
+    # view. What only one of them may send is optional.
 
     def __init__(self, inspection: Inspection, describe: Callable[[Inspection], Body]) -> None:
         self.inspection = inspection
@@ -54,7 +46,6 @@ class CallerBody:
         return CallerBody(inspection, self.describe)
 
     def get_body(self) -> Body:
-        """Return the body as people wrote it, with the names that the view's code knows besides."""
         body = self.get_union()
         if self.inspection.declared_request is UNSAID:
             return body
@@ -64,7 +55,6 @@ class CallerBody:
         return CompletedBody(body, known).get_body()
 
     def get_union(self) -> Body:
-        """Return the body as any of the callers may send it."""
         findings = self.inspection.findings
         known = len(findings)
         body = self.get_own()
@@ -76,7 +66,6 @@ class CallerBody:
         return body
 
     def get_own(self) -> Body:
-        """Return the body that this caller may send, under the keys that clients use."""
         body = self.describe(self.inspection)
         return self.inspection.attempt(
             lambda: Renaming(self.inspection.view).rename_body(body), RENAMED, body
@@ -107,7 +96,6 @@ class CallerBody:
             yield body
 
     def depends(self, is_same: Callable[[type, str], bool]) -> bool:
-        """Return whether the view or its serializer has hooks that are not the same for all."""
         return self.inspection.attempt(partial(self.has_other_hooks, is_same), GUARD, False)
 
     def has_other_hooks(self, is_same: Callable[[type, str], bool]) -> bool:

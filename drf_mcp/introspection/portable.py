@@ -37,15 +37,8 @@ TYPED = ("type", "items", "properties", "required", "additionalProperties")
 
 
 class PortableWriter:
-    """Writes one schema for input in the portable subset.
-
-    The subset has the keywords of `KEYWORDS` alone, one type at a time; arrays always have
-    ``items``; patterns compile in ECMAScript; null appears nowhere. Any other keyword
-    becomes one of these, or a sentence of the description, so that nothing is lost.
-
-    Args:
-        schema: a JSON Schema without references.
-    """
+    # One type at a time; arrays always have items; patterns compile in ECMAScript; null appears
+    # nowhere. Any keyword but `KEYWORDS` becomes one of these, or a sentence of the description.
 
     def __init__(self, schema: Any) -> None:
         self.meaning = FieldSchema.of(schema).meaning
@@ -53,7 +46,6 @@ class PortableWriter:
 
     @classmethod
     def write(cls, schema: Any) -> FieldSchema:
-        """Return any JSON Schema in the portable subset, its references resolved."""
         return cls(ReferenceResolver(schema).resolve(schema)).get_schema()
 
     def get_schema(self) -> FieldSchema:
@@ -230,24 +222,12 @@ class PortableWriter:
 
 
 class ReferenceResolver:
-    """Puts what the local references of a schema name in their place.
-
-    A reference to a schema that encloses it, or to nothing, becomes the open schema.
-
-    Args:
-        root: the document that the references point into.
-    """
+    # A reference to a schema that encloses it, or to nothing, becomes the open schema.
 
     def __init__(self, root: Any) -> None:
         self.root = root
 
     def resolve(self, schema: Any, enclosing: tuple[str, ...] = ()) -> Any:
-        """Return a schema, or a part of one, without references.
-
-        Args:
-            schema: the schema.
-            enclosing: the references that are being resolved around it.
-        """
         if isinstance(schema, list):
             return [self.resolve(member, enclosing) for member in schema]
         if not isinstance(schema, dict):

@@ -23,14 +23,7 @@ RENAMING_PACKAGE = "djangorestframework_camel_case"
 
 
 class Renaming:
-    """The keys that HTTP clients of a view use, which arguments have as well.
-
-    They are found by asking: the renderer is given a key, and its rendition counts if the
-    parser turns it back.
-
-    Args:
-        view: the view instance.
-    """
+    # The renderer is given a key, and its rendition counts if the parser turns it back.
 
     def __init__(self, view: Any) -> None:
         self.view = view
@@ -48,7 +41,7 @@ class Renaming:
 
     @property
     def gives_other_names(self) -> bool:
-        """True if the view's renderer renames keys and does nothing else."""
+        # True if the view's renderer renames keys and does nothing else.
         renderer = self.renderer_class
         return renderer is not None and find_package(renderer, "render") == RENAMING_PACKAGE
 

@@ -32,7 +32,6 @@ def attempt(
     findings: list[Finding],
     default: Value,
 ) -> Value:
-    """Return what a step returns, or the default and a finding if it fails."""
     try:
         return step()
     # Views written for a live request fail in any way when inspected without one, and

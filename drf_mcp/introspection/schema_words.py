@@ -12,18 +12,11 @@ MOST_CHOICES = 20
 
 
 class SchemaWords:
-    """A schema put in words, from its keywords and its meaning alone.
-
-    Args:
-        schema: any JSON Schema.
-    """
-
     def __init__(self, schema: Any) -> None:
         self.schema = FieldSchema.of(schema)
 
     @property
     def accepted(self) -> str | None:
-        """The accepted values: "an integer from 1 to 5"; None if the schema is open."""
         choices = self.schema.get("enum")
         if choices:
             shown = join_values(choices[:MOST_CHOICES])
@@ -50,7 +43,6 @@ class SchemaWords:
 
     @property
     def kind_name(self) -> str:
-        """The kind of a string or number with its limits; "" without a kind."""
         kind, limits = self.schema.kind, self.schema.meaning.limits
         if kind is None or not limits:
             return kind.words if kind else ""
@@ -69,7 +61,6 @@ class SchemaWords:
 
     @property
     def intention(self) -> str:
-        """The accepted values, an object by its members; "" for an open schema."""
         if self.schema.get("type") == "array":
             inner = SchemaWords(self.schema.get("items")).intention
             return f"an array, each item {inner}" if inner else "an array"
@@ -80,7 +71,6 @@ class SchemaWords:
 
     @property
     def type_name(self) -> str:
-        """The type: "array of integer"; "any value" for an open schema."""
         if self.schema.get("enum"):
             return f"one of {join_values(self.schema['enum'])}"
         kind = self.schema.get("type") or "any value"
@@ -90,7 +80,6 @@ class SchemaWords:
 
     @property
     def type_name_with_members(self) -> str:
-        """The type, an object with the names of its members."""
         is_object = self.schema.get("type") == "object"
         names = join_values(self.schema.get("properties") or ()) if is_object else ""
         return f"object with {names}" if names else self.type_name

@@ -40,7 +40,7 @@ MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-for
 
 
 class SharedRegistry(ComponentRegistry):
-    """The components of all endpoints; two serializers of one name get a name each."""
+    # The components of all endpoints; two serializers of one name get a name each.
 
     def __contains__(self, component: ResolvedComponent) -> bool:
         name, number = component.name, 2
@@ -69,13 +69,7 @@ resolve_hint: Any = resolve_type_hint
 
 
 class Annotations:
-    """What people wrote about one method of an endpoint; what drf-spectacular infers is ignored.
-
-    Args:
-        classes: the schema classes that the view carries, the nearest first.
-        view: the view instance.
-        method: the HTTP method in upper case.
-    """
+    # What drf-spectacular infers is ignored. The nearest of the schema classes comes first.
 
     def __init__(self, classes: Sequence[type], view: Any, method: str) -> None:
         schema: Any = self.make_schema(classes)
@@ -132,7 +126,7 @@ class Annotations:
         return attempt(type(self.schema).__qualname__, step, "", [], nothing)
 
     def filters(self) -> bool | None:
-        """Return whether people declared that the endpoint filters; None if they did not."""
+        # Return whether people declared that the endpoint filters; None if they did not.
         if not getattr(self.schema.view, "filter_backends", None):
             return None
         schema: Any = copy.copy(self.schema)
@@ -144,7 +138,7 @@ class Annotations:
         return answers.pop() if len(answers) == 1 else None
 
     def parameters(self) -> dict[tuple[str, str], Any]:
-        """Return OpenAPI parameters by (name, location); None for one that was taken out."""
+        # Return OpenAPI parameters by (name, location); None for one that was taken out.
         if "parameters" in self.operation:
             declared = self.operation["parameters"]
             return {
@@ -158,7 +152,7 @@ class Annotations:
         return {**declared, "schema": self.convert(declared.get("schema") or {})}
 
     def filter_parameters(self, backend: Any) -> list[dict[str, Any]] | None:
-        """Return what an extension says of a filter backend or paginator, None without one."""
+        # Return what an extension says of a filter backend or paginator, None without one.
         extension = OpenApiFilterExtension.get_match(backend)
         if extension is None:
             return None
@@ -167,10 +161,7 @@ class Annotations:
             return [self.convert_parameter(parameter) for parameter in declared]
 
     def request(self) -> Any:
-        """Return the declared request: a serializer, a schema, None for nothing.
-
-        `UNSAID` if nothing was declared.
-        """
+        # None for no body, `UNSAID` if nothing was declared.
         if self.operation:
             content = self.operation.get("requestBody", {}).get("content", {})
             body = self.pick_media_type(content)
@@ -200,7 +191,6 @@ class Annotations:
         return attempt(type(view).__qualname__, view.get_serializer, "", [], UNSAID)
 
     def convert_request(self, declared: Any) -> Any:
-        """Return a serializer instance for a serializer, the schema of anything else."""
         declared = make_instance(declared)
         if isinstance(declared, BaseSerializer):
             target = declared.child if isinstance(declared, ListSerializer) else declared
@@ -217,7 +207,6 @@ class Annotations:
         return self.convert(declared) if isinstance(declared, dict) else UNSAID
 
     def field_schema(self, field: AnyField) -> Schema | None:
-        """Return what was written of a field's input by decorator or extension, else None."""
         if isinstance(field, BaseSerializer):
             matched = OpenApiSerializerExtension.get_match(field) is not None
             return self.serializer_schema(field) if matched else None

@@ -16,7 +16,6 @@ TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 
 def clean_text(value: Any) -> str:
-    """Return a possibly lazy, possibly HTML text as one plain line."""
     if not value:
         return ""
     return " ".join(html.unescape(TAG.sub(" ", force_str(value))).split())
@@ -44,5 +43,4 @@ def get_plural_name(model: Any) -> str:
 
 
 def says_more(label: str, name: str) -> bool:
-    """Return True if a label is more than its field's name written with spaces."""
     return bool(label) and re.sub(r"\W+", "_", label).lower() != name.lower()

@@ -100,18 +100,15 @@ class ClosedSet:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The texts to name, () where the schema says it."""
         return ()
 
     def get_schema(self) -> Schema:
-        """Return the schema of one text that is accepted."""
         return {"enum": list(self.choices)} if self.choices else {}
 
     def takes(self, text: str) -> bool:
         raise NotImplementedError
 
     def ignored(self, text: str) -> list[str]:
-        """Return the parts of a text that the view would ignore; an empty one asks for nothing."""
         parts = text.split(self.separator) if self.separator else [text]
         return [part.strip() for part in parts if part.strip() and not self.takes(part.strip())]
 
@@ -144,7 +141,6 @@ class Parameter:
         return () in self.handling.secrets
 
     def union(self, other: Parameter) -> Parameter:
-        """Return the parameter as one caller or another may send it."""
         return replace(
             self,
             schema=FieldSchema.of(self.schema).union(other.schema),
@@ -155,13 +151,11 @@ class Parameter:
         )
 
     def optional(self) -> Parameter:
-        """Return a member of one object that is left out where a list is sent in its place."""
         words = "Required for one object" if self.required else ""
         return replace(self, schema=explain(self.schema, words), required=False)
 
 
 def join_parameters(*groups: Parameters) -> Parameters:
-    """Return the parameters of any group; required are those that every group requires."""
     by_name = [{parameter.name: parameter for parameter in group} for group in groups]
     joined = {}
     for name in dict.fromkeys(name for group in by_name for name in group):
@@ -194,14 +188,12 @@ class Body:
 
     @property
     def all_handling(self) -> Handling:
-        """The handling of the whole body and of its fields, by places in the body."""
         handling = self.handling
         for parameter in self.fields:
             handling = handling.union(parameter.handling.under(parameter.name))
         return handling
 
     def union(self, other: Body) -> Body:
-        """Return a body that takes the values of either body."""
         if self == other:
             return self
         keys = {**other.keys, **self.keys}
@@ -228,7 +220,6 @@ class Body:
         )
 
     def with_members_of_rows(self, other: Body) -> Body:
-        """Return a list body whose rows may have the members of another's, all optional."""
         rows, others = ((body.schema or {}).get("items", {}) for body in (self, other))
         if "properties" not in rows or "properties" not in others:
             return replace(self, schema={**(self.schema or {}), "items": {}})

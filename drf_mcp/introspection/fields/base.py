@@ -56,11 +56,9 @@ class ArrayDescriber(FieldDescriber):
     """Describes fields of many values by the schema of one."""
 
     def get_input_items(self) -> Schema:
-        """Return the schema of one value that the field takes."""
         return {}
 
     def get_output_items(self) -> Schema:
-        """Return the schema of one value that the field gives."""
         return {}
 
     def get_input_schema(self) -> Schema:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
@@ -10,18 +12,11 @@ from rest_framework import fields
 
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.base import ArrayDescriber, FieldDescriber
-from drf_mcp.introspection.fields.hints import name_returned_type
 from drf_mcp.introspection.text import clean_text, join_values, says_more
 from drf_mcp.introspection.types import Schema
 
 
 class Choices:
-    """The choices of a field, None left out.
-
-    Args:
-        choices: labels by value, as REST framework and Django have them.
-    """
-
     def __init__(self, choices: Mapping[Any, Any]) -> None:
         self.labelled = [
             (self.to_json(value), clean_text(label))
@@ -37,11 +32,8 @@ class Choices:
 
     @property
     def schema(self) -> Schema:
-        """The enumeration of the values.
-
-        REST framework compares choices as text: values of several types, and whole floats,
-        which JSON may write as integers, are enumerated as strings.
-        """
+        # REST framework compares choices as text: values of several types, and whole floats,
+        # which JSON may write as integers, are enumerated as strings.
         json_type = self.json_type
         values = map(str, self.values) if json_type == "string" else self.values
         unique = list(dict.fromkeys(values))
@@ -141,14 +133,14 @@ class MethodDescriber(FieldDescriber):
 
     def get_output_schema(self) -> Schema:
         method = getattr(type(self.field.parent), self.field.method_name or "", None)
-        name = name_returned_type(method) if callable(method) else ""
+        hint = getattr(method, "__annotations__", {}).get("return", Any)
+        written = hint if isinstance(hint, str) else inspect.formatannotation(hint)
+        name = re.sub(r"\b\w+\.", "", written)
         # Nothing enforces a hint, so that it is told in words alone.
-        return explain({}, f"Meant to be {name}") if name else {}
+        return {} if name == "Any" else {"description": f"Meant to be {name}."}
 
 
 class OpenDescriber(FieldDescriber):
-    """Describes fields that may take and give anything, by their nature."""
-
     field_classes = (
         fields.Field,
         fields.ModelField,

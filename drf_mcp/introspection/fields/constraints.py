@@ -28,13 +28,6 @@ DEFAULT_MESSAGES = (
 
 
 class ConstraintReader:
-    """Narrows the schema of a field by the field's validators.
-
-    Args:
-        field: the serializer field.
-        schema: the schema of its values, validators aside.
-    """
-
     # By exact class: a project's subclass may judge as it likes.
     readers: ClassVar[dict[type, str]] = {
         validators.MinValueValidator: "read_minimum",
@@ -138,6 +131,5 @@ class ConstraintReader:
 
 
 def is_extension_validator(validator: Any) -> TypeGuard[validators.FileExtensionValidator]:
-    """Return True for a validator that judges file name extensions as Django's own does."""
     own = isinstance(validator, validators.FileExtensionValidator)
     return own and find_package(type(validator), "__call__") == "django"

@@ -36,12 +36,8 @@ JSON_TYPES: dict[str, Any] = {
 
 
 class DescribedField:
-    """A serializer field and the schemas of its values.
-
-    The describer of the nearest class in the field's MRO decides. What a subclass of the
-    describer's class converts in a way of its own may take and give anything: its schema is
-    open, and the accepted values of the nearest class are told in words.
-    """
+    # What a subclass of the describer's class converts in a way of its own may take anything:
+    # its schema is open, and says in words what the nearest class takes.
 
     def __init__(self, field: AnyField) -> None:
         self.field: Any = field
@@ -52,29 +48,23 @@ class DescribedField:
 
     @property
     def input_schema(self) -> FieldSchema:
-        """The schema of the values that the field takes, null among them."""
         schema = self.accepted_schema
         schema = schema.allow_null() if self.field.allow_null else schema
         return self.with_default(self.introduce(schema))
 
     @property
     def intended_schema(self) -> FieldSchema:
-        """The input schema in words, where other code may convert values before the field."""
         schema = self.accepted_schema
         schema = self.intend(schema) if "type" in schema else schema
         return self.with_default(self.introduce(schema))
 
     @property
     def output_schema(self) -> FieldSchema:
-        """The schema of the values that the field gives.
-
-        A serializer writes null for every attribute that is None, ``allow_null`` or not.
-        """
+        # A serializer writes null for every attribute that is None, ``allow_null`` or not.
         return self.introduce(self.represented_schema.allow_null())
 
     @property
     def accepted_schema(self) -> FieldSchema:
-        """The schema by class and validators alone, or by declaration."""
         declared = find_declared_schema(self.field)
         if declared is not None:
             return self.widen(FieldSchema.of(declared))
@@ -104,11 +94,8 @@ class DescribedField:
         return issubclass(self.described_class, definer) or is_drf_code(type(self.field), method)
 
     def widen(self, declared: FieldSchema) -> FieldSchema:
-        """Return a declared schema, with the texts or numbers that the field takes besides.
-
-        An object or array is often declared of the values that the field gives, though the
-        field reads a key or a choice. One with its own way to read input may take both.
-        """
+        # An object or array is often declared of the values that the field gives, though the field
+        # reads a key or a choice. One with its own way to read input may take both.
         unknown = FieldSchema({"type": ["string", "number"]})
         own = attempt("", lambda: self.class_schema, "", [], unknown)
         scalars = [kind for kind in own.types if kind not in COMPOSITE]

@@ -31,12 +31,7 @@ SCHEMAS: dict[type, Schema] = {
 
 
 class ModelValue:
-    """The value of a model field, None for no field.
-
-    Attributes:
-        field: the model field.
-        key: the field that holds the value: a foreign key's target, or the field itself.
-    """
+    # key: the field that holds the value: a foreign key's target, or the field itself.
 
     def __init__(self, field: Any) -> None:
         self.field = self.key = field
@@ -61,7 +56,6 @@ class ModelValue:
 
     @property
     def input_schema(self) -> Schema:
-        """The schema of the value as input; ``{}`` where it is not known."""
         owner = type(self.key)
         schema = next((dict(SCHEMAS[base]) for base in owner.__mro__ if base in SCHEMAS), {})
         if all(find_package(owner, name) == "django" for name in ("to_python", "get_prep_value")):
@@ -71,7 +65,6 @@ class ModelValue:
 
     @property
     def stored_schema(self) -> Schema:
-        """The type of the value in JSON; ``{}`` where it may be an object of its own."""
         if not type(self.key).__module__.startswith("django."):
             return {}
         schema = self.input_schema

@@ -20,7 +20,6 @@ def find_source_field(field: Any) -> Any:
 
 
 def find_related_model(field: Any) -> Any:
-    """Return the model that a relation points at, None if it cannot be told."""
     if field.queryset is not None:
         return field.queryset.model
     model = getattr(find_source_field(field), "related_model", None)
@@ -29,10 +28,7 @@ def find_related_model(field: Any) -> Any:
 
 
 class RelationDescriber(FieldDescriber):
-    """Describes a related object by one value that identifies the object."""
-
     def identify(self, schema: Schema, key: str) -> Schema:
-        """Add the model that the value identifies an object of, unless a help text is there."""
         # Blank text counts as null.
         if schema.get("type") == "string" and not self.field.allow_null:
             schema = FieldSchema.of(schema) | {"minLength": 1}

@@ -20,12 +20,6 @@ DEEPEST = 10
 
 
 class FieldNode:
-    """A field in the tree of serializers, relations and lists that it belongs to.
-
-    Args:
-        field: a serializer field, or a serializer.
-    """
-
     def __init__(self, field: Any) -> None:
         self.field = field
 
@@ -38,13 +32,11 @@ class FieldNode:
 
     @property
     def is_recursive(self) -> bool:
-        """True for a serializer inside one of its own class, or too deep."""
         enclosing = list(self.enclosing)
         return len(enclosing) > DEEPEST or type(self.field) in map(type, enclosing)
 
     @property
     def is_required(self) -> bool:
-        """True if a request without the field is refused; never so in a partial update."""
         return bool(self.field.required) and not getattr(self.field.root, "partial", False)
 
     @property
@@ -57,7 +49,6 @@ class FieldNode:
 
     @property
     def listed(self) -> Mapping[str, AnyField]:
-        """The sendable fields without the optional ones that annotations leave out."""
         hidden = find_hidden_fields(self.field)
         fields = self.sendable.items()
         return {name: field for name, field in fields if name not in hidden or field.required}
@@ -74,7 +65,6 @@ class FieldNode:
 
     @property
     def uniqueness(self) -> dict[str, str]:
-        """The uniqueness rules of a serializer in words, by the name of each bound field."""
         rules: dict[str, list[str]] = {}
         for validator in self.field.validators:
             if isinstance(validator, validators.UniqueTogetherValidator):

@@ -60,14 +60,11 @@ TERM_HOOKS = (
 
 
 class FilterBackends:
-    """The query parameters of a view's filter backends, as any caller may send them."""
-
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
 
     def get_parameters(self) -> Parameters:
-        """Return the parameters, those that only a superuser may send among them."""
         findings = self.inspection.findings
         known = len(findings)
         own = self.get_own_parameters()

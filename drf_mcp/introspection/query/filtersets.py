@@ -56,8 +56,6 @@ BOUNDS = {
 
 
 class FilterParameters:
-    """The query parameters that one filter reads."""
-
     def __init__(self, name: str, item: filters.Filter, *, is_lenient: bool = False) -> None:
         self.name = name
         self.item = item
@@ -130,8 +128,6 @@ class FilterParameters:
 
 
 class FormField:
-    """What the form field of a filter, or a part of one, reads."""
-
     def __init__(self, field: Any, item: filters.Filter | None = None) -> None:
         self.field = field
         self.item = item
@@ -151,7 +147,6 @@ class FormField:
         return {**SCALARS[base], **numbers}
 
     def get_value_schema(self) -> tuple[Schema, str | None]:
-        """Return the schema of the whole value, and how several values are written."""
         value, widget = self.get_schema(), self.field.widget
         if isinstance(self.field, fields.BaseRangeField):
             return {"type": "array", "items": value, "minItems": 2, "maxItems": 2}, "comma"
@@ -195,7 +190,7 @@ class FormField:
         return Handling(relations={place: Relation(field.queryset.model, self.key)})
 
     def get_values(self, schema: Schema, is_lenient: bool) -> ClosedSet | None:
-        """Return the values of which the filter makes use, None where it ignores no other."""
+        # Return the values of which the filter makes use, None where it ignores no other.
         field, widget = self.field, self.field.widget
         if isinstance(field, forms.ModelChoiceField):
             return None
@@ -209,7 +204,6 @@ class FormField:
         return FormValues(field, schema, is_lenient)
 
     def explain(self, schema: Schema, name: str) -> Schema:
-        """Return the schema of a value, what the filter is for before what values are like."""
         label, help_text = clean_text(self.field.label), clean_text(self.field.help_text)
         if help_text == gettext(COMMAS):  # django-filter's own, and an array here
             help_text = ""

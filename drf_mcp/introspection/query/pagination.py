@@ -30,8 +30,6 @@ class WholeNumbers(ClosedSet):
 
 
 class Pages:
-    """Pages of a paginator that is none of REST framework's families."""
-
     def __init__(self, paginator: Any) -> None:
         self.paginator = paginator
 
@@ -39,7 +37,6 @@ class Pages:
         return find_declared_parameters(self.paginator, view)
 
     def get_schema(self, rows: Schema) -> Schema:
-        """Return the schema of a page of rows; ``{}`` if a list may be answered otherwise."""
         return {}
 
 

@@ -34,15 +34,12 @@ NONE: Parameters = ()
 
 
 class QueryParameters:
-    """Every query parameter of which the handler of an endpoint makes use."""
-
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
         self.undeclared = UndeclaredParameters(self)
 
     def get_parameters(self) -> Parameters:
-        """Return the parameters in the portable subset, undeclared ones last."""
         attempt, view = self.inspection.attempt, self.view
         undeclared = attempt(self.undeclared.get_parameters, PLAINLY, NONE)
         filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
@@ -60,7 +57,6 @@ class QueryParameters:
         return tuple(replace(p, schema=shaped(p.schema)) for p in found.values())
 
     def get_lost_filters(self) -> list[LostFilters]:
-        """Return the filters that no argument stands for, each with what else failed."""
         inspection = self.inspection
         if inspection.attempt(lambda: self.is_filtered, GUARD, False):
             FilterBackends(inspection).get_parameters()
@@ -85,7 +81,6 @@ class QueryParameters:
 
     @cached_property
     def pages(self) -> Parameters:
-        """The parameters of the view's paginator, none where the handler makes no pages."""
         if not self.is_called("paginate_queryset"):
             return ()
         return self.inspection.attempt(self.get_page_parameters, GUARD, NONE)
@@ -96,7 +91,6 @@ class QueryParameters:
 
     @cached_property
     def is_filtered(self) -> bool:
-        """Whether the view's filters take part: as people wrote, or as the handler shows."""
         annotations, declared = self.inspection.annotations, None
         if annotations is not None:
             declared = self.inspection.attempt(annotations.filters, ANNOTATE, None)

@@ -12,8 +12,6 @@ from drf_mcp.introspection.types import ANY, PLAIN, Body, Handling, Parameter, P
 
 
 class SchemaHandling:
-    """Handling of the values that a schema alone describes: ``format: binary`` is a file."""
-
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.schema = dict(schema)
 
@@ -74,15 +72,12 @@ class DeclaredBody:
 
 
 class CompletedBody:
-    """A body as people wrote it, with the members which the view's own code takes besides."""
-
     def __init__(self, body: Body, own: Body) -> None:
         self.body = body
         self.own = own
         self.fields = {field.name: field for field in own.fields}
 
     def get_body(self) -> Body:
-        """Return the body; members that nobody wrote down are taken, and not listed."""
         body, own = self.body, self.own
         keys = {**own.keys, **body.keys}
         if body.kind == "open":

@@ -51,8 +51,6 @@ HAND_OVER = (
 
 
 class RequestBody:
-    """The body that a handler takes: what people wrote of it, or what the handler reads."""
-
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
@@ -124,7 +122,7 @@ class RequestBody:
         return self.inspection.is_extra_action and self.ignores_body
 
     def get_unknown_body(self) -> Body:
-        """Return the body that no serializer reads: none, or any, with the keys read of it."""
+        # Return the body that no serializer reads: none, or any, with the keys read of it.
         if self.ignores_body:
             return NONE
         members, handling = self.keys.get_parameters(), self.keys.get_any_handling()
@@ -179,7 +177,6 @@ class RequestBody:
         return replace(body, fields=tuple(fields), handling=replace(body.handling, uploads={}))
 
     def get_document(self, body: Body) -> Body:
-        """Return the body as the document that the view's parsers read, if they read no other."""
         inspection, parsers = self.inspection, self.parsers
         text = None if () in body.handling.uploads else parsers.text
         if text is not None and body.kind != "none":

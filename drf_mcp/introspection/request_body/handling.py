@@ -52,8 +52,6 @@ WITH_ITEMS = (
 
 
 class FieldHandling:
-    """Handling of a serializer field's values, in a view that reads JSON or not."""
-
     def __init__(self, field: AnyField, *, takes_json: bool) -> None:
         self.field = field
         self.takes_json = takes_json
@@ -113,7 +111,6 @@ class FieldHandling:
 
 
 def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Yield a field and every field inside it that a caller can send, each with its place."""
     yield place, field
     node = FieldNode(field)
     if isinstance(field, serializers.Serializer):

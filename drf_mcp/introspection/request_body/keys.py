@@ -28,8 +28,6 @@ FILE_NAME = re.compile(
 
 
 class SerializerKeys:
-    """The keys that a serializer reads of a body and that are none of its fields."""
-
     def __init__(self, serializer: Any) -> None:
         self.serializer = serializer
 
@@ -101,8 +99,6 @@ class RecordedKeys(dict[str, Any]):
 
 
 class KeyParameters:
-    """The members that a handler asks the body for by key."""
-
     def __init__(self, inspection: Inspection, describe: Callable[[Any], Any]) -> None:
         self.describe = describe
         self.reading = inspection.reading

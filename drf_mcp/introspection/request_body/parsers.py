@@ -21,8 +21,6 @@ FIELD_PARSERS = (JSONParser, FormParser, MultiPartParser)
 
 
 class ViewParsers:
-    """The parsers of a view, by the bodies that they read."""
-
     def __init__(self, view: Any) -> None:
         self.view = view
         self.classes: Sequence[Any] = getattr(view, "parser_classes", ())
@@ -33,12 +31,10 @@ class ViewParsers:
 
     @cached_property
     def text(self) -> Any:
-        """The parser of a view that reads neither JSON nor a form nor a file, or None."""
         others = map(self.reads, (*FIELD_PARSERS, FileUploadParser))
         return None if self.json or any(others) or not self.classes else self.classes[0]
 
     def reads(self, parser_class: type) -> bool:
-        """Return True if a parser reads the bodies that one of REST framework's reads."""
         media_type = getattr(parser_class, "media_type", None)
         return any(issubclass(p, parser_class) or p.media_type == media_type for p in self.classes)
 
@@ -56,11 +52,10 @@ class ViewParsers:
 
     @property
     def reads_forms_with_files(self) -> bool:
-        """Whether forms that carry files are read, and no JSON: any value may be a file."""
         return self.reads(MultiPartParser) and self.json is None
 
     def get_refusal(self, body: Body) -> str:
-        """Return why the view's own JSON parser refuses the members of a body; "" if not."""
+        # Return why the view's own JSON parser refuses the members of a body; "" if not.
         parser = self.json
         if parser is None or is_drf_code(parser, "parse") or body.kind in ("none", "open"):
             return ""
@@ -75,7 +70,6 @@ class ViewParsers:
         return ""
 
     def get_document(self, parser: Any, body: Body) -> Body:
-        """Return the open body that is a whole document of a parser's, its members in words."""
         names = join_values(parameter.name for parameter in body.fields)
         schema = explain(
             {"type": "string"} if parser is self.text else {},

@@ -23,8 +23,6 @@ DECLARE = (
 
 
 class InputSerializer:
-    """The choice of the serializer that a handler reads the body with."""
-
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.view: Any = inspection.view
@@ -86,7 +84,6 @@ class InputSerializer:
         return serializer if FieldNode(serializer).sendable else None
 
     def get_view_serializer(self) -> Any:
-        """Return the view's serializer by the first way that works, None if none does."""
         view = self.view
         ways = (
             lambda: view.get_serializer(),
@@ -106,7 +103,7 @@ class InputSerializer:
         return None
 
     def get_row_serializer(self, serializer: Any) -> Any:
-        """Return what reads a list where the handler takes one besides an object, or None."""
+        # Return what reads a list where the handler takes one besides an object, or None.
         inspection, call = self.inspection, self.call
         if isinstance(serializer, ListSerializer) or inspection.method != "POST":
             return None
@@ -147,7 +144,6 @@ class InputSerializer:
         return {**stock, **attempt("", self.view.get_serializer_context, "", [], own)}
 
     def get_intended_names(self) -> str:
-        """Return the names of the fields of a serializer that cannot be made without a caller."""
         ask = self.inspection.asked_quietly
         chosen = ask(lambda: self.view.get_serializer_class())
         serializer_class: Any = chosen or getattr(self.view, "serializer_class", None)

@@ -32,15 +32,9 @@ MOST_FUNCTIONS = 50
 
 @dataclass(frozen=True)
 class SerializerCall:
-    """One construction of a serializer from ``request.data``.
-
-    Attributes:
-        serializer_class: the class, None for the view's own `get_serializer`.
-        many: True if it is given ``many=True``, None if that depends on what was sent.
-        attribute: the view's attribute that holds the class, "" if it is named itself.
-        partial: True if it is given ``partial=True``, or a body that the handler changed, of
-            which nothing is known to be required; None if that depends.
-    """
+    # many and partial are None where that depends on what was sent. attribute: that of the view
+    # which holds the class. A body that the handler changed counts as partial: nothing is known
+    # to be required of it.
 
     serializer_class: type[BaseSerializer[Any]] | None
     many: bool | None = False
@@ -49,23 +43,10 @@ class SerializerCall:
 
 
 class HandlerReading:
-    """What a handler does, read of its source and of what it calls.
-
-    Serves extra actions and handlers that a project wrote anew: what they use of their view's
-    serializer, filters and paginator, and what they read by themselves, stands nowhere else.
-
-    Attributes:
-        calls: the names of the methods it calls on ``self`` or `super`; asynchronous ones
-            by their synchronous names.
-        reads_body: True if it reads ``request.data`` or the like.
-        reads_whole: True if ``request.data`` or the like goes anywhere as a whole.
-        reads_parts: True if it gives the view's own serializer something else to read.
-        hands_on: True if the request goes where reading could not follow.
-        serializer_calls: the serializers it makes of ``request.data``.
-        keys: the keys that it reads of ``request.data`` itself.
-        files: the keys that it reads of ``request.FILES``, or whose values it uses as files.
-        lists: the keys of which it reads every value.
-    """
+    # What extra actions, and handlers that a project wrote anew, use of their view's serializer,
+    # filters and paginator stands nowhere else. hands_on: the request goes where reading could
+    # not follow. reads_parts: the view's own serializer is given something else to read.
+    # lists: the keys of which every value is read.
 
     def __init__(self, view_class: type) -> None:
         self.view_class = view_class
@@ -79,12 +60,10 @@ class HandlerReading:
 
     @property
     def ignores_body(self) -> bool:
-        """True if nothing the handler does can depend on the request's body."""
         return not self.reads_body and not self.hands_on
 
     @property
     def reads_keys_alone(self) -> bool:
-        """True if the handler asks the body for keys, and nothing sees it as a whole."""
         return self.reads_body and not self.reads_whole and not self.hands_on
 
     def follow(self, function: Any, owner: type | None) -> None:

@@ -26,8 +26,6 @@ Texts = tuple[str, ...]
 
 
 class Meanings:
-    """The values that the names in a function may have, with known values of some parameters."""
-
     def __init__(self, owner: type, source: FunctionSource, bindings: Mapping[str, Any]) -> None:
         self.owner = owner
         self.source = source

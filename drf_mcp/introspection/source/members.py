@@ -51,7 +51,6 @@ def unwrap_member(attribute: Any) -> Any:
 
 
 def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Return an attribute of a class and its home, as `super` would find it after a class."""
     mro = owner.__mro__
     start = mro.index(after) + 1 if after in mro else 0
     home = next((base for base in mro[start:] if name in vars(base)), None)
@@ -59,7 +58,7 @@ def find_member(owner: type, name: str, after: type | None = None) -> tuple[Any,
 
 
 def unwrap_function(function: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield a function and those inside its decorators, each with whether it wraps another."""
+    # Yield a function and those inside its decorators, each with whether it wraps another.
     while inspect.isfunction(function):
         wrapped = getattr(function, "__wrapped__", None)
         if function.__module__ == "rest_framework.decorators":  # @api_view

@@ -22,14 +22,10 @@ FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"
 
 
 class InputMethod:
-    """An override of a method that reads input, as one instance of a field runs it.
-
-    One whose first statement gives its argument to ``super()`` can only refuse more afterwards,
-    so what REST framework's own code takes describes the class. Any other may take anything.
-    An ``if self.flag`` before that statement is the branch that the flag of the instance chooses:
-    serializers that look an object up where they are nested, such as those of NetBox, begin so,
-    and without it three in five of NetBox's tools lose their schemas.
-    """
+    # One whose first statement gives its argument to ``super()`` can only refuse more afterwards,
+    # so what REST framework's own code takes describes the class. An ``if self.flag`` before it is
+    # the branch that the instance chooses: serializers such as those of NetBox begin so, and
+    # without it three in five of NetBox's tools lose their schemas.
 
     def __init__(self, function: Any, field: Any) -> None:
         self.field = field
@@ -91,7 +87,6 @@ class InputMethod:
 
 
 def converts_like_drf(field: Any) -> bool:
-    """Return whether a field takes nothing that REST framework's own code would refuse."""
     return all(reaches_drf(field, name) for name in CONVERSIONS)
 
 
@@ -109,11 +104,8 @@ def reaches_drf(field: Any, name: str) -> bool:
 
 
 class ProjectMember:
-    """A project's own functions behind a member of a class, with those that they use of the class.
-
-    Serves serializers and views that decide by caller or by `FLAG` what they take: a description
-    for one caller holds for all of them only where no such function asks.
-    """
+    # A description for one caller holds for all of them only where no function that is behind the
+    # member, or that it uses of the class, asks who is calling.
 
     def __init__(self, owner: type, name: str) -> None:
         self.owner = owner

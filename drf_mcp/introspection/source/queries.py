@@ -44,16 +44,9 @@ Bindings = Mapping[str, Any]
 
 @dataclass
 class QueryReading:
-    """What code was seen to read of the query.
-
-    Attributes:
-        names: the parameters, each with True if it is read as a list.
-        computed: the source of names that only the running code knows.
-        schemas: the serializers and forms that read the query.
-        serializers: the serializers that are made for the answer, or for the body.
-        hooks: the names of the members that were read.
-        is_open: True if the query, or the request, goes where reading could not follow.
-    """
+    # names: True for one that is read as a list. computed: the source of names that only the
+    # running code knows. schemas: the serializers and forms that read the query. is_open: the
+    # query, or the request, goes where reading could not follow.
 
     names: dict[str, bool] = field(default_factory=dict)
     computed: dict[str, None] = field(default_factory=dict)
@@ -81,7 +74,7 @@ def is_framework_code(owner: Any) -> bool:
 
 
 class QueryReader:
-    """Reads the members of the class that ``self`` is of, through frameworks' hooks as well."""
+    # Reads the members of the class that ``self`` is of, through frameworks' hooks as well.
 
     def __init__(self, owner: type) -> None:
         self.owner = owner
@@ -138,8 +131,6 @@ def find_members_used(code: CodeType) -> frozenset[tuple[str, bool]]:
 
 
 class FunctionReader:
-    """Reads one function of a project, with known values of some parameters."""
-
     def __init__(
         self, reader: QueryReader, function: Any, home: type | None, bindings: Bindings
     ) -> None:

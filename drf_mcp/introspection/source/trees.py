@@ -29,11 +29,7 @@ IsMapping = Callable[[ast.AST], bool]
 
 
 class FunctionSource:
-    """A function, its syntax tree, and what the names in it stand for.
-
-    Attributes:
-        tree: None for a function without readable source.
-    """
+    # tree: None for a function without readable source.
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -62,13 +58,6 @@ class FunctionSource:
 
 
 class MappingReads:
-    """What a function reads of a mapping such as ``request.data``, also through variables.
-
-    Args:
-        tree: the function.
-        is_mapping: tells whether an expression is the mapping.
-    """
-
     def __init__(self, tree: ast.AST, is_mapping: IsMapping) -> None:
         self.nodes = tuple(ast.walk(tree))
         self.is_original = is_mapping
@@ -154,7 +143,7 @@ class MappingReads:
             yield from (keyword.value for keyword in node.keywords if keyword.arg in names)
 
     def is_unchanged(self, node: ast.AST | None) -> bool | None:
-        """Return whether a value is the mapping as it came, None if it is something else."""
+        # Return whether a value is the mapping as it came, None if it is something else.
         if evaluates_to(node, self.is_original):
             return True
         if isinstance(node, ast.Name) and node.id in self.variables:
@@ -213,7 +202,7 @@ def is_request_member(node: ast.AST, names: frozenset[str] = BODY) -> bool:
 
 
 def find_lookup(node: ast.AST) -> tuple[ast.AST | None, list[ast.expr]]:
-    """Return the mapping that an expression asks for keys, and the keys: get(), [] and ``in``."""
+    # Return the mapping that an expression asks for keys, and the keys: get(), [] and ``in``.
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in READERS:
             return node.func.value, node.args[:1]
@@ -233,7 +222,7 @@ def find_copied(node: ast.Call) -> ast.AST | None:
 
 
 def evaluates_to(node: ast.AST | None, is_mapping: IsMapping) -> bool:
-    """Return whether a value is a mapping, a copy of it, or one of two of which one is."""
+    # Return whether a value is a mapping, a copy of it, or one of two of which one is.
     if isinstance(node, ast.BoolOp):
         return any(evaluates_to(value, is_mapping) for value in node.values)
     if isinstance(node, ast.IfExp):
