@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
@@ -14,8 +14,6 @@ from rest_framework.renderers import JSONRenderer
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.source.members import find_package, is_drf_code
 from drf_mcp.introspection.types import ANY, Body, Handling, Parameter, Place, Schema
-
-Value = TypeVar("Value")
 
 JSON = "application/json"
 # Its renderers are known to rename keys and to do nothing else.
@@ -89,25 +87,20 @@ class Renaming:
         )
 
     def rename_handling(self, handling: Handling, outer: Place) -> Handling:
-        def rename(places: Mapping[Place, Value]) -> dict[Place, Value]:
-            return {self.get_place((*outer, *p))[len(outer) :]: places[p] for p in places}
+        return handling.relocate(lambda place: self.get_place((*outer, *place))[len(outer) :])
 
-        return Handling(
-            rename(handling.uploads),
-            rename(handling.forms),
-            frozenset(rename(dict.fromkeys(handling.secrets))),
-            rename(handling.relations),
-        )
-
-    def rename_schema(self, schema: Schema, place: Place) -> Schema:
+    def rename_schema(
+        self, schema: Schema, place: Place, get_key: Callable[[Place], str] | None = None
+    ) -> Schema:
+        get_key = get_key or (lambda place: self.get_place(place)[-1])
         renamed: Schema = FieldSchema.of(schema) | {}
         if isinstance(schema.get("items"), dict):
-            renamed["items"] = self.rename_schema(schema["items"], (*place, ANY))
+            renamed["items"] = self.rename_schema(schema["items"], (*place, ANY), get_key)
         members = schema.get("properties", {})
-        keys = {name: self.get_place((*place, name))[-1] for name in members}
+        keys = {name: get_key((*place, name)) for name in members}
         if members:
             renamed["properties"] = {
-                keys[name]: self.rename_schema(member, (*place, name))
+                keys[name]: self.rename_schema(member, (*place, name), get_key)
                 for name, member in members.items()
             }
         if "required" in schema:
@@ -115,12 +108,4 @@ class Renaming:
         return renamed
 
     def rename_response(self, schema: Schema) -> Schema:
-        renamed = dict(schema)
-        if isinstance(schema.get("items"), dict):
-            renamed["items"] = self.rename_response(schema["items"])
-        if "properties" in schema:
-            renamed["properties"] = {
-                self.render_key(name): self.rename_response(member)
-                for name, member in schema["properties"].items()
-            }
-        return renamed
+        return self.rename_schema(schema, (), lambda place: self.render_key(place[-1]))

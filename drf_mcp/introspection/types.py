@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
@@ -67,12 +67,14 @@ class Handling:
     relations: Mapping[Place, Relation] = field(default_factory=dict)
 
     def under(self, name: str) -> Handling:
+        return self.relocate(lambda place: (name, *place))
 
-        def nested(places: Mapping[Place, Known]) -> dict[Place, Known]:
-            return {(name, *place): places[place] for place in places}
+    def relocate(self, get_place: Callable[[Place], Place]) -> Handling:
+        def move(places: Mapping[Place, Known]) -> dict[Place, Known]:
+            return {get_place(place): known for place, known in places.items()}
 
-        secrets = frozenset(nested(dict.fromkeys(self.secrets)))
-        return Handling(nested(self.uploads), nested(self.forms), secrets, nested(self.relations))
+        secrets = frozenset(map(get_place, self.secrets))
+        return Handling(move(self.uploads), move(self.forms), secrets, move(self.relations))
 
     def union(self, other: Handling) -> Handling:
         return Handling(
