@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from decimal import Decimal
 
@@ -89,17 +88,6 @@ def test_a_help_text_is_no_fact(said, narrow):
     assert Example(schema).value == "text"
 
 
-class OwnText(f.CharField):
-    def to_internal_value(self, data):
-        return data
-
-
-def test_a_help_text_of_an_item_says_nothing_of_what_is_meant():
-    own = type("Own", (f.ListField,), {"to_internal_value": OwnText.to_internal_value})
-    field = own(child=OwnText(max_length=5, help_text="Meant to be a date."))
-    assert "each item a string" in DescribedField(field).input_schema["description"]
-
-
 def test_a_bound_that_no_keyword_holds_is_told():
     earliest = MinValueValidator(date(2020, 1, 1))
     schema = PortableWriter.write(DescribedField(f.DateField(validators=[earliest])).input_schema)
@@ -170,9 +158,3 @@ def test_a_kind_reaches_the_error_message_under_another_key(expose, db):
 @pytest.mark.parametrize("place", ["/owner", "/day/owner", "/days/0/owner"])
 def test_what_identifies_an_object_names_the_tool_that_lists_it(expose, db, place):
     assert accepted_by(expose, Days, place) == "an integer that days_list gives"
-
-
-def test_facts_are_no_part_of_the_list(expose, db):
-    accepted_by(expose, Days, "/owner")
-    schema = registry.tool("days_create").input_schema
-    assert json.loads(json.dumps(schema)) == schema

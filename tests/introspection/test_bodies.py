@@ -200,15 +200,6 @@ def test_body_is_what_the_handler_reads(method, name, kind):
         assert body.kind == kind
 
 
-def test_handler_behind_a_decorator_is_read_as_the_method_of_its_class():
-    class Own(Plain):
-        @silently
-        def put(self, request):
-            return super().put(request)
-
-    assert [field.name for field in described(Own, "PUT").body.fields] == ["name"]
-
-
 def test_open_body_is_a_finding_with_a_remedy():
     schema = described(Things, "POST", "raw")
     assert (schema.body.kind, "type" in schema.body.schema) == ("open", False)
@@ -261,24 +252,6 @@ def test_action_chooses_its_own_serializer():
             return ReasonSerializer if self.action == "create" else NameSerializer
 
     assert [field.name for field in described(Own, action="create").body.fields] == ["reason"]
-
-
-def test_context_of_the_view_reaches_the_fields():
-    class Contextual(serializers.Serializer):
-        def get_fields(self):
-            name = type(self.context["view"]).__name__
-            return {name.lower(): serializers.CharField()}
-
-    view = type("Own", (Create,), {"serializer_class": Contextual})
-    assert [field.name for field in described(view, "POST").body.fields] == ["own"]
-
-
-def test_class_is_used_where_the_view_cannot_make_its_serializer():
-    class Own(Create):
-        def get_serializer_context(self):
-            return {"tenant": self.request.tenant}
-
-    assert [field.name for field in described(Own, "POST").body.fields] == ["name"]
 
 
 def test_fields_that_need_the_context_of_rest_framework_alone_have_it():

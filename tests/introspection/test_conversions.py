@@ -10,7 +10,6 @@ from rest_framework import generics
 from rest_framework import serializers as s
 
 from drf_mcp.introspection.fields.described import DescribedField
-from drf_mcp.introspection.request_body.handling import FieldHandling
 from drf_mcp.introspection.source.overrides import converts_like_drf
 from tests.introspection.inspected import by_name, described, schemas
 
@@ -220,12 +219,6 @@ def test_field_whose_base_needs_a_caller_is_open():
     assert DescribedField(Body().fields["group"]).input_schema == {"description": "Whose."}
 
 
-def test_serializer_that_begins_with_super_is_described_whole():
-    view = type("View", (Create,), {"serializer_class": Checked})
-    (name,) = described(view, "POST").body.fields
-    assert (name.schema, name.required) == ({**TEXT, "maxLength": 9}, True)
-
-
 def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
     view = type("View", (Create,), {"serializer_class": Lenient})
     schema = described(view, "POST")
@@ -235,26 +228,3 @@ def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
     (finding,) = schema.findings
     assert finding.message == "Lenient reads its input itself."
     assert "@mcp_tool(body=...)" in finding.remedy
-
-
-def test_list_of_what_is_told_in_words_tells_the_words_of_its_items():
-    class Order(Lenient):
-        lines = Lenient(many=True, help_text="What is bought.")
-
-    view = type("View", (Create,), {"serializer_class": Order})
-    lines = described(view, "POST").body.fields[-1]
-    words = "Meant to be an array, each item an object with name. Meant to be required."
-    assert lines.schema == {"description": f"What is bought. {words}"}
-
-
-def test_file_that_is_handed_over_is_an_upload():
-    class Checked(s.FileField):
-        def to_internal_value(self, data):
-            return super().to_internal_value(data)
-
-    class Text(s.FileField):
-        def to_internal_value(self, data):
-            return data
-
-    assert FieldHandling(Checked(), takes_json=True).get_handling().uploads
-    assert not FieldHandling(Text(), takes_json=True).get_handling().uploads

@@ -10,8 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework import filters, serializers, views, viewsets
-from rest_framework.response import Response
+from rest_framework import filters, serializers, viewsets
 
 from drf_mcp.introspection import (
     Body,
@@ -21,7 +20,6 @@ from drf_mcp.introspection import (
     Parameter,
     PathKwarg,
 )
-from drf_mcp.introspection.safe_call import attempt
 from tests.introspection.inspected import METHODS, by_name, describe, described, view_of
 
 
@@ -103,13 +101,6 @@ def test_serializer_that_breaks_is_still_described(attribute):
     assert "on purpose" in schema.findings[0].message
 
 
-def test_broken_serializer_leaves_the_body_open():
-    own = type("Own", (UserSerializer,), {"get_fields": fail})
-    schema = described(type("View", (Users,), {"serializer_class": own}), action="create")
-    assert schema.body == Body("open", schema={})
-    assert schema.output == {}
-
-
 def test_broken_filterset_leaves_the_other_backends():
     class Own(Users):
         filterset_fields = ["no_such_field"]
@@ -133,22 +124,6 @@ def test_view_that_needs_a_caller_says_where():
     assert "swagger_fake_view" in finding.remedy
 
 
-def test_same_finding_is_told_once():
-    class Own(Users):
-        queryset = None
-        get_queryset = fail
-
-    findings = described(Own, action="list").findings
-    assert len(findings) == len(set(findings))
-
-
-def test_bare_view_is_described():
-    schema = described(views.APIView, "GET", path_kwargs=(PathKwarg("x"),))
-    assert schema.body.kind == "none"
-    assert schema.output == {}
-    assert schema.findings == ()
-
-
 @given(st.text())
 def test_any_method_is_described(method):
     assert isinstance(describe(view_of(Users, "GET", "list"), method, {}), EndpointSchema)
@@ -169,28 +144,6 @@ def test_describing_runs_no_query(django_assert_num_queries, db):
     with django_assert_num_queries(0):
         described(Users, action="list")
         described(Users, action="create")
-
-
-def test_attempt_gives_the_result_of_a_step_that_works():
-    findings = []
-    assert attempt("here", lambda: 1, "mend it", findings, 0) == 1
-    assert findings == []
-
-
-def test_attempt_gives_the_default_and_a_finding_otherwise():
-    findings = []
-    assert attempt("here", fail, "mend it", findings, 0) == 0
-    assert (findings[0].place, findings[0].remedy) == ("here", "mend it")
-    assert findings[0].message.startswith("ZeroDivisionError: on purpose (")
-
-
-def test_handlers_of_one_class_do_not_mix():
-    class Own(Users):
-        def create(self, request, *args, **kwargs):
-            return Response(self.filter_queryset(self.get_queryset()).count())
-
-    assert described(Own, action="create").query
-    assert not described(Users, action="create").query
 
 
 HOOKS = {

@@ -203,14 +203,6 @@ def test_filter_is_put_in_words(filtered, name, words):
     assert by_name(filtered.query)[name].schema.get("description") == words
 
 
-def test_filterset_fields_are_enough():
-    view = users(django_filters.DjangoFilterBackend, filterset_fields={"id": ["gte", "isnull"]})
-    assert schemas(described(view, action="list").query) == {
-        "id__gte": NUMBER,
-        "id__isnull": {"type": "boolean"},
-    }
-
-
 def test_filterset_made_only_with_a_caller_is_described_by_its_class():
     class Picky(django_filters.FilterSet):
         name = django_filters.NumberFilter("username")
@@ -393,14 +385,6 @@ def test_list_written_anew_without_filters_offers_none():
             return Response([])
 
     assert described(Own, action="list").query == ()
-
-
-def test_list_that_calls_the_inherited_one_offers_them():
-    class Own(Acting):
-        def list(self, request, *args, **kwargs):
-            return super().list(request, *args, **kwargs)
-
-    assert len(described(Own, action="list").query) == 1
 
 
 def test_inherited_handler_that_a_decorator_isolates_offers_them():

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 
 import pytest
@@ -13,7 +12,6 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import models
 from jsonschema import Draft202012Validator
 from rest_framework import serializers
-from rest_framework.renderers import JSONRenderer
 from rest_framework.validators import UniqueForDateValidator, UniqueTogetherValidator
 
 from drf_mcp.introspection.fields.described import DescribedField
@@ -199,18 +197,6 @@ def test_relation_to_nothing_known_is_open():
     assert DescribedField(made).output_schema == {}
 
 
-@pytest.mark.django_db
-def test_relation_takes_and_gives_what_its_schema_says():
-    group = Group.objects.create(name="staff")
-    made = field_of(group=serializers.PrimaryKeyRelatedField(queryset=Group.objects.all()))
-    schema = Draft202012Validator(PortableWriter.write(DescribedField(made).input_schema))
-    assert made.run_validation(group.pk) == group
-    schema.validate(group.pk)
-    with pytest.raises(serializers.ValidationError):
-        made.run_validation([1])
-    assert not schema.is_valid([1])
-
-
 # Nested serializers
 
 
@@ -263,12 +249,6 @@ def test_nested_output_has_what_can_be_read():
         "lines": {"type": ["array", "null"], "items": {"type": "object", "properties": line}},
         "gift": {"type": ["object", "null"], "properties": line},
     }
-
-
-def test_real_output_fits():
-    row = {"lines": [{"product": "a", "quantity": 2, "total": None}], "gift": None}
-    data = json.loads(JSONRenderer().render(OrderSerializer(row).data))
-    Draft202012Validator(DescribedField(OrderSerializer()).output_schema).validate(data)
 
 
 def test_partial_update_requires_nothing_at_any_depth():
@@ -348,17 +328,6 @@ def test_nested_serializer_that_gives_its_own_way_is_open():
     assert DescribedField(own(many=True)).output_schema == {"type": ["array", "null"], "items": {}}
 
 
-def test_list_that_gives_its_own_way_is_open():
-    class ById(serializers.ListSerializer):
-        def to_representation(self, data):
-            return {row["id"]: row for row in data}
-
-    own = type(
-        "Own", (LineSerializer,), {"Meta": type("Meta", (), {"list_serializer_class": ById})}
-    )
-    assert DescribedField(own(many=True)).output_schema == {}
-
-
 def test_fields_built_for_the_caller_are_told_by_name_alone():
     class Own(LineSerializer):
         def get_fields(self):
@@ -369,11 +338,6 @@ def test_fields_built_for_the_caller_are_told_by_name_alone():
         "quantity": {},
         "total": {},
     }
-
-
-def test_base_serializer_is_open():
-    assert DescribedField(serializers.BaseSerializer()).input_schema == {}
-    assert DescribedField(serializers.BaseSerializer()).output_schema == {}
 
 
 def test_one_field_that_must_be_unique_by_itself_is_told_so():

@@ -129,11 +129,6 @@ def test_each_bad_file_is_told_by_its_place(nasty):
     assert [p.pointer for p in caught.value.problems] == ["/pages/1", "/parts/0/file"]
 
 
-def test_a_bad_file_is_told_below_its_group(nasty):
-    nasty(ARGUMENTS="grouped")
-    assert problem("/document/", body={"title": "t", "file": "!"}).pointer == "/body/file"
-
-
 def test_without_a_file_the_body_is_json(nasty):
     call = tool("/papers/").bind({"text": "t", "file": None})
     assert call.content_type == "application/json"
@@ -196,10 +191,6 @@ def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     )
     file = Request(request, parsers=[FileUploadParser()]).data["file"]
     assert (file.name, file.content_type, file.read()) == (upload_name, "text/csv", content)
-
-
-def test_no_file_is_an_empty_body(whole_file):
-    assert whole_file.bind({"filename": "a"}).body == b""
 
 
 def test_the_description_says_how_to_send_a_file(nasty):

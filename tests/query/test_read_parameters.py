@@ -53,10 +53,6 @@ def query(view_class, action="list", method=None):
     return {name: parameter.schema for name, parameter in by_name(schema.query).items()}
 
 
-def test_nothing_is_read_where_nothing_reads():
-    assert query(Users) == {}
-
-
 # --- Ways to read
 
 
@@ -168,14 +164,6 @@ def test_the_names_that_callers_of_a_method_give_it_are_found():
             return User.objects.filter(pk=self.parameter("key"), email=self.parameter(name="mail"))
 
     assert set(query(Reading)) == {"key", "mail"}
-
-
-def test_a_default_name_is_found():
-    class Reading(Users):
-        def get_queryset(self):
-            return User.objects.filter(pk__in=listed(self.request.GET))
-
-    assert query(Reading) == {"words": TEXTS}
 
 
 def test_names_in_attributes_of_the_class_are_those_of_the_class_at_hand():
@@ -387,10 +375,6 @@ def test_names_that_filter_sets_read_are_found():
     assert set(query(view)) == {"since", "since_of", "zone"}
 
 
-def test_names_of_filters_are_not_found_where_nothing_is_filtered():
-    assert query(users(filter_backends=[Near]), "create") == {}
-
-
 def test_names_that_a_paginator_reads_are_found():
     class Sized(pagination.PageNumberPagination):
         page_size = 5
@@ -444,26 +428,6 @@ class Queried(QueryFieldsMixin, Rows):
 )
 def test_parameters_of_packages_are_found(serializer_class, names):
     assert set(query(users(serializer_class=serializer_class))) == names
-
-
-@pytest.mark.parametrize(
-    ("serializer_class", "arguments", "members"),
-    [
-        (Flexible, {"expand": ["groups"]}, {"id", "username", "groups"}),
-        (Flexible, {"omit": "id"}, {"username"}),
-        (Dynamic, {"fields": "id"}, {"id"}),
-        (Queried, {"fields": ["id"]}, {"id"}),
-    ],
-)
-def test_packages_answer_a_tool_as_http(
-    expose, carol, http_of, serializer_class, arguments, members
-):
-    view = users(serializer_class=serializer_class)
-    expose(path("users/", view.as_view({"get": "list"})))
-    (name,) = registry.tools()
-    http = http_of("carol").get("/users/", arguments).json()
-    assert carol.call(name, **arguments).data["results"] == http
-    assert set(http[0]) == members
 
 
 def test_the_views_own_fields_parameter_takes_the_place_of_ours(expose):
@@ -531,11 +495,6 @@ def test_computed_names_are_findings(expose):
     (finding,) = [finding for finding in told() if "by names" in finding]
     assert "f'of_{name}'" in finding
     assert "@mcp_tool(query=" in finding
-
-
-def test_names_that_are_arguments_are_no_findings(expose):
-    expose(path("users/", Hooked.as_view({"get": "list"})))
-    assert not any("of the query" in finding or "by names" in finding for finding in told())
 
 
 def test_names_of_both_ways_to_write_a_list_are_one():
