@@ -122,7 +122,7 @@ class EarlierCall:
                 # Values of a list that are one item: some of them may be gone.
                 values = [v for v in item["value"] if answer.shows(Row({**item, "value": v}))]
                 if values:
-                    kept.append({**item, "value": values})
+                    kept.append({**item, "value": values, "length": len(values)})
             elif (row := Row(item)).place is None or answer.shows(row):
                 kept.append(item)
         return kept

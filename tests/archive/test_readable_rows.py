@@ -97,6 +97,14 @@ class Unnamed(APIView):
         return Response([{"label": "Some", "body": f"Long {group.pk}. " * 900} for group in groups])
 
 
+class NamesByHand(APIView):
+    """The names of the groups of the caller."""
+
+    def get(self, request) -> Response:
+        groups = Group.objects.filter(user=request.user).order_by("pk")
+        return Response([f"{group.name} " * 30 for group in groups])
+
+
 @pytest.fixture
 def groups(expose, settings) -> list[Group]:
     """Serve the views; alice is in sixty groups."""
@@ -108,6 +116,7 @@ def groups(expose, settings) -> list[Group]:
         path("hand/", GroupsByHand.as_view()),
         path("inside/", GroupsInside.as_view()),
         path("unnamed/", Unnamed.as_view()),
+        path("names/", NamesByHand.as_view()),
         ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
         MAX_RESULT_TOKENS=1000,
     )
@@ -164,6 +173,15 @@ def test_a_row_is_not_given_by_its_id_or_by_words_either(groups, alice, asked):
     found = alice.call("content_retrieve", archive_id=archive_id, **arguments)
     assert f"group {last.name}" not in str(found.raw)
     assert f"/{len(groups) - 1}" not in [i["pointer"] for i in found.data.get("passages", [])]
+
+
+def test_a_value_of_a_list_that_the_caller_may_no_longer_read_is_not_given(groups, alice):
+    archive_id = shorten(alice, "names")
+    before = alice.call("content_retrieve", archive_id=archive_id).data
+    User.objects.get(username="alice").groups.remove(groups[-1])
+    after = alice.call("content_retrieve", archive_id=archive_id).data
+    assert after["values"] == [v for v in before["values"] if f"{groups[-1].name} " not in v]
+    assert after["length"] == after["total_count"] == before["total_count"] - 1
 
 
 class Tenant:
