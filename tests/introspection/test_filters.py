@@ -50,19 +50,6 @@ class Spelled(forms.IntegerField):
         return {"one": 1}.get(value)
 
 
-class Several(forms.IntegerField):
-    """A form field of several numbers, each read the stock way."""
-
-    widget = forms.SelectMultiple
-
-    def to_python(self, value):
-        return [super(Several, self).to_python(each) for each in value or ()]
-
-
-class SeveralFilter(django_filters.MultipleChoiceFilter):
-    field_class = Several
-
-
 class SpelledFilter(django_filters.Filter):
     field_class = Spelled
 
@@ -106,7 +93,6 @@ class UserFilters(django_filters.FilterSet):
     all_multiple = django_filters.AllValuesMultipleFilter("username")
     sort = django_filters.OrderingFilter(fields=["username", ("date_joined", "joined")])
     spelled = SpelledFilter("id")
-    several = SeveralFilter("id")
     in_group = django_filters.BooleanFilter("groupless", lookup_expr="isnull", exclude=True)
 
     class Meta:
@@ -157,7 +143,6 @@ EXPECTED = {
         "comma",
     ),
     "spelled": (TEXT, None),
-    "several": ({"type": "array", "items": {"type": "integer"}}, "repeat"),
     "in_group": ({"type": "boolean"}, None),
     "username": (TEXT, None),
     "username__icontains": (TEXT, None),

@@ -76,14 +76,10 @@ class FilterBackends:
             return own
         before = len(privileged.findings)
         others = type(self)(privileged).get_own_parameters()
-        if not failed:
-            return join_parameters(own, others)
-        if len(privileged.findings) > before:
-            return join_parameters(others, own)
-        # The superuser's description has no gap, so nothing is lost.
-        del findings[known:]
-        names = {parameter.name for parameter in others}
-        return (*others, *(p for p in join_parameters(own, ()) if p.name not in names))
+        if failed and len(privileged.findings) == before:
+            # The superuser's description has no gap, so nothing is lost.
+            del findings[known:]
+        return join_parameters(others, own) if failed else join_parameters(own, others)
 
     def depends_on_caller(self) -> bool:
         owners: list[tuple[type, tuple[str, ...]]] = [(type(self.view), VIEW_HOOKS)]

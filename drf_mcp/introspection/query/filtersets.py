@@ -14,7 +14,6 @@ from django_filters.widgets import BaseCSVWidget
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.fields.composites import Choices
 from drf_mcp.introspection.fields.model_fields import ModelValue
-from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import (
@@ -32,6 +31,7 @@ STRING: Schema = {"type": "string"}
 COMMAS = "Multiple values may be separated by commas."
 UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
 PACKAGES = frozenset({"django", "django_filters"})
+READERS = ("clean", "to_python")
 # The nearest class of a form field's MRO counts.
 SCALARS: dict[type, Schema] = {
     forms.Field: STRING,
@@ -139,7 +139,7 @@ class FormField:
             return ModelValue.at(model, self.key).input_schema or dict(STRING)
         if isinstance(self.field, forms.ChoiceField):
             return self.get_choice_schema()
-        if any(self.is_overridden(name) for name in ("to_python", "clean")):
+        if any(find_package(type(self.field), name) not in PACKAGES for name in READERS):
             return dict(STRING)
         base = next(base for base in type(self.field).__mro__ if base in SCALARS)
         limits = {name: getattr(self.field, bound, None) for name, bound in BOUNDS.items()}
@@ -174,14 +174,6 @@ class FormField:
         words = "" if isinstance(item, filters.OrderingFilter) else Choices(choices).meanings
         return explain(Choices(dict.fromkeys(values)).schema, words)
 
-    def is_overridden(self, method: str) -> bool:
-        field_class = type(self.field)
-        if find_package(field_class, method) in PACKAGES:
-            return False
-        # A field of several values reads the list its own way, and may read each the stock way.
-        reading = read_handler(field_class, method) if self.is_multiple else None
-        return reading is None or method not in reading.calls
-
     def get_handling(self) -> Handling:
         field = self.field
         if not isinstance(field, forms.ModelChoiceField) or field.queryset is None:
@@ -197,7 +189,7 @@ class FormField:
         # Django's field for yes and no takes any other text for no answer.
         if not is_lenient and not isinstance(field, forms.NullBooleanField):
             return None
-        readers = ((field, "clean"), (field, "to_python"), (widget, "value_from_datadict"))
+        readers = (*((field, name) for name in READERS), (widget, "value_from_datadict"))
         # What a project's own code reads may need rows or a request.
         if any(find_package(type(owner), name) not in PACKAGES for owner, name in readers):
             return None

@@ -88,9 +88,7 @@ class InputSerializer:
         ways = (
             lambda: view.get_serializer(),
             lambda: view.get_serializer_class()(context=self.context),
-            lambda: view.get_serializer_class()(),
             lambda: view.serializer_class(context=self.context),
-            lambda: view.serializer_class(),
         )
         failures: list[Finding] = []
         for way in ways:
