@@ -21,13 +21,11 @@ ARGUMENTS = [
 
 
 def program() -> str | None:
-    """Return the path of the browser, which CHROMIUM may name; None if there is none."""
     return shutil.which(os.environ.get("CHROMIUM", "chromium"))
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A running browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program(), args=ARGUMENTS)
         yield browser
@@ -35,7 +33,6 @@ def chromium() -> Iterator[Browser]:
 
 
 def log_in(page: Page, url: str, username: str) -> None:
-    """Log in as people do, with REST framework's form; a user's password is the name."""
     endpoint = urlsplit(url)
     login = f"{endpoint.scheme}://{endpoint.netloc}/api-auth/login/?next={quote(endpoint.path)}"
     page.goto(login)

@@ -19,7 +19,6 @@ REQUIRE_CHROMIUM = "DRF_MCP_REQUIRE_CHROMIUM"
 
 
 def leave_out(reason: str, required: str) -> None:
-    """Skip, or fail where it may not be skipped."""
     if os.environ.get(required) == "1":
         pytest.fail(reason)
     pytest.skip(reason)
@@ -27,7 +26,6 @@ def leave_out(reason: str, required: str) -> None:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The source of axe-core, which `make node` installs."""
     source = NODE_MODULES / "axe-core" / "axe.min.js"
     if not source.exists():
         leave_out(
@@ -38,7 +36,6 @@ def axe() -> str:
 
 @pytest.fixture(scope="session")
 def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
-    """A seeded shop with its page."""
     if program() is None:
         leave_out("Chromium is not installed: apt-get install chromium", REQUIRE_CHROMIUM)
     folder = tmp_path_factory.mktemp("page")
@@ -52,15 +49,12 @@ def shop_page(tmp_path_factory) -> Iterator[RunningServer]:
 # Django refuses the database to every test.
 @pytest.fixture(scope="module")
 def browser(shop_page):
-    """A headless Chromium."""
     with chromium() as browser:
         yield browser
 
 
 @pytest.fixture(scope="module")
 def session_of(browser, shop_page) -> Callable[[str | None], Any]:
-    """The cookies of each user's browser, who logs in once: ``session_of("alice")``."""
-
     @functools.cache
     def session(username: str | None) -> Any:
         if username is None:

@@ -23,14 +23,11 @@ BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;
 
 @pytest.fixture
 def page_on(settings) -> None:
-    """Switch the page on."""
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
 
 
 @pytest.fixture
 def browser_of(db, page_on):
-    """Browsers at the page: ``browser_of("alice")`` is logged in."""
-
     def browser(username: str | None, **options) -> Client:
         client = Client(headers=BROWSER, **options)
         if username is not None:
@@ -45,7 +42,6 @@ def text_of(response) -> str:
 
 
 def facts_of(response) -> dict:
-    """Return what the script is told of a tool."""
     found = re.search(r'<script id="tool-facts"[^>]*>(.*?)</script>', text_of(response))
     return json.loads(found[1])
 

@@ -13,8 +13,6 @@ from tests.commands import library
 
 @pytest.fixture
 def run(monkeypatch) -> Callable[..., tuple[int, str]]:
-    """Run a command and return its exit code and what it printed."""
-
     def run(name: str, *args: str, columns: int = 200, **options) -> tuple[int, str]:
         monkeypatch.setenv("COLUMNS", str(columns))
         out, code = io.StringIO(), 0
@@ -29,8 +27,6 @@ def run(monkeypatch) -> Callable[..., tuple[int, str]]:
 
 @pytest.fixture
 def printed(run) -> Callable[..., str]:
-    """Run ``mcp_tools``, which must succeed, and return what it printed."""
-
     def printed(*args: str, columns: int = 200, **options) -> str:
         code, text = run("mcp_tools", *args, columns=columns, **options)
         assert code == 0
@@ -41,5 +37,4 @@ def printed(run) -> Callable[..., str]:
 
 @pytest.fixture
 def shelves(expose) -> None:
-    """The small library, all of it exposed but what EXCLUDE names."""
     expose(*library.urlpatterns, EXCLUDE=["secret*", "content_retrieve"])

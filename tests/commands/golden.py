@@ -11,7 +11,6 @@ FOLDER = Path(__file__).with_name("golden")
 
 
 def assert_golden(name: str, actual: str) -> None:
-    """Hold a text against the file of that name; where it differs, say how to accept it."""
     path = FOLDER / name
     if path.exists() and path.read_text() == actual:
         return

@@ -100,14 +100,11 @@ class Filtered(ListAPIView):
 
 @pytest.fixture
 def dora() -> User:
-    """A user who may do nothing in particular."""
     return User.objects.create(username="dora")
 
 
 @pytest.fixture
 def asked(expose, dora):
-    """Expose one view and return what decides over dora's call of it, or somebody else's."""
-
     def ask(view, user=dora, route="thing/", **attributes) -> PermissionTrace:
         view = type(view.__name__, (view,), attributes)
         expose(path(route, view.as_view()))
@@ -118,7 +115,6 @@ def asked(expose, dora):
 
 
 def guarded(*classes):
-    """Return the attribute that names these permissions."""
     return {"permission_classes": list(classes)}
 
 

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.django_db
 
 
 def run(*args: str) -> tuple[int, str]:
-    """Run the command and return its exit code and what it printed."""
     out = io.StringIO()
     code = 0
     try:
@@ -36,7 +35,6 @@ def run(*args: str) -> tuple[int, str]:
 
 
 def refused(*args: str) -> CommandError:
-    """Run a command that cannot call a tool and return the error."""
     with pytest.raises(CommandError) as caught:
         run(*args)
     return caught.value
@@ -223,7 +221,6 @@ def test_a_block_that_is_no_text_is_told_of_on_stderr(expose):
 
 
 def curl(*args: str) -> list[str]:
-    """Return the words of the curl command."""
     code, text = run(*args, "--http")
     assert code == 0
     return shlex.split(text)

@@ -13,7 +13,6 @@ from drf_mcp.operators.client_configs import CLIENTS, find_authorization_scheme
 
 
 def run(*args: str) -> tuple[str, str]:
-    """Run the command and return stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     call_command("mcp_config", *args, stdout=out, stderr=err)
     return out.getvalue(), err.getvalue()

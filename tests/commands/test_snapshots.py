@@ -57,7 +57,6 @@ def test_the_lock_file(printed, tmp_path):
 
 
 def without_sizes(text: str) -> str:
-    """Return a lock file without the bytes, which every word of a schema changes."""
     surface = json.loads(text)
     for entry in surface["tools"].values():
         assert entry.pop("size") > 0
@@ -92,7 +91,6 @@ def test_a_call_that_fails(run):
 
 
 def without_telemetry(text: str) -> str:
-    """Return an envelope without what differs from call to call."""
     envelope = json.loads(text)
     envelope["meta"] = {"version": envelope["meta"]["version"]}
     return json.dumps(envelope, indent=2)

@@ -23,7 +23,6 @@ ENTRY = {
 
 
 def changed(change) -> list[tuple[str, bool]]:
-    """Return how the entry differs from itself after a change."""
     entry = copy.deepcopy(ENTRY)
     change(entry)
     found = compare_surfaces({"thing": ENTRY}, {"thing": entry})

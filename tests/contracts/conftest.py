@@ -57,8 +57,6 @@ class Served:
 
 @pytest.fixture
 def serve(expose, db) -> Callable[..., Served]:
-    """Mount a view at ``/thing/``, or patterns, under the endpoints of all envelopes."""
-
     def mount(*targets: Any, **mcp_settings: Any) -> Served:
         endpoints = [
             path(f"mcp/{name}", MCPView.as_view(envelope_class=envelope_class))

@@ -37,7 +37,6 @@ EXPECTED = {
 
 
 def failing(status: int, code: str = "error") -> APIException:
-    """Return an exception with a status, whose own code says nothing by default."""
     members = {"status_code": status, "default_code": code, "default_detail": "Said."}
     return type("ProjectError", (APIException,), members)()
 

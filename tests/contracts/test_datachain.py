@@ -27,7 +27,6 @@ LATEST = "ai@2026-04-16-beta"
 
 
 def hash_of(version: str) -> str:
-    """Return the hash of a version of the schema."""
     canonical = json.dumps(SCHEMAS[version], sort_keys=True, separators=(",", ":"))
     return "sha256-" + hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -112,7 +111,6 @@ class ReadElements(Versioned):
 
 @pytest.fixture
 def served(serve):
-    """Serve both tools."""
     return serve(
         path("validate_datachain/", ValidateDatachain.as_view()),
         path("read_elements/", ReadElements.as_view()),
@@ -120,7 +118,6 @@ def served(serve):
 
 
 def told(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Return an envelope without what the contract leaves open: the call's id and duration."""
     envelope["meta"].pop("request_id")
     envelope["meta"].pop("telemetry", None)
     return envelope
@@ -128,8 +125,6 @@ def told(envelope: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(params=["tool", "rest"])
 def call(request, served):
-    """Call as a tool, or over plain HTTP, and return the envelope."""
-
     def as_tool(name: str, **arguments: Any) -> dict[str, Any]:
         return told(served.agent("ok").call(name, **arguments).envelope)
 

@@ -21,7 +21,6 @@ NESTED = f"it is nested deeper than {MAX_DEPTH} levels"
 
 
 def nested(depth: int, kind: str = "list") -> Any:
-    """Return a value of this many lists or objects inside one another."""
     value: Any = [] if kind == "list" else {}
     for _ in range(depth - 1):
         value = [value] if kind == "list" else {"inner": value}
@@ -81,7 +80,6 @@ def test_a_text_that_stands_for_an_array_is_read_as_deep_as_a_message(depth, kin
 
 
 def depth_of(value: Any) -> int:
-    """Return how many objects and arrays of a value are inside one another."""
     if isinstance(value, dict):
         return 1 + max(map(depth_of, value.values()), default=0)
     return 1 + max(map(depth_of, value), default=0) if isinstance(value, list) else 0

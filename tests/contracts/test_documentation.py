@@ -36,7 +36,6 @@ FIXED = [
 
 
 def printed(command: str) -> str:
-    """Run ``mcp_call`` and return what it prints, without what differs from call to call."""
     out = io.StringIO()
     # A tool that answers with an error ends the command.
     with suppress(SystemExit):
@@ -77,7 +76,6 @@ def test_a_page_names_its_setting(page):
 
 
 def own_envelope() -> Any:
-    """Return the envelope that the page shows, made of its source."""
     section = (DOCS / "envelopes.md").read_text().split("## An envelope of your own")[1]
     source = re.search(r"```python\n(.+?)```", section, re.S)[1]
     assert len(source.splitlines()) <= 25

@@ -20,7 +20,6 @@ def test_the_content_hash_is_that_of_the_canonical_data(serve):
 
 @pytest.fixture
 def lookup(settings, alice):
-    """Call the shop's lookup in the "ok" envelope."""
     settings.DRF_MCP = {**settings.DRF_MCP, "ENVELOPE_CLASS": "drf_mcp.envelopes.OkEnvelope"}
     return lambda *slugs: alice.call("products_lookup", slugs=list(slugs))
 

@@ -38,7 +38,6 @@ class Customers(viewsets.ViewSet):
 
 @pytest.fixture
 def exchange(expose, agent_of):
-    """Send a JSON-RPC message in 2025-06-18 and return the whole answer."""
     router = SimpleRouter()
     router.register("customers", Customers, "customer")
     expose(path("", include(router.urls)), ARGUMENTS="grouped", ENVELOPE_CLASS=PlainEnvelope)

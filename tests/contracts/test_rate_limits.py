@@ -79,8 +79,6 @@ class Thing(APIView):
 
 @pytest.fixture
 def counted(serve):
-    """Serve a view with throttles and return what a call says of them."""
-
     def make(*throttles: type, view: type[APIView] = Thing):
         served = serve(view.as_view(**({"throttle_classes": throttles} if throttles else {})))
 
@@ -94,7 +92,6 @@ def counted(serve):
 
 
 def limit_of(envelope: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the quota without its moment."""
     limit = envelope["meta"].get("rate_limit")
     return limit and {name: limit[name] for name in limit if name != "reset_at"}
 

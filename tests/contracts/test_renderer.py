@@ -33,20 +33,17 @@ VOLATILE = {"request_id", "telemetry", "timestamp", "execution_time", "tool_name
 
 
 def told(envelope: Any) -> Any:
-    """Return an envelope without what differs from call to call."""
     if not isinstance(envelope, dict):
         return envelope
     return {name: told(value) for name, value in envelope.items() if name not in VOLATILE}
 
 
 def renderer(envelope: str) -> type[EnvelopeJSONRenderer]:
-    """Return the renderer of an envelope."""
     members = {"envelope_class": ENVELOPES[envelope]}
     return type("Renderer", (EnvelopeJSONRenderer,), members)
 
 
 def enveloped(view: Any, envelope: str) -> Any:
-    """Return a function view that renders in an envelope."""
     view.cls.renderer_classes = [renderer(envelope)]
     return view
 
@@ -95,8 +92,6 @@ class Products(viewsets.ReadOnlyModelViewSet):
 
 @pytest.fixture
 def products(serve):
-    """Serve the catalogue in an envelope."""
-
     def make(envelope: str) -> Any:
         router = SimpleRouter()
         router.register("products", type("Products", (Products,), {"envelope": envelope}))

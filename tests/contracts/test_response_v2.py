@@ -17,7 +17,6 @@ META = {"request_id", "telemetry"}
 
 
 def told(envelope: dict) -> dict:
-    """Return an envelope without what differs from call to call."""
     meta = {name: value for name, value in envelope["meta"].items() if name not in META}
     return {**envelope, "meta": meta}
 
@@ -160,56 +159,38 @@ def test_the_example_of_partial_fidelity(serve):
     }
 
 
-def spec_not_found() -> dict:
-    """Return what the contract shows for a missing specification."""
-    return asdict(
-        error_response(
-            message="Spec 'x' not found",
-            error_code="SPEC_NOT_FOUND",
-            error_type="not_found",
-            remediation='Verify the spec ID exists using spec(action="list")',
-            request_id="req_abc123",
-        )
-    )
+EXAMPLES = [
+    {
+        "message": "Spec 'x' not found",
+        "error_code": "SPEC_NOT_FOUND",
+        "error_type": "not_found",
+        "remediation": 'Verify the spec ID exists using spec(action="list")',
+    },
+    {
+        "message": "Feature 'x' is not enabled",
+        "error_code": "FEATURE_DISABLED",
+        "error_type": "feature_flag",
+        "data": {"feature": "x"},
+        "remediation": "Contact support to enable this feature or check its flag",
+    },
+    {
+        "message": "Rate limit exceeded: 100 requests per minute",
+        "error_code": "RATE_LIMIT_EXCEEDED",
+        "error_type": "rate_limit",
+        "data": {"retry_after_seconds": 45},
+        "remediation": "Wait 45 seconds before retrying. Consider batching requests.",
+        "rate_limit": {"limit": 100, "remaining": 0, "reset_at": 1_790_000_000},
+    },
+]
 
 
-def feature_disabled() -> dict:
-    """Return what the contract shows for a feature that is switched off."""
-    return asdict(
-        error_response(
-            message="Feature 'x' is not enabled",
-            error_code="FEATURE_DISABLED",
-            error_type="feature_flag",
-            data={"feature": "x"},
-            remediation="Contact support to enable this feature or check its flag",
-            request_id="req_abc123",
-        )
-    )
-
-
-def rate_limited() -> dict:
-    """Return what the contract shows for too many requests."""
-    return asdict(
-        error_response(
-            message="Rate limit exceeded: 100 requests per minute",
-            error_code="RATE_LIMIT_EXCEEDED",
-            error_type="rate_limit",
-            data={"retry_after_seconds": 45},
-            remediation="Wait 45 seconds before retrying. Consider batching requests.",
-            rate_limit={"limit": 100, "remaining": 0, "reset_at": 1_790_000_000},
-            request_id="req_abc123",
-        )
-    )
-
-
-@pytest.mark.parametrize("example", [spec_not_found, feature_disabled, rate_limited])
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_the_examples_of_the_helpers_come_through_as_they_are(serve, example):
-    view = serve(answering(lambda request: Response(example())))
-    result = view.call()
-    envelope = result.envelope
-    envelope["meta"].pop("telemetry")
+    body = asdict(error_response(request_id="req_abc123", **example))
+    result = serve(answering(lambda request: Response(body))).call()
+    result.envelope["meta"].pop("telemetry")
     assert result.is_error
-    assert envelope == example()
+    assert result.envelope == body
 
 
 # The error types of the contract and whether it says to retry.

@@ -28,12 +28,10 @@ class Word(APIView):
 
 
 def kind(envelope: dict[str, Any]) -> str:
-    """Return what an envelope is told by."""
     return next(n for n in ("status", "ok", "success", "word") if n in envelope)
 
 
 def answer(name: str = "word", path: str = "/mcp") -> str:
-    """Call a tool and return what its envelope is told by."""
     return kind(Agent(Client(), path=path).call(name).envelope)
 
 
@@ -136,7 +134,6 @@ class Demanding(Working):
 
 
 def errors() -> list[str]:
-    """Return what the system checks say of envelopes."""
     found = [e for e in run_checks(tags=["drf_mcp"]) if e.id == "drf_mcp.E003"]
     assert all("docs/envelopes.md" in e.hint for e in found)
     return [e.msg for e in found]
@@ -173,15 +170,6 @@ def test_the_check_looks_at_endpoints_and_tools(expose):
     inner = [path("inner", MCPView.as_view(envelope_class=ListSchema))]
     expose(path("mcp/", include(inner)), path("word/", Tooled.as_view()))
     assert [error.split()[0] for error in errors()] == ["ListSchema", "Bare"]
-
-
-def test_an_envelope_in_use_twice_is_told_of_once(expose):
-    expose(
-        path("ok", MCPView.as_view(envelope_class=Bare)),
-        path("word/", Word.as_view()),
-        ENVELOPE_CLASS=Bare,
-    )
-    assert len(errors()) == 1
 
 
 def test_a_setting_that_cannot_be_read_is_told_of_by_another_check(expose, settings):

@@ -18,7 +18,6 @@ from tests.dispatch.views import raising
 
 
 def soft(**options: Any) -> SoftFailure:
-    """Return a soft failure of one sentence."""
     return SoftFailure("The chain is broken.", "chain_broken", **options)
 
 
@@ -99,14 +98,12 @@ def test_what_was_written_is_rolled_back_where_requests_are_atomic(serve, monkey
 
 
 def wrapping(exc: Exception, context: dict) -> Response:
-    """Put every error body into a member."""
     response = exception_handler(exc, context)
     response.data = {"error": response.data, "version": 3}
     return response
 
 
 def rewriting(exc: Exception, context: dict) -> Response:
-    """Tell every error in a form of the project's, with status 200."""
     return Response({"code": 1, "message": str(getattr(exc, "detail", exc))})
 
 

@@ -47,7 +47,6 @@ EXAMPLE = {
 
 
 def told(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Return an envelope without what differs from call to call."""
     metadata = envelope["metadata"]
     assert set(VOLATILE) <= set(metadata)
     kept = {name: value for name, value in metadata.items() if name not in VOLATILE}

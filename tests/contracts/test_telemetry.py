@@ -21,7 +21,6 @@ def querying(request) -> Response:
 
 
 def telemetry(served: Any) -> dict[str, Any]:
-    """Return what a call was measured to take."""
     return served.read()["meta"]["telemetry"]
 
 

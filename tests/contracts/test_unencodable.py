@@ -28,7 +28,6 @@ class Secret:
 
 
 def circle() -> dict[str, Any]:
-    """Return an object that holds itself."""
     inner: dict[str, Any] = {"secret": "hunter2"}
     inner["again"] = inner
     return {"deep": [inner]}

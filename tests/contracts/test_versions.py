@@ -33,33 +33,17 @@ class ByAttribute(APIView):
         return Response({"a": 1})
 
 
-class ByProperty(ByAttribute):
-    """Knows the version from the request."""
-
-    mcp_content_hash = None
-
-    @property
-    def mcp_version(self) -> str:
-        return f"ai@{self.request.method}"
-
-
 def own(**meta: Any) -> Any:
-    """Return a view that answers with an envelope of its own."""
     return answering(lambda request: Response(OkResponse(ok=True, data=1, meta=OkMeta(**meta))))
 
 
 def source(meta: dict[str, Any]) -> dict[str, Any]:
-    """Return what meta says of what was read."""
     return {name: meta[name] for name in ("version", "content_hash") if name in meta}
 
 
 @pytest.mark.parametrize("view", [answering(noted), ByAttribute.as_view(), own(**SAID)])
 def test_a_version_is_said_by_notes_an_attribute_or_the_views_own_envelope(serve, view):
     assert source(serve(view).read("ok")["meta"]) == SAID
-
-
-def test_an_attribute_may_be_a_property_of_the_view(serve):
-    assert source(serve(ByProperty.as_view()).read("ok")["meta"]) == {"version": "ai@GET"}
 
 
 def test_notes_speak_before_the_attribute_and_take_no_hash_from_it(serve):

@@ -68,17 +68,14 @@ NESTED = Problem(
 
 
 def encode(value: Any) -> str:
-    """Return compact JSON, as the server encodes results."""
     return json.dumps(value, cls=JSONEncoder, separators=(",", ":"), ensure_ascii=False)
 
 
 def parsed(envelope: Envelope, outcome: Outcome) -> Any:
-    """Return what a client gets: the rendered value, encoded and read back."""
     return json.loads(encode(envelope.render(envelope.prepare(outcome, encode))))
 
 
 def invalid(*problems: Problem) -> Outcome:
-    """Return the outcome of refused arguments."""
     failure = Failure(
         code="VALIDATION_ERROR",
         category=Category.VALIDATION,

@@ -46,7 +46,6 @@ EXAMPLE: dict[str, Any] = {
 
 
 def snippet(text: str, locator: str) -> EvidenceSnippet:
-    """Return a piece of evidence."""
     return EvidenceSnippet(text=text, locator=locator, relevance_score=1)
 
 

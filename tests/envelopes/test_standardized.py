@@ -21,7 +21,6 @@ from rest_framework.test import APIRequestFactory
 from drf_mcp.codes import Category
 from drf_mcp.dispatch.errors.mapper import ErrorMapper
 from drf_mcp.envelopes import (
-    ErrorFormatter,
     ResponseBuilder,
     ResponseError,
     ResponseMetadata,
@@ -42,12 +41,10 @@ class ScanResponse(StandardMCPResponse):
 
 
 def response(**members: Any) -> StandardMCPResponse:
-    """Return a response of a tool named t."""
     return StandardMCPResponse(metadata=ResponseMetadata(tool_name="t"), **members)
 
 
 def error(severity: str, suggestion: str | None = None) -> ResponseError:
-    """Return an error of a severity."""
     return ResponseError(
         message="m", severity=ResponseSeverity(severity), code="c", suggestion=suggestion
     )
@@ -217,7 +214,6 @@ def test_the_decorator_wraps_any_value(value: Any, data: Any, success: bool) -> 
 def test_the_decorator_takes_functions_that_are_no_coroutines() -> None:
     @standardized_response(StandardMCPResponse)
     def add(a: int, b: int) -> int:
-        """Add."""
         return a + b
 
     assert add(1, b=2)["data"] == {"result": 3}  # type: ignore[index]
@@ -255,17 +251,7 @@ class ScanErrors:
         return None
 
 
-class Louder(ErrorFormatter):
-    """A formatter that changes what the stock one says."""
-
-    def format_exception(self, exc: Exception, context: dict[str, Any] | None = None) -> Any:
-        error: Any = super().format_exception(exc, context)
-        return error.model_copy(update={"message": error.message.upper()})
-
-
 def failing(formatter: Any, exc: Exception) -> dict[str, Any]:
-    """Return the error that a function's exception is told as."""
-
     @standardized_response(StandardMCPResponse, error_formatter=formatter)
     def crash() -> None:
         raise exc
@@ -291,17 +277,6 @@ def test_a_projects_own_formatter_tells_its_exceptions(formatter: Any) -> None:
 
 def test_what_a_formatter_does_not_know_is_told_as_ever() -> None:
     assert failing(ScanErrors, exceptions.NotFound("No scan."))["message"] == "No scan."
-
-
-def test_a_formatter_may_build_on_the_stock_one() -> None:
-    assert failing(Louder, exceptions.NotFound("No scan."))["message"] == "NO SCAN."
-
-
-def test_the_builder_takes_a_formatter_too() -> None:
-    built = ResponseBuilder.build_error_response(
-        StandardMCPResponse, LockFileMissing(), error_formatter=ScanErrors
-    )
-    assert [error.code for error in built.errors] == ["no_lock"]
 
 
 def test_the_decorator_lets_an_interrupt_pass() -> None:

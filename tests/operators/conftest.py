@@ -10,8 +10,6 @@ from django.core.checks import CheckMessage, run_checks
 
 @pytest.fixture
 def found() -> Callable[..., list[CheckMessage]]:
-    """What our checks find of one id: ``found("drf_mcp.W006", deploy=True)``."""
-
     def of(id: str, *, deploy: bool = False) -> list[CheckMessage]:
         messages = run_checks(tags=["drf_mcp"], include_deployment_checks=deploy)
         return [message for message in messages if message.id == id]

@@ -50,8 +50,6 @@ def test_a_class_that_lacks_something_is_an_error(settings, found, mcp_settings,
 
 @pytest.fixture
 def warned(settings, found):
-    """Return what is said of an archive in a cache of this backend."""
-
     def of(backend: str, **mcp_settings) -> list[str]:
         settings.CACHES = {
             "default": {"BACKEND": f"{BACKENDS}.locmem.LocMemCache"},
@@ -134,7 +132,6 @@ def test_an_archive_that_is_no_cache_shares_none(settings, found, archive):
 
 @pytest.fixture
 def lost_tables(db) -> None:
-    """Take a table of the archive away, as before it was migrated."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE drf_mcp_archivedchunk RENAME TO elsewhere")
 

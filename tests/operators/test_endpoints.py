@@ -13,8 +13,6 @@ HERE = "tests.operators.middleware"
 
 @pytest.fixture
 def serve(settings):
-    """Make these the project's URLs, with these settings of ours."""
-
     def patterns(*urlpatterns, **mcp_settings) -> None:
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": list(urlpatterns)})
         settings.DRF_MCP = mcp_settings

@@ -25,7 +25,6 @@ class Word(APIView):
 
 @pytest.fixture
 def serve(settings, monkeypatch):
-    """Make these the project's URLs, and an empty registry the project's own."""
     registry = Registry()
     monkeypatch.setattr(Project, "registry", registry)
     monkeypatch.setattr(MCPView, "registry", registry)
@@ -41,7 +40,6 @@ def serve(settings, monkeypatch):
 
 @pytest.fixture
 def in_project():
-    """Make a view class one of the project's, for the time of a test."""
     moved: list[type] = []
 
     def move(view_class: type) -> type:
@@ -57,7 +55,6 @@ def in_project():
 
 @pytest.fixture
 def unrouted(found):
-    """What is exposed without a route, the example project's views aside."""
     return lambda: [w for w in found("drf_mcp.W003") if "example_project" not in w.msg]
 
 
@@ -195,7 +192,6 @@ class Lids(ViewSet):
 
 
 def boxes_and_lids() -> SimpleRouter:
-    """A router of two viewsets, one of which destroys nothing."""
     router = SimpleRouter()
     router.register("boxes", Boxes, basename="box")
     router.register("lids", Lids, basename="lid")

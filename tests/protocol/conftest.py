@@ -21,8 +21,6 @@ from tests.oracles.watching import surface_of
 
 @pytest.fixture
 def read_result():
-    """Return the result that an encoded response carries, valid in a revision."""
-
     def read(response: bytes, method: str, revision: str) -> dict[str, Any]:
         result = JSONRPCResponse.model_validate_json(response).result
         methods.validate_server_result(method, revision, result, surface=surface_of(result))
@@ -33,8 +31,6 @@ def read_result():
 
 @pytest.fixture
 def read_error():
-    """Return the error that an encoded response carries, and the response's id."""
-
     def read(response: bytes) -> tuple[Any, dict[str, Any]]:
         JSONRPCError.model_validate_json(response)
         message = json.loads(response)
@@ -45,8 +41,6 @@ def read_error():
 
 @pytest.fixture
 def stateless_request():
-    """Return a valid 2026-07-28 request and its headers, as a client sends them."""
-
     def build(method: str, meta: dict[str, Any] | None = None, **params: Any):
         meta = {
             PROTOCOL_VERSION_KEY: STATELESS_REVISION,

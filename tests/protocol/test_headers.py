@@ -20,7 +20,6 @@ NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 def http_headers(**values):
-    """Django's own headers: Mcp_Name="x" is the header Mcp-Name."""
     return HttpHeaders({f"HTTP_{name.upper()}": value for name, value in values.items()})
 
 

@@ -55,7 +55,6 @@ def refusal(body, exception):
 
 
 def decode_any(body):
-    """Decode, holding that nothing but a ProtocolError is raised or listed."""
     try:
         decoded = decode(body)
     except ProtocolError as exc:
@@ -76,9 +75,6 @@ class TestMessages:
     def test_absent_params_are_empty(self):
         assert decode(request()).params == {}
 
-    def test_a_request_is_no_notification(self):
-        assert not decode(request(id=0)).is_notification
-
     def test_without_id_it_is_a_notification(self):
         message = decode(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         assert message.is_notification
@@ -90,9 +86,6 @@ class TestMessages:
 
     def test_meta(self):
         assert decode(request(params={"_meta": {"progressToken": 1}})).meta == {"progressToken": 1}
-
-    def test_absent_meta_is_empty(self):
-        assert decode(request(params={})).meta == {}
 
     @pytest.mark.parametrize("answer", [{"result": {}}, {"error": {"code": 1, "message": ""}}])
     def test_client_response(self, answer):
@@ -232,9 +225,6 @@ class TestDepth:
     def test_far_too_deep(self, bracket):
         """Deeper than Python's own recursion goes."""
         refusal(bracket * 200_000, ParseError)
-
-    def test_far_too_deep_and_complete(self):
-        refusal(b"[" * 200_000 + b"]" * 200_000, ParseError)
 
     def test_many_brackets_side_by_side(self):
         assert decode(request(params={"a": [[]] * 1000})).params == {"a": [[]] * 1000}

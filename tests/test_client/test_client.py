@@ -22,12 +22,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client() -> MCPClient:
-    """A client of alice's."""
     return signed_in()
 
 
 def signed_in(**options) -> MCPClient:
-    """Return a client of alice's."""
     client = MCPClient(**options)
     client.force_authenticate(User.objects.get(username="alice"))
     return client
@@ -131,12 +129,6 @@ def test_credentials_work():
     assert "customers_deactivate" in client.list_tools()
 
 
-def test_login_works():
-    client = MCPClient()
-    client.force_login(User.objects.get(username="carol"))
-    assert "customers_deactivate" in client.list_tools()
-
-
 def test_csrf_checks_can_be_enforced():
     client = MCPClient(enforce_csrf_checks=True)
     client.force_login(User.objects.get(username="carol"))
@@ -179,12 +171,6 @@ def test_a_view_that_crashes_raises_as_in_djangos_client(expose):
         MCPClient().call_tool("crash")
     client = MCPClient(raise_request_exception=False)
     assert client.call_tool("crash").error.code == "INTERNAL_ERROR"
-
-
-def test_an_answer_that_is_no_json_is_refused(client):
-    client.path = "/api/stats/"
-    with pytest.raises(MCPRefused):
-        client.list_tools()
 
 
 @pytest.mark.parametrize(

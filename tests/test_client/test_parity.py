@@ -27,7 +27,6 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def client() -> MCPClient:
-    """A client of alice's."""
     client = MCPClient()
     client.force_authenticate(User.objects.get(username="alice"))
     return client
@@ -142,8 +141,6 @@ class Groups(generics.ListCreateAPIView):
 
 @pytest.fixture
 def thing(expose):
-    """Expose one view as the tool ``thing``."""
-
     def serve(view) -> None:
         expose(path("thing/", view.as_view()))
 

@@ -37,7 +37,6 @@ class TestParity(ToolParity):
 
 
 def installed() -> bool:
-    """Return whether the package is installed with its entry point."""
     return PLUGIN in {point.value for point in entry_points(group="pytest11")}
 
 

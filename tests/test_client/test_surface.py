@@ -6,26 +6,18 @@ import json
 
 import pytest
 
-from drf_mcp.operators.lock import LockFileError, SurfaceLock
+from drf_mcp.operators.lock import SurfaceLock
 from drf_mcp.test import assert_tool_surface
 
 
 @pytest.fixture
 def lock(tmp_path):
-    """A lock file of the tools as they are."""
     path = tmp_path / "lock.json"
     SurfaceLock(path).write()
     return path
 
 
 def test_tools_as_they_were_pass(lock):
-    assert_tool_surface(lock)
-
-
-def test_an_addition_passes(lock):
-    surface = json.loads(lock.read_text())
-    del surface["tools"]["stats"]
-    lock.write_text(json.dumps(surface))
     assert_tool_surface(lock)
 
 
@@ -37,8 +29,3 @@ def test_a_breaking_change_fails_and_is_named_with_the_way_to_accept_it(lock):
         assert_tool_surface(str(lock))
     assert "stats: argument year removed" in str(failed.value)
     assert f"mcp_tools --lock {lock}" in str(failed.value)
-
-
-def test_a_missing_file_fails(tmp_path):
-    with pytest.raises(LockFileError, match="mcp_tools --lock"):
-        assert_tool_surface(tmp_path / "none.json")

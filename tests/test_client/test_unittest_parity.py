@@ -32,8 +32,6 @@ class Different(Open):
 
 @pytest.fixture
 def run(expose):
-    """Run the test over tools of these views; the result."""
-
     def run(*views: type[APIView], **attributes) -> unittest.TestResult:
         letters = zip("abcdef", views, strict=False)
         expose(*(path(f"{letter}/", view.as_view()) for letter, view in letters))
