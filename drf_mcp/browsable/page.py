@@ -36,8 +36,6 @@ Context = dict[str, Any]
 
 
 class Page:
-    """The page of one caller: the tools, one tool (``?tool=NAME``), clients or findings."""
-
     # To override: a template of this name, extending "drf_mcp/base.html".
     template_name = "drf_mcp/api.html"
 

@@ -26,8 +26,6 @@ LITERAL = re.compile(r"(`{1,2})([^`]+)\1")
 
 @dataclass(frozen=True, eq=False)
 class ToolCard:
-    """A tool as the page shows it."""
-
     tool: Tool
     # The ToolsCapability that lists and calls the tool.
     capability: Any

@@ -1,5 +1,3 @@
-"""The "ok" contract as pydantic models."""
-
 from __future__ import annotations
 
 from typing import Any, ClassVar

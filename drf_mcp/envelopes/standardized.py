@@ -6,7 +6,6 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
 from typing import Any, TypeVar
 
 from asgiref.sync import iscoroutinefunction
@@ -159,12 +158,7 @@ class Run:
         self.started = time.perf_counter()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: Any, exc: BaseException | None, traceback: Any) -> bool:
         if not isinstance(exc, Exception):
             return False
         # As REST framework's own handler: what the function wrote before is rolled back.

@@ -1,5 +1,3 @@
-"""The "standard response" contract as pydantic models."""
-
 from __future__ import annotations
 
 import enum

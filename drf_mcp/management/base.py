@@ -23,8 +23,6 @@ class UsageError(CommandError):
 
 
 class MCPCommand(BaseCommand):
-    """The base of the commands: users by name, refusals by the endpoint, values as JSON."""
-
     def get_user(self, username: str | None) -> Any:
         if username is None:
             return None

@@ -14,8 +14,6 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class ClientLimit:
-    """The limits of one client."""
-
     client: str
     # The tools of all servers together; None for any number.
     tools: int | None = None
@@ -26,7 +24,6 @@ class ClientLimit:
     description: int | None = None
 
     def find_excesses(self, tools: Mapping[str, Tool]) -> Iterator[str]:
-        """Yield how a list of tools exceeds the limits."""
         if self.tools is not None and len(tools) > self.tools:
             yield f"takes {self.tools} tools, and there are {len(tools)}"
         longest = self.name - len(self.prefix.format(server=mcp_settings.SERVER_NAME))

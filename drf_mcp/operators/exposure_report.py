@@ -21,8 +21,6 @@ NOT_CHOSEN = "not chosen: decorate it with @mcp_tool, or register its view"
 
 @dataclass(frozen=True)
 class Unexposed:
-    """One endpoint that is no tool."""
-
     # The method and path; the path alone for routes with a format suffix.
     request: str
     place: str

@@ -34,7 +34,6 @@ class Rule:
         self.endpoint = tool.endpoint
 
     def applies(self) -> bool:
-        """Return whether the tool has this fault."""
         raise NotImplementedError
 
     def get_message(self) -> str:
@@ -186,8 +185,6 @@ class UnexplainedArguments(Rule):
 
 
 class Lint:
-    """The findings about tools."""
-
     rule_classes: tuple[type[Rule], ...] = (
         Undescribed,
         InheritedDescription,

@@ -29,8 +29,6 @@ class LockFileError(Exception):
 
 @dataclass(frozen=True)
 class Change:
-    """One difference between two surfaces."""
-
     tool: str
     message: str
     # An agent that worked may stop working, or somebody else may call.
@@ -41,8 +39,6 @@ class Change:
 
 
 class ToolSurface:
-    """What agents rely on of one tool."""
-
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
 
@@ -119,8 +115,6 @@ class SchemaMembers:
 
 
 class SurfaceLock:
-    """A lock file, and the surface of the project's tools beside it."""
-
     def __init__(self, path: str | Path = LOCK_FILE) -> None:
         self.path = Path(path)
 
@@ -171,8 +165,6 @@ Difference = tuple[str, bool]
 
 
 class EntryComparison:
-    """How the surface of one tool changed."""
-
     def __init__(self, old: Entry, new: Entry) -> None:
         self.old = old
         self.new = new

@@ -40,8 +40,6 @@ NEGATED: Any = permissions.NOT
 
 @dataclass(frozen=True)
 class Step:
-    """One decision of a class or method."""
-
     # "endpoint", "permission", "throttle", "rows" or "object permission".
     kind: str
     name: str
@@ -53,8 +51,6 @@ class Step:
 
 
 class TracedPermission:
-    """One permission of a view or of the endpoint, asked for one request."""
-
     def __init__(self, permission: Any, request: Request, view: Any) -> None:
         self.permission = permission
         self.request = request

@@ -1,5 +1,3 @@
-"""A request in the hands of the method that answers it."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

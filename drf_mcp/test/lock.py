@@ -1,5 +1,3 @@
-"""The tools of a project held against its lock file."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -12,7 +12,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import TestCase
 
@@ -44,20 +44,14 @@ class Undone(Exception):
     """Ends a savepoint."""
 
 
+@dataclass
 class Comparison:
     """A tool call and the HTTP request that it stands for."""
 
-    def __init__(
-        self,
-        client: MCPClient,
-        tool: str,
-        arguments: Mapping[str, Any],
-        ignored_writes: Collection[str] = (),
-    ) -> None:
-        self.client = client
-        self.tool = tool
-        self.arguments = arguments
-        self.ignored_writes = ignored_writes
+    client: MCPClient
+    tool: str
+    arguments: Mapping[str, Any]
+    ignored_writes: Collection[str] = ()
 
     def check(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import drf_mcp
@@ -20,22 +21,15 @@ from drf_mcp.tools.registry import registry
 from drf_mcp.transports.local_caller import make_local_caller
 
 
+@dataclass
 class InProcessClient:
-    """Sends requests through the pipeline without HTTP.
+    """Sends requests through the pipeline without HTTP."""
 
-    A user of None is an anonymous caller, an envelope class of None the tools' own.
-    """
-
-    def __init__(
-        self,
-        user: Any = None,
-        *,
-        revision: str = STATELESS_REVISION,
-        envelope_class: type[Envelope] | None = None,
-    ) -> None:
-        self.user = user
-        self.revision = revision
-        self.envelope_class = envelope_class
+    # None for an anonymous caller.
+    user: Any = None
+    revision: str = STATELESS_REVISION
+    # None for the tools' own.
+    envelope_class: type[Envelope] | None = None
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send one request and return the JSON-RPC response."""

@@ -56,8 +56,6 @@ class Work:
 
 
 class Connection:
-    """One client's connection: lines in, answers out."""
-
     def __init__(
         self, server: Server, make_caller: Callable[[], Caller], write: Callable[[bytes], None]
     ) -> None:
@@ -166,8 +164,6 @@ class Stopped(BaseException):
 
 
 class StdioServer:
-    """Answers the lines of a stream in several threads."""
-
     def __init__(self, connection: Connection, threads: int) -> None:
         self.connection = connection
         self.waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()

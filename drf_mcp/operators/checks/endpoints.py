@@ -1,5 +1,3 @@
-"""System checks of the MCP endpoints: whether clients reach them, and who else does."""
-
 from __future__ import annotations
 
 import ast
@@ -89,8 +87,6 @@ def check_hosts(project: Project) -> Iterator[CheckMessage]:
 
 
 class InstalledMiddleware:
-    """One entry of MIDDLEWARE, judged by its name and its source."""
-
     def __init__(self, name: str) -> None:
         self.name = name
         try:

@@ -32,8 +32,6 @@ class MountedEndpoint:
 
 
 class Project:
-    """The settings, the tools and the MCP endpoints of the project, as the checks read them."""
-
     registry: Registry = registry
 
     @cached_property

@@ -1,5 +1,3 @@
-"""System checks of the settings and of the classes that they and the tools name."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,3 @@
-"""System checks of the tools: whether they are served, and whether clients take them all."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -130,8 +128,6 @@ def check_filters(project: Project) -> Iterator[CheckMessage]:
 
 
 class UnroutedSearch:
-    """What is registered or decorated although no route leads there."""
-
     def __init__(self, project: Project) -> None:
         self.registrations = project.registry.registrations
         self.endpoints = project.rest_endpoints
