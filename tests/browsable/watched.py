@@ -25,7 +25,6 @@ class Watched:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def on_console(self, message: Any) -> None:
-        """Keep errors and warnings."""
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
@@ -41,11 +40,9 @@ class Watched:
         ]
 
     def call(self, name: str) -> None:
-        """Press the button that calls a tool."""
         self.page.locator("[data-form]").get_by_role("button", name=f"Call {name}").click()
 
     def verdict(self) -> str:
-        """Return what the page says of the answer, once there is one."""
         verdict = self.page.locator("[data-verdict] h3")
         verdict.wait_for()
         return verdict.inner_text()

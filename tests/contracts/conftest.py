@@ -23,6 +23,15 @@ ENVELOPES = {
     "plain": PlainEnvelope,
 }
 
+# What the tool measures, and what names the one call.
+VOLATILE = {"request_id", "telemetry", "timestamp", "execution_time", "tool_name"}
+
+
+def told(envelope: Any) -> Any:
+    if not isinstance(envelope, dict):
+        return envelope
+    return {name: told(value) for name, value in envelope.items() if name not in VOLATILE}
+
 
 class Served:
     """One view: plain HTTP, and an endpoint for each envelope.

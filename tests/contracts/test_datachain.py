@@ -17,6 +17,7 @@ from drf_mcp import call_context
 from drf_mcp.envelopes import OkEnvelope
 from drf_mcp.exceptions import SoftFailure
 from drf_mcp.renderers import EnvelopeJSONRenderer
+from tests.contracts.conftest import told
 
 # Two versions of a schema: what may and must stand in a datachain.
 SCHEMAS: dict[str, Any] = {
@@ -32,28 +33,20 @@ def hash_of(version: str) -> str:
 
 
 class OkRenderer(EnvelopeJSONRenderer):
-    """The same body for REST consumers."""
-
     envelope_class = OkEnvelope
 
 
 class Element(serializers.Serializer):
-    """One element of a datachain."""
-
     element_id = serializers.CharField()
     category_id = serializers.CharField(required=False)
 
 
 class Datachain(serializers.Serializer):
-    """A datachain, and the version to hold it against."""
-
     elements = Element(many=True)
     version = serializers.CharField(default="latest")
 
 
 class Versioned(APIView):
-    """Reads one version of the schema."""
-
     permission_classes = []
     renderer_classes = [OkRenderer]
     serializer_class = Datachain
@@ -115,12 +108,6 @@ def served(serve):
         path("validate_datachain/", ValidateDatachain.as_view()),
         path("read_elements/", ReadElements.as_view()),
     )
-
-
-def told(envelope: dict[str, Any]) -> dict[str, Any]:
-    envelope["meta"].pop("request_id")
-    envelope["meta"].pop("telemetry", None)
-    return envelope
 
 
 @pytest.fixture(params=["tool", "rest"])

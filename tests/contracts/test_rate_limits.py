@@ -43,15 +43,11 @@ class Scoped(ScopedRateThrottle):
 
 
 class Nobody(Few):
-    """Counts no caller."""
-
     def get_cache_key(self, request, view) -> None:
         return None
 
 
 class Other(BaseThrottle):
-    """Counts in a way of its own."""
-
     def allow_request(self, request, view) -> bool:
         return True
 
@@ -68,8 +64,6 @@ class Bucket(Few):
 
 
 class Thing(APIView):
-    """Counted by the throttles it is given."""
-
     permission_classes = []
     throttle_scope = "things"
 
@@ -155,15 +149,11 @@ def test_a_429_of_a_throttle_that_reports_nothing_has_its_retry_after(counted):
 
 
 class Asking(Few):
-    """Asks a database whom to count."""
-
     def get_cache_key(self, request, view) -> str:
         return f"asking-{Group.objects.count()}"
 
 
 class Pricing(Few):
-    """Asks a database for its rate."""
-
     def get_rate(self) -> str:
         return f"{Group.objects.count() + 3}/hour"
 
@@ -173,8 +163,6 @@ class Pricing(Few):
 
 
 class Choosing(Thing):
-    """Asks a database for its throttles."""
-
     def get_throttles(self) -> list[BaseThrottle]:
         return [Few()] if Group.objects.count() == 0 else []
 

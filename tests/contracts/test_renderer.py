@@ -23,19 +23,11 @@ from drf_mcp.exceptions import FeatureDisabled, SoftFailure
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from example_project.shop.models import Product
 from example_project.shop.serializers import ProductSerializer
-from tests.contracts.conftest import ENVELOPES
+from tests.contracts.conftest import ENVELOPES, told
 from tests.dispatch.views import answering, raising
 from tests.golden.cases import RAISED
 
 STRUCTURED = ["response_v2", "ok", "status"]
-# What the tool measures, and what names the one call.
-VOLATILE = {"request_id", "telemetry", "timestamp", "execution_time", "tool_name"}
-
-
-def told(envelope: Any) -> Any:
-    if not isinstance(envelope, dict):
-        return envelope
-    return {name: told(value) for name, value in envelope.items() if name not in VOLATILE}
 
 
 def renderer(envelope: str) -> type[EnvelopeJSONRenderer]:

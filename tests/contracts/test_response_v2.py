@@ -11,14 +11,8 @@ from rest_framework.response import Response
 from drf_mcp import call_context
 from drf_mcp.codes import CODES, HANDLING, Category
 from drf_mcp.envelopes import error_response, success_response
+from tests.contracts.conftest import told
 from tests.dispatch.views import answering, raising, validating
-
-META = {"request_id", "telemetry"}
-
-
-def told(envelope: dict) -> dict:
-    meta = {name: value for name, value in envelope["meta"].items() if name not in META}
-    return {**envelope, "meta": meta}
 
 
 class Spec(serializers.Serializer):

@@ -99,36 +99,26 @@ class Bare(Envelope):
 
 
 class Working(Envelope):
-    """Gives a render() and nothing more."""
-
     def render(self, outcome) -> Any:
         return outcome.data
 
 
 class ListSchema(Working):
-    """States a schema whose root is no object."""
-
     def schema(self, data_schema) -> Any:
         return {"type": "array", "items": {}}
 
 
 class BrokenSchema(Working):
-    """States a schema that is none."""
-
     def schema(self, data_schema) -> Any:
         return {"type": "object", "properties": {"a": {"type": "text"}}}
 
 
 class CrashingSchema(Working):
-    """Cannot state its schema for data of unknown shape."""
-
     def schema(self, data_schema) -> Any:
         return {"type": "object", "properties": data_schema["properties"]}
 
 
 class Demanding(Working):
-    """Cannot be made without arguments."""
-
     def __init__(self, shape: str) -> None:
         self.shape = shape
 

@@ -45,8 +45,6 @@ class Chain(serializers.Serializer):
 
 
 class Checking(APIView):
-    """Finds fault with arguments."""
-
     permission_classes = []
     serializer_class = Chain
     detail: Any = None
@@ -80,8 +78,6 @@ def test_several_sentences_are_several_errors(serve):
 
 
 class Writing(APIView):
-    """Writes, then says no."""
-
     permission_classes = []
 
     def post(self, request) -> Response:

@@ -21,8 +21,6 @@ from tests.dispatch.views import answering
 
 
 class Secret:
-    """Says what nobody may read."""
-
     def __repr__(self) -> str:
         return "hunter2"
 

@@ -23,8 +23,6 @@ def noted(request) -> Response:
 
 
 class ByAttribute(APIView):
-    """Always reads one version."""
-
     permission_classes = []
     mcp_version = VERSION
     mcp_content_hash = HASH

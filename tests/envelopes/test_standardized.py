@@ -33,8 +33,6 @@ from drf_mcp.exceptions import Conflict, FeatureDisabled
 
 
 class ScanResponse(StandardMCPResponse):
-    """A response model of a project's own, as the contract shows them."""
-
     def __init__(self, **data: Any) -> None:
         super().__init__(**data)
         self.metadata.tool_name = "scan_dependencies"
@@ -87,8 +85,6 @@ def test_metadata_is_filled() -> None:
 
 
 class SpecNotFound(exceptions.APIException):
-    """A project's own exception with its own code."""
-
     status_code = 404
     default_detail = "No such spec."
     default_code = "spec_not_found"
@@ -131,8 +127,6 @@ def test_an_exception_tells_what_the_caller_may_know(
 
 
 class ScanMapper(ErrorMapper):
-    """Maps an exception of a project's own."""
-
     def get_error_code(self, status: int, *args: Any, exc: Any = None, **kwargs: Any) -> str:
         return "NO_LOCK" if isinstance(exc, LockFileMissing) else super().get_error_code(status)
 
@@ -161,16 +155,12 @@ def test_build_error_response() -> None:
 
 
 class TheirSeverity(enum.Enum):
-    """A severity of another library."""
-
     WARNING = "warning"
     ERROR = "error"
 
 
 @dataclass
 class TheirError:
-    """An error formatted by another library."""
-
     message: str = "Bad version"
     suggestion: str | None = "Mend it"
     severity: TheirSeverity = TheirSeverity.WARNING
@@ -241,8 +231,6 @@ class LockFileMissing(Exception):
 
 
 class ScanErrors:
-    """A formatter with static methods, as the contract has it."""
-
     @staticmethod
     def format_exception(exc: Exception, context: dict[str, Any] | None = None) -> Any:
         if isinstance(exc, LockFileMissing):

@@ -33,9 +33,7 @@ def members(value: Any) -> list[tuple[str, Any]]:
 
 @structured
 @outcomes
-def test_result_validates_against_the_schema(
-    envelope_class: type[Envelope], outcome: Outcome, data_schema: dict[str, Any]
-) -> None:
+def test_result_validates_against_the_schema(envelope_class, outcome, data_schema):
     envelope = envelope_class()
     schema = envelope.schema(data_schema)
     assert schema is not None
@@ -44,9 +42,7 @@ def test_result_validates_against_the_schema(
 
 @structured
 @outcomes
-def test_schema_is_an_object_schema_that_every_client_takes(
-    envelope_class: type[Envelope], outcome: Outcome, data_schema: dict[str, Any]
-) -> None:
+def test_schema_is_an_object_schema_that_every_client_takes(envelope_class, outcome, data_schema):
     schema = envelope_class().schema(data_schema)
     assert schema is not None
     Draft202012Validator.check_schema(schema)
@@ -80,9 +76,7 @@ def test_schema_refuses_a_success_without_data(envelope_class: type[Envelope]) -
 
 @structured
 @outcomes
-def test_only_named_members_are_null(
-    envelope_class: type[Envelope], outcome: Outcome, data_schema: dict[str, Any]
-) -> None:
+def test_only_named_members_are_null(envelope_class, outcome, data_schema):
     rendered = parsed(envelope_class(), outcome)
     if not outcome.is_error:
         rendered.pop("data", None)  # the view's own nulls
@@ -102,9 +96,7 @@ def test_long_data_comes_last(envelope_class: type[Envelope]) -> None:
 
 @pytest.mark.parametrize("envelope_class", ENVELOPES)
 @outcomes
-def test_an_envelope_leaves_the_data_and_their_schema_alone(
-    envelope_class: type[Envelope], outcome: Outcome, data_schema: dict[str, Any]
-) -> None:
+def test_an_envelope_leaves_the_data_and_their_schema_alone(envelope_class, outcome, data_schema):
     before = encode([outcome.data, data_schema])
     parsed(envelope_class(), outcome)
     envelope_class().schema(data_schema)

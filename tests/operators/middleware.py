@@ -14,14 +14,10 @@ class ForcePasswordChangeMiddleware:
 
 
 class OwnLoginRequiredMiddleware(LoginRequiredMiddleware):
-    """Redirects in its own way, whatever a view says."""
-
     def process_view(self, request, view_func, view_args, view_kwargs): ...
 
 
 class HouseLoginRequiredMiddleware(LoginRequiredMiddleware):
-    """Redirects in Django's way."""
-
     redirect_field_name = "to"
 
 

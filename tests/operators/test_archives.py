@@ -16,15 +16,11 @@ class Silent(Digester):
 
 
 class Terse(Digester):
-    """Keeps the first word."""
-
     def condense(self, text: str, query: str) -> Condensed:
         return Condensed(text.split()[0])
 
 
 class Forgetful(Archive):
-    """Keeps what nobody can read."""
-
     def store(self, entry: Entry) -> None: ...
 
 

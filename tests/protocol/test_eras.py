@@ -194,8 +194,6 @@ class TestRevisions:
 
 
 class TestMethods:
-    """Which methods are found."""
-
     @pytest.mark.parametrize("revision", REVISIONS)
     def test_own_methods(self, revision):
         for method, members in RESULT_MEMBERS[revision].items():

@@ -67,7 +67,6 @@ def decode_any(body):
 
 class TestMessages:
     def test_request(self):
-        """A request has id, method and params."""
         body = request(method="tools/call", params={"name": "x"})
         assert JSONRPCRequest.model_validate_json(body)
         assert decode(body) == Message(1, "tools/call", {"name": "x"})
@@ -81,7 +80,6 @@ class TestMessages:
 
     @pytest.mark.parametrize("id", [0, -1, 2**70, "", "a", "ü"])
     def test_ids(self, id):
-        """Any string and any integer is an id."""
         assert decode(request(id=id)).id == id
 
     def test_meta(self):
@@ -89,7 +87,6 @@ class TestMessages:
 
     @pytest.mark.parametrize("answer", [{"result": {}}, {"error": {"code": 1, "message": ""}}])
     def test_client_response(self, answer):
-        """A result or an error without a method is an answer of the client."""
         body = json.dumps({"jsonrpc": "2.0", "id": 7, **answer}).encode()
         assert decode(body) == ClientResponse(7)
 
@@ -176,7 +173,6 @@ class TestInvalidJSON:
         assert (exc.code, exc.http_status, exc.id) == (-32700, 400, None)
 
     def test_integer_of_too_many_digits(self):
-        """Python's limit on integer conversion is no crash."""
         refusal(b"[" + b"9" * 10_000 + b"]", ParseError)
 
     def test_number_too_large_only_by_its_digits(self):
@@ -237,7 +233,6 @@ class TestDepth:
 
 class TestBatch:
     def test_items(self):
-        """Each malformed item is its own error, with its own id."""
         body = b"""[{"jsonrpc":"2.0","id":1,"method":"ping"},
                     {"jsonrpc":"2.0","method":"notifications/cancelled"},
                     {"jsonrpc":"2.0","id":2,"result":{}},
@@ -287,7 +282,6 @@ class TestEncode:
             encode([value])
 
     def test_lone_surrogate_is_escaped(self):
-        """Text that has no UTF-8 form is no crash."""
         assert json.loads(encode({"ü": "\ud800"})) == {"ü": "\ud800"}
 
 
@@ -303,7 +297,6 @@ class TestResult:
         assert read_result(jsonrpc.encode_result(1, {}), "ping", "2025-11-25") == {}
 
     def test_encoded_is_copied_as_it_is(self):
-        """Not even its spaces change."""
         assert b'"structuredContent":{"a" :  1}' in jsonrpc.encode_result(
             1, {"structuredContent": Encoded(b'{"a" :  1}')}
         )
@@ -322,7 +315,6 @@ class TestResult:
 
     @given(ids, st.dictionaries(st.text(), st.tuples(json_values, st.booleans()), max_size=5))
     def test_any_mixture_of_values_and_encoded(self, id, members):
-        """What is spliced reads the same as what is encoded."""
         given = {
             name: Encoded(encode(value)) if splice else value
             for name, (value, splice) in members.items()
@@ -405,6 +397,5 @@ class TestArbitraryInput:
 
     @given(ids, st.text(), st.dictionaries(st.text().filter("_meta".__ne__), json_values))
     def test_round_trip(self, id, method, params):
-        """What is encoded decodes to itself."""
         body = encode({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
         assert decode(body) == Message(id, method, params)

@@ -32,8 +32,6 @@ def signed_in(**options) -> MCPClient:
 
 
 class Echo(APIView):
-    """Repeat the method of whoever asks."""
-
     permission_classes = []
 
     def get(self, request) -> Response:
@@ -41,8 +39,6 @@ class Echo(APIView):
 
 
 class Crash(APIView):
-    """Crash."""
-
     permission_classes = []
 
     def get(self, request) -> Response:

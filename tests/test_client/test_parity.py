@@ -45,22 +45,16 @@ class Open(APIView):
 
 
 class Different(Open):
-    """Answer tools otherwise than HTTP."""
-
     def get(self, request) -> Response:
         return Response({"tool": getattr(request._request, "is_mcp_request", False)})
 
 
 class Refusing(Open):
-    """Refuse tools alone."""
-
     def get(self, request) -> Response:
         return Response(status=403 if getattr(request._request, "is_mcp_request", False) else 200)
 
 
 class Writing(Open):
-    """Write for tools alone."""
-
     def post(self, request) -> Response:
         if getattr(request._request, "is_mcp_request", False):
             Group.objects.create(name="x")
@@ -68,8 +62,6 @@ class Writing(Open):
 
 
 class Changing(Open):
-    """Answer something else every time."""
-
     numbers = itertools.count()
 
     def get(self, request) -> Response:
@@ -77,30 +69,22 @@ class Changing(Open):
 
 
 class Picture(Open):
-    """A picture."""
-
     def get(self, request) -> HttpResponse:
         return HttpResponse(b"\x89PNG", content_type="image/png")
 
 
 class DifferentPicture(Open):
-    """Another picture for tools."""
-
     def get(self, request) -> HttpResponse:
         tool = getattr(request._request, "is_mcp_request", False)
         return HttpResponse(b"\x89PNG" + (b"1" if tool else b"2"), content_type="image/png")
 
 
 class Crash(Open):
-    """Crash."""
-
     def get(self, request) -> Response:
         raise RuntimeError("broken")
 
 
 class TextRenderer(BaseRenderer):
-    """Render as text."""
-
     media_type, format = "text/plain", "txt"
 
     def render(self, data, accepted_media_type=None, renderer_context=None) -> bytes:
@@ -117,16 +101,12 @@ class TextFirst(Open):
 
 
 class Remembering(Open):
-    """Begin a session."""
-
     def get(self, request) -> Response:
         request.session["seen"] = True
         return Response({})
 
 
 class Enveloped(Open):
-    """Answer HTTP with the envelope."""
-
     renderer_classes = [EnvelopeJSONRenderer]
 
     def get(self, request) -> Response:
@@ -252,8 +232,6 @@ class Files(serializers.Serializer):
 
 
 class Upload(Open):
-    """Take files."""
-
     serializer_class = Files
 
     def get_serializer(self, **kwargs) -> Files:

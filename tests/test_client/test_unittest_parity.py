@@ -15,8 +15,6 @@ pytestmark = pytest.mark.django_db
 
 
 class Open(APIView):
-    """Answer everybody."""
-
     permission_classes = []
 
     def get(self, request) -> Response:
@@ -24,8 +22,6 @@ class Open(APIView):
 
 
 class Different(Open):
-    """Answer tools otherwise than HTTP."""
-
     def get(self, request) -> Response:
         return Response({"tool": getattr(request._request, "is_mcp_request", False)})
 
