@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.envelopes import PlainEnvelope
-from tests.agents import REVISIONS, Agent
+from tests.agents import REVISIONS
 from tests.dispatch.views import answering
 
 ALICE = {"id": 1, "name": "Alice", "email": "alice@example.com"}
@@ -110,16 +110,6 @@ def test_the_request_id_is_in_the_meta_of_the_result(exchange, agent_of, caplog,
     with caplog.at_level("INFO", "drf_mcp.calls"):
         raw = agent_of(None, revision=revision).call(name, **arguments).raw
     assert raw["_meta"]["request_id"] == caplog.records[0].request_id
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_there_is_text_alone_in_every_revision(exchange, agent_of, revision):
-    agent: Agent = agent_of(None, revision=revision)
-    assert all("outputSchema" not in tool for tool in agent.tools().values())
-    raw = agent.call("customers_list").raw
-    assert "structuredContent" not in raw
-    assert "isError" not in raw
-    assert [block["type"] for block in raw["content"]] == ["text"]
 
 
 def test_the_reading_pattern_works(serve):

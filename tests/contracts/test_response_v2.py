@@ -58,23 +58,29 @@ def test_the_example_of_an_error(serve):
 
 
 def test_the_example_of_warning_details(serve):
-    def partly(request) -> Response:
-        notes = call_context(request)
-        sources = ["source-a", "source-b", "source-c"]
-        notes.warn(
-            "3 sources failed to respond",
-            code="PARTIAL_FAILURE",
-            context={
-                "failed_sources": sources,
+    details = [
+        {
+            "code": "PARTIAL_FAILURE",
+            "severity": "warning",
+            "message": "3 sources failed to respond",
+            "context": {
+                "failed_sources": ["source-a", "source-b", "source-c"],
                 "successful_sources": 7,
                 "total_sources": 10,
             },
-        )
-        notes.warn(
-            "Cache data is 2 hours old",
-            code="STALE_CACHE",
-            context={"cache_age_seconds": 7200, "max_freshness_seconds": 3600},
-        )
+        },
+        {
+            "code": "STALE_CACHE",
+            "severity": "warning",
+            "message": "Cache data is 2 hours old",
+            "context": {"cache_age_seconds": 7200, "max_freshness_seconds": 3600},
+        },
+    ]
+
+    def partly(request) -> Response:
+        for detail in details:
+            warn = call_context(request).warn
+            warn(detail["message"], code=detail["code"], context=detail["context"])
         return Response({"results": []})
 
     assert told(serve(answering(partly)).read()) == {
@@ -84,24 +90,7 @@ def test_the_example_of_warning_details(serve):
         "meta": {
             "version": "response-v2",
             "warnings": ["3 sources failed to respond", "Cache data is 2 hours old"],
-            "warning_details": [
-                {
-                    "code": "PARTIAL_FAILURE",
-                    "severity": "warning",
-                    "message": "3 sources failed to respond",
-                    "context": {
-                        "failed_sources": ["source-a", "source-b", "source-c"],
-                        "successful_sources": 7,
-                        "total_sources": 10,
-                    },
-                },
-                {
-                    "code": "STALE_CACHE",
-                    "severity": "warning",
-                    "message": "Cache data is 2 hours old",
-                    "context": {"cache_age_seconds": 7200, "max_freshness_seconds": 3600},
-                },
-            ],
+            "warning_details": details,
         },
     }
 
@@ -212,23 +201,12 @@ def test_every_error_type_says_whether_to_call_again(category):
 
 
 def test_the_common_codes_are_known():
-    domain = {"SPEC_NOT_FOUND", "TASK_NOT_FOUND"}
-    common = {
-        "VALIDATION_ERROR",
-        "INVALID_FORMAT",
-        "MISSING_REQUIRED",
-        "NOT_FOUND",
-        "DUPLICATE_ENTRY",
-        "CONFLICT",
-        "UNAUTHORIZED",
-        "FORBIDDEN",
-        "FEATURE_DISABLED",
-        "RATE_LIMIT_EXCEEDED",
-        "INTERNAL_ERROR",
-        "UNAVAILABLE",
-    }
-    assert common <= set(CODES)
-    assert not domain & set(CODES)
+    common = """
+        VALIDATION_ERROR INVALID_FORMAT MISSING_REQUIRED NOT_FOUND DUPLICATE_ENTRY CONFLICT
+        UNAUTHORIZED FORBIDDEN FEATURE_DISABLED RATE_LIMIT_EXCEEDED INTERNAL_ERROR UNAVAILABLE
+    """
+    assert set(common.split()) <= set(CODES)
+    assert not {"SPEC_NOT_FOUND", "TASK_NOT_FOUND"} & set(CODES)
 
 
 @pytest.mark.parametrize("exc", [exceptions.NotFound(""), exceptions.ValidationError([""])])

@@ -50,15 +50,6 @@ def test_one_setting_switches_it(expose, setting, told):
     assert answer() == told
 
 
-def test_an_endpoint_has_its_own(expose):
-    expose(
-        path("ok", MCPView.as_view(envelope_class=OkEnvelope)),
-        path("word/", Word.as_view()),
-        ENVELOPE_CLASS=StatusEnvelope,
-    )
-    assert (answer(), answer(path="/ok")) == ("status", "ok")
-
-
 @mcp_viewset(envelope_class=OkEnvelope)
 class Words(viewsets.ViewSet):
     permission_classes = []

@@ -204,6 +204,7 @@ def test_the_decorator_wraps_any_value(value: Any, data: Any, success: bool) -> 
 def test_the_decorator_takes_functions_that_are_no_coroutines() -> None:
     @standardized_response(StandardMCPResponse)
     def add(a: int, b: int) -> int:
+        """Add."""
         return a + b
 
     assert add(1, b=2)["data"] == {"result": 3}  # type: ignore[index]

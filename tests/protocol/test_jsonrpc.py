@@ -20,7 +20,6 @@ from drf_mcp.exceptions import (
 )
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.jsonrpc import (
-    MAX_BATCH,
     MAX_DEPTH,
     ClientResponse,
     Encoded,
@@ -78,10 +77,6 @@ class TestMessages:
         message = decode(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         assert message.is_notification
 
-    @pytest.mark.parametrize("id", [0, -1, 2**70, "", "a", "ü"])
-    def test_ids(self, id):
-        assert decode(request(id=id)).id == id
-
     def test_meta(self):
         assert decode(request(params={"_meta": {"progressToken": 1}})).meta == {"progressToken": 1}
 
@@ -98,45 +93,13 @@ class TestMessages:
 
 
 class TestInvalidMessages:
-    @pytest.mark.parametrize("body", [b"1", b"null", b'"ping"', b"true"])
-    def test_not_an_object(self, body):
-        assert refusal(body, InvalidRequest).id is None
-
-    @pytest.mark.parametrize("version", ["1.0", 2.0, None, "2"])
-    def test_other_jsonrpc_version(self, version):
-        """The message's id is known although it is refused."""
-        assert refusal(request(jsonrpc=version), InvalidRequest).id == 1
-
-    def test_absent_jsonrpc_version(self):
-        refusal(b'{"id":1,"method":"ping"}', InvalidRequest)
-
-    @pytest.mark.parametrize("method", [None, 1, [], {}])
-    def test_method_not_a_string(self, method):
-        assert refusal(request(method=method), InvalidRequest).id == 1
-
-    def test_absent_method(self):
-        assert refusal(b'{"jsonrpc":"2.0","id":"a"}', InvalidRequest).id == "a"
-
     @pytest.mark.parametrize("id", [None, True, False, 1.5, 2.0**53 + 2, [], {}])
     def test_id_neither_string_nor_integer(self, id):
         """MCP forbids the null ids of plain JSON-RPC too."""
         assert refusal(request(id=id), InvalidRequest).id is None
 
-    @pytest.mark.parametrize("params", [[], [1], "a", 1, False])
-    def test_params_not_an_object(self, params):
-        exc = refusal(request(params=params), InvalidParams)
-        assert (exc.code, exc.http_status, exc.id) == (-32602, 400, 1)
-
-    @pytest.mark.parametrize("meta", [[], "a", False])
-    def test_meta_not_an_object(self, meta):
-        exc = refusal(request(params={"_meta": meta}), InvalidParams)
-        assert (exc.code, exc.http_status, exc.id) == (-32602, 400, 1)
-
 
 class TestNull:
-    def test_params(self):
-        assert decode(request(params=None)) == Message(1, "ping", {})
-
     def test_meta(self):
         assert decode(request(params={"_meta": None})).meta == {}
 
@@ -251,15 +214,6 @@ class TestBatch:
             (InvalidRequest, None),
         ]
 
-    def test_empty(self):
-        refusal(b"[]", InvalidRequest)
-
-    def test_largest(self):
-        assert len(decode(b"[" + b",".join([request()] * MAX_BATCH) + b"]")) == MAX_BATCH
-
-    def test_too_large(self):
-        refusal(b"[" + b",".join([request()] * (MAX_BATCH + 1)) + b"]", InvalidRequest)
-
     def test_duplicate_key_refuses_the_whole_batch(self):
         refusal(b'[{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}]', ParseError)
 
@@ -292,9 +246,6 @@ class TestResult:
         result = read_result(response, "tools/call", "2025-11-25")
         assert result == {"content": content, "isError": True}
         assert json.loads(response)["id"] == "a"
-
-    def test_empty(self, read_result):
-        assert read_result(jsonrpc.encode_result(1, {}), "ping", "2025-11-25") == {}
 
     def test_encoded_is_copied_as_it_is(self):
         assert b'"structuredContent":{"a" :  1}' in jsonrpc.encode_result(
@@ -353,13 +304,6 @@ class TestError:
         """Only None means no data."""
         _, error = read_error(jsonrpc.encode_error(1, InvalidParams("no", data=data)))
         assert error["data"] == data
-
-    def test_unreadable_id_is_null(self, read_error):
-        id, _ = read_error(jsonrpc.encode_error(None, ParseError("no")))
-        assert id is None
-
-    def test_unreadable_id_is_left_out(self):
-        assert "id" not in json.loads(jsonrpc.encode_error(None, ParseError("no"), null_id=False))
 
     def test_known_id_is_never_left_out(self):
         assert json.loads(jsonrpc.encode_error(0, ParseError("no"), null_id=False))["id"] == 0
