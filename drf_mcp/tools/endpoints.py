@@ -61,13 +61,9 @@ class Endpoint:
 
     @property
     def handler_docstring(self) -> str:
-        return self._find_docstring(self.handler)
+        return self.find_docstring(self.handler)
 
-    @property
-    def view_docstring(self) -> str:
-        return self._find_docstring(self.view_class)
-
-    def _find_docstring(self, target: Any) -> str:
+    def find_docstring(self, target: Any) -> str:
         # REST framework's own docstrings say nothing of the project.
         if target.__module__.partition(".")[0] == "rest_framework" or not target.__doc__:
             return ""

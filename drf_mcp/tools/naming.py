@@ -218,4 +218,5 @@ class ViewTexts:
         description = self.endpoint.attempt(
             lambda: str(getattr(self.view, "description", None) or ""), ""
         )
-        return inspect.cleandoc(description) or self.endpoint.view_docstring
+        endpoint = self.endpoint
+        return inspect.cleandoc(description) or endpoint.find_docstring(endpoint.view_class)
