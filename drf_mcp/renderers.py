@@ -12,7 +12,7 @@ from django.http import RawPostDataException, UnreadablePostError
 from rest_framework.exceptions import APIException
 from rest_framework.renderers import JSONRenderer
 
-from drf_mcp.dispatch.content import BODILESS
+from drf_mcp.dispatch.content import BODILESS, Content
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator
 from drf_mcp.dispatch.response import ViewResponse, new_request_id
@@ -68,7 +68,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
         request = view.request
         answer = ViewResponse(
             status=response.status_code,
-            data=data,
+            content=Content(data),
             headers=response.headers,
             view=view,
             request=request,

@@ -51,7 +51,6 @@ class Slicer:
         return self.slice_items(items)
 
     def slice_text(self, item: Item, kind: str, text: str) -> dict[str, Any]:
-        """Return a slice of one text, in characters."""
         named = self.name(item)
         part = text[self.offset :][: self.most]
         part = cut_text(part, self.room - self.measure(named), self.count) or part[:1]
@@ -63,7 +62,6 @@ class Slicer:
         }
 
     def slice_values(self, item: Item) -> dict[str, Any]:
-        """Return a slice of the values that a list has lost."""
         named, values = self.name(item), item["value"]
         room = self.room - self.measure(named)
         part = list(self.fit(values[self.offset :][: self.most], room))
@@ -81,7 +79,6 @@ class Slicer:
         return {**self.get_progress(len(found), "total_count", len(items)), "items": found}
 
     def slice_passages(self, passages: Sequence[Passage]) -> dict[str, Any]:
-        """Return a slice of passages, the best first."""
         part = passages[self.offset :][: self.most]
         found = list(self.fit(map(self.quote, part), self.room))
         return {**self.get_progress(len(found), "total_count", len(passages)), "passages": found}
@@ -117,13 +114,11 @@ class Slicer:
         return named
 
     def get_progress(self, count: int, total_name: str, total: int) -> dict[str, Any]:
-        """Return where a slice starts, where the next one does, and of how many."""
         end = self.offset + count
         following = end if count and end < total else None
         return {"offset": self.offset, "next_offset": following, total_name: total}
 
     def measure(self, value: Any) -> int:
-        """Return the tokens of a value as JSON."""
         return self.count(encode_plain(value))
 
     def count(self, text: str) -> int:

@@ -105,7 +105,7 @@ class EarlierCall:
         answer = self.run_again()
         if answer.status >= 300:
             return []
-        return items if not rows else self.intersect(items, answer.data)
+        return items if not rows else self.intersect(items, answer.content.data)
 
     @property
     def is_safe(self) -> bool:

@@ -19,7 +19,7 @@ from drf_mcp.dispatch.throttling import QuotaReader, warn_of_quota
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, notes_of
 from drf_mcp.introspection.field_selection import is_page
-from drf_mcp.outcomes import Fidelity, Outcome, Pagination, RateLimit, Warning
+from drf_mcp.outcomes import Outcome, Pagination, RateLimit
 
 NO_NOTES = CallContext()
 
@@ -33,26 +33,20 @@ class ViewResponse:
 
     Attributes:
         status: the HTTP status.
-        data: the body as data; None if there is none.
+        content: the body.
         headers: the response's headers.
         view: the view instance, None if the response does not name it.
         request: the request it answered, Django's or REST framework's.
         excepted: True if an exception handler wrote it, whatever the status.
-        blocks: content blocks of a body that is no data.
-        fidelity: how much of the body was read; None for all of it.
-        warnings: what is missing of it, and why.
         query_string: the query that was answered.
     """
 
     status: int
-    data: Any = None
+    content: Content
     headers: Mapping[str, str] = field(default_factory=dict)
     view: Any = None
     request: Any = None
     excepted: bool = False
-    blocks: tuple[Mapping[str, Any], ...] = ()
-    fidelity: Fidelity | None = None
-    warnings: tuple[Warning, ...] = ()
     query_string: str = ""
 
     @classmethod
@@ -76,22 +70,20 @@ class ViewResponse:
                 content = reader_class(response, request.build_absolute_uri()).read()
         return cls(
             status=response.status_code,
-            data=content.data,
+            content=content,
             headers=response.headers,
             view=getattr(response, "renderer_context", {}).get("view"),
             request=request,
             excepted=getattr(response, "exception", False),
-            blocks=content.blocks,
-            fidelity=content.fidelity,
-            warnings=content.warnings,
             query_string=query_string,
         )
 
     @property
     def soft_detail(self) -> SoftDetail:
-        if isinstance(self.data, SoftDetail):
-            return self.data
-        body = self.data if isinstance(self.data, Mapping) else {"detail": self.data}
+        data = self.content.data
+        if isinstance(data, SoftDetail):
+            return data
+        body = data if isinstance(data, Mapping) else {"detail": data}
         nested = (value for value in body.values() if isinstance(value, SoftDetail))
         return next(nested, None) or SoftDetail(dict(body), None, "")
 
@@ -118,12 +110,12 @@ class OutcomeBuilder:
         version, content_hash = self.get_version(outcome, notes, response.view)
         return outcome.changed(
             tool=self.tool,
-            content=response.blocks,
-            fidelity=response.fidelity or outcome.fidelity,
+            content=response.content.blocks,
+            fidelity=response.content.fidelity or outcome.fidelity,
             rate_limit=quota,
             warnings=(
                 *outcome.warnings,
-                *response.warnings,
+                *response.content.warnings,
                 *notes.warnings,
                 *(warn_of_quota(quota) if quota and outcome.failure is None else ()),
             ),
@@ -136,13 +128,13 @@ class OutcomeBuilder:
     def from_envelope(self, response: ViewResponse) -> Outcome | None:
         if self.recognize is None:
             return None
-        outcome = self.recognize(response.data, response.status)
+        outcome = self.recognize(response.content.data, response.status)
         # A success counts for nothing where the HTTP status says otherwise.
         is_wrong = outcome is not None and outcome.failure is None and response.status >= 400
         return None if is_wrong else outcome
 
     def from_data(self, response: ViewResponse) -> Outcome:
-        data, status = response.data, response.status
+        data, status = response.content.data, response.status
         if status >= 400:
             mapper = self.get_error_mapper(self.arguments)
             failure = mapper.from_response(status, data, response.headers)
@@ -154,7 +146,7 @@ class OutcomeBuilder:
         return Outcome("", status, data=data, pagination=self.get_pagination(response))
 
     def get_pagination(self, response: ViewResponse) -> Pagination | None:
-        data = response.data
+        data = response.content.data
         if not isinstance(data, (dict, Mapping)) or not is_page(data):
             return None
         # Not before: reading the paginator of a view makes one.

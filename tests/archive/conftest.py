@@ -12,7 +12,6 @@ from django.db import connections
 
 @pytest.fixture(params=["CacheArchive", "DatabaseArchive"])
 def archive_class(request, settings, db) -> str:
-    """The two archives, by dotted path."""
     name = f"drf_mcp.archive.{request.param}"
     settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": name}
     return name

@@ -10,7 +10,6 @@ from django.conf import settings
 
 
 def main() -> None:
-    """Store what standard input holds."""
     asked = json.load(sys.stdin)
     settings.configure(**asked["settings"])
     django.setup()

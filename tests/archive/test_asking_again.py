@@ -27,7 +27,6 @@ members: set[str] = set()
 
 @pytest.fixture(autouse=True)
 def alice_is_a_member():
-    """Start with alice as the only member."""
     members.clear()
     members.add("alice")
 
@@ -128,8 +127,6 @@ class Changed(GenericAPIView):
 
 
 def locked(callback):
-    """A decorator that refuses by itself."""
-
     @wraps(callback)
     def checked(request, *args, **kwargs):
         if not members & {"alice"}:
@@ -199,7 +196,6 @@ class Puzzled(APIView):
 
 @pytest.fixture
 def archive_of(expose, alice):
-    """Serve the views; give the archive id of what a call of one left out."""
     expose(
         path("projects/<int:project>/rows/", OfProject.as_view()),
         path("team/", OfTeam.as_view()),

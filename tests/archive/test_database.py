@@ -29,18 +29,15 @@ class SmallArchive(DatabaseArchive):
 
 
 def make_entry(value: object, owner: str = "7") -> Entry:
-    """Return an entry of one item that is not stored."""
     item = {"id": "1", "pointer": "/0", "value": value}
     return Entry.of(new_archive_id(), owner, "things_list", [item])
 
 
 def store(value: object, owner: str = "7", archive: type[DatabaseArchive] = SmallArchive) -> str:
-    """Store one item and return its archive id."""
     return archive().store(make_entry(value, owner))
 
 
 def kept() -> set[str]:
-    """Return the ids of what is kept."""
     return set(ArchivedContent.objects.values_list("pk", flat=True))
 
 
@@ -116,7 +113,6 @@ class Counted(APIView):
 
 @pytest.fixture
 def counted(expose) -> None:
-    """Serve the throttled list, with settings that nobody has touched."""
     expose(
         path("counted/", Counted.as_view()),
         ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
@@ -134,13 +130,11 @@ def test_archived_results_leave_throttles_alone(counted, agent_of):
 
 
 def rename_table() -> None:
-    """Take the table away, as before it was migrated."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE drf_mcp_archivedcontent RENAME TO elsewhere")
 
 
 def make_table_read_only() -> None:
-    """Let the database refuse each insert."""
     refuse = (
         "CREATE TRIGGER refuse BEFORE INSERT ON drf_mcp_archivedcontent "
         "BEGIN SELECT RAISE(ABORT, 'read-only'); END"

@@ -107,7 +107,6 @@ class NamesByHand(APIView):
 
 @pytest.fixture
 def groups(expose, settings) -> list[Group]:
-    """Serve the views; alice is in sixty groups."""
     expose(
         path("own/", OwnGroups.as_view()),
         path("named/", NamedGroups.as_view()),
@@ -129,7 +128,6 @@ TOOLS = ["own_list", "named_list", "sliced_list", "filtered_list", "hand", "insi
 
 
 def fetch(agent, archive_id: str) -> list[dict]:
-    """Fetch all items, an empty list if there are none for the caller."""
     items, offset = [], 0
     while offset is not None:
         result = agent.call("content_retrieve", archive_id=archive_id, offset=offset, limit=7)
@@ -142,7 +140,6 @@ def fetch(agent, archive_id: str) -> list[dict]:
 
 
 def shorten(agent, tool: str) -> str:
-    """Call a tool and return the id of what its result left out."""
     (archive_id,) = agent.call(tool).envelope["meta"]["content_archive_hashes"]
     return archive_id
 
@@ -203,8 +200,6 @@ def test_content_of_one_tenant_is_not_found_in_another(groups, alice, settings):
 
 
 def tenant_middleware(get_response):
-    """Put the tenant of the moment on each request."""
-
     def middleware(request):
         request.tenant = tenant_middleware.tenant
         return get_response(request)

@@ -19,7 +19,6 @@ PLANTED = "The lighthouse keeper kept a parrot named Admiral Zeb.\n"
 
 
 def find(query: str, *values: object) -> list:
-    """Return the passages of items that a query finds."""
     items = [{"id": str(n), "pointer": f"/{n}", "value": value} for n, value in enumerate(values)]
     return PassageSearch(query).find(items)
 

@@ -36,12 +36,10 @@ ROUNDS = 15
 
 
 def entry(owner: str = "7", tool: str = "things_list", items: list | None = None) -> Entry:
-    """Return an entry that is not stored."""
     return Entry.of(new_archive_id(), owner, tool, ITEMS if items is None else items)
 
 
 def stored(**members) -> Entry:
-    """Return an entry that is stored."""
     made = entry(**members)
     mcp_settings.ARCHIVE_CLASS().store(made)
     return made
@@ -49,7 +47,6 @@ def stored(**members) -> Entry:
 
 @pytest.fixture
 def archive(archive_class) -> Archive:
-    """The archive of the settings."""
     return mcp_settings.ARCHIVE_CLASS()
 
 
@@ -109,7 +106,6 @@ def test_an_entry_expires(archive, settings):
 
 
 def load(archive: Archive) -> list[Entry]:
-    """Store and read from eight threads at once; return what did not come back as it was."""
     wrong: list[Entry] = []
 
     def work(number: int) -> None:

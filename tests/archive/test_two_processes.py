@@ -20,7 +20,6 @@ ITEMS = [
 
 
 def stored_elsewhere(owner: str, archive_class: str, **django_settings: Any) -> list[str]:
-    """Store the items in another process; return the archive id and the hash."""
     asked = {
         "owner": owner,
         "items": ITEMS,

@@ -40,8 +40,6 @@ class Doors:
 
 @pytest.fixture
 def serve(expose, db) -> Callable[..., Doors]:
-    """Mount a view at ``/thing/``, or patterns, and return both ways to it."""
-
     def mount(*targets: Any, route: str = "thing/", **mcp_settings: Any) -> Doors:
         patterns = [path(route, target) if callable(target) else target for target in targets]
         expose(*patterns, **mcp_settings)

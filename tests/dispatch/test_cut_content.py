@@ -31,7 +31,6 @@ def truncated(result) -> dict[str, Any]:
 
 @pytest.fixture
 def no_time(monkeypatch) -> None:
-    """Make every stream too slow as soon as it has given something."""
     monkeypatch.setattr(ContentReader, "max_stream_seconds", -1.0)
 
 

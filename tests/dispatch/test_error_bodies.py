@@ -31,7 +31,6 @@ def messages(exc: Any) -> list[str]:
 
 
 def entries(exc: Any) -> list[dict[str, str]]:
-    """Return one object per text, as standardised error bodies have it."""
     return [
         {"code": text.code, "detail": str(text), "attr": name}
         for name, texts in exc.detail.items()
@@ -48,8 +47,6 @@ def handle(shape):
 
 @pytest.fixture
 def handled(serve, settings):
-    """Serve a view below an exception handler."""
-
     def mount(handler, view):
         settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "EXCEPTION_HANDLER": handler}
         return serve(view)
@@ -271,7 +268,6 @@ def test_errors_in_pydantics_form_point_at_what_they_locate(serve):
 
 
 def refused(serve, *errors: Any, status: int = 400) -> Any:
-    """Return the result of a view that answers these error objects."""
     view = answering(lambda request: Response({"errors": errors}, status=status), "POST")
     return serve(view).call(body={"lines": [{"n": 0}], "owner": 1})
 

@@ -45,8 +45,6 @@ class ShopErrorMapper(ErrorMapper):
 
 @pytest.fixture
 def failing(serve):
-    """Call a view that raises an exception and return the members of its failure."""
-
     def call(exc: Exception) -> dict[str, str]:
         def answer(request) -> Response:
             raise exc

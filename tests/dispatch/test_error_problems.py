@@ -50,7 +50,6 @@ class Note(serializers.Serializer):
 
 
 def summary(problem: dict[str, Any]) -> tuple[Any, ...]:
-    """Return pointer, code and what was received of a problem."""
     return problem["pointer"], problem["code"], problem.get("received", "not said")
 
 

@@ -15,7 +15,6 @@ from tests.dispatch.views import raising
 
 
 def own(status: int, code: str = "error", detail: str = "Said by the project.") -> Exception:
-    """Return an exception of a project's own class."""
     members = {"status_code": status, "default_code": code, "default_detail": detail}
     return type("ProjectError", (exceptions.APIException,), members)()
 
@@ -64,7 +63,6 @@ TABLE = [
 
 
 def name_of(value: object) -> str:
-    """Return a readable parameter id."""
     return type(value).__name__ if isinstance(value, Exception) else str(value)
 
 

@@ -79,7 +79,6 @@ STYLES = list(SIZES)
 
 @pytest.fixture
 def pages(serve):
-    """Serve `COUNT` products under a paginator."""
     rows = Product.objects.filter(pk__in=list(known())).order_by("slug")
 
     def mount(paginator: type | None, **mcp_settings: Any) -> Doors:
@@ -90,12 +89,10 @@ def pages(serve):
 
 
 def known() -> Any:
-    """Return the ids of the products served."""
     return Product.objects.order_by("pk").values_list("pk", flat=True)[:COUNT]
 
 
 def walk(thing: Doors, arguments: dict[str, Any]) -> list[list[int]]:
-    """Follow `next` from the first page on and return the ids of each page."""
     found, following = [], arguments
     while following is not None:
         result = thing.call(**following)
@@ -110,7 +107,6 @@ def walk(thing: Doors, arguments: dict[str, Any]) -> list[list[int]]:
 
 
 def walk_http(thing: Doors, parameters: dict[str, Any]) -> list[list[int]]:
-    """Follow the links of plain HTTP and return the ids of each page."""
     answer = thing.get(**parameters).json()
     found = [[row["id"] for row in answer["results"]]]
     while answer["next"]:

@@ -35,7 +35,6 @@ BASKET = {"first_name": "Zoë & 🎩=1", "is_gift": True, "sizes": [1, 2, 3]}
 
 
 def with_parsers(*classes: type, many: bool = False) -> Any:
-    """Return a view that takes a basket through these parsers and echoes it."""
     view = validating(Basket, many=many)
     view.cls.parser_classes = list(classes)
     return view

@@ -36,7 +36,6 @@ class Shelf(serializers.Serializer):
 
 
 def shelf() -> Any:
-    """Return a ReturnDict with a list of dicts and a dict of a serializer each."""
     products = Product.objects.order_by("pk")[:3]
     return Shelf({"products": products, "best": products[0]}).data
 
@@ -159,7 +158,6 @@ def test_nan_is_a_failure_even_where_json_is_not_strict(serve, settings, answer)
 
 
 def camelized(value: Any) -> Any:
-    """Return a value with its keys in camel case."""
     if isinstance(value, dict):
         return {
             re.sub(r"_(\w)", lambda match: match[1].upper(), key): camelized(member)

@@ -19,8 +19,6 @@ from tests.dispatch.views import answering
 
 
 def counted(calls: list[int]) -> Any:
-    """Return a view class that counts its answers."""
-
     class Counter(APIView):
         permission_classes = []
 
@@ -128,7 +126,6 @@ class Versioned(APIView):
 
 
 def versioned(scheme: type, **members: Any) -> Any:
-    """Return a view with this versioning scheme."""
     own = type("Own", (scheme,), {"default_version": "v1", "allowed_versions": ["v1", "v2"]})
     return type("Versions", (Versioned,), {"versioning_class": own, **members}).as_view()
 

@@ -52,8 +52,6 @@ class Lines(viewsets.ReadOnlyModelViewSet):
 
 @pytest.fixture
 def products(serve):
-    """Products that can be deleted, beside a list of the order lines that refer to them."""
-
     def mount(lines: type = Lines) -> Any:
         router = SimpleRouter()
         router.register("products", Products)
@@ -64,7 +62,6 @@ def products(serve):
 
 
 def sold() -> Product:
-    """Return a product that order lines refer to."""
     return OrderLine.objects.first().product
 
 
@@ -224,15 +221,12 @@ def accounts(request, db):
 
 
 def execute(statement: str) -> list[tuple[Any, ...]]:
-    """Run a statement on the database of accounts."""
     cursor = connections[ALIAS].cursor()
     cursor.execute(statement)
     return cursor.fetchall()
 
 
 def running(statement: str) -> Any:
-    """Return a view that writes an owner, then runs a statement."""
-
     def write(request) -> Response:
         execute("INSERT INTO owner VALUES (7, 'seven', 1)")
         execute(statement)
@@ -289,14 +283,12 @@ def test_any_other_integrity_error_is_an_internal_one(serve, accounts, statement
 
 
 def caused(cause: BaseException | None) -> IntegrityError:
-    """Return Django's exception with a driver's as its cause."""
     exc = IntegrityError("secret")
     exc.__cause__ = cause
     return exc
 
 
 def with_members(cause: Exception, **members: Any) -> Exception:
-    """Return a driver's exception with the members that its driver sets."""
     vars(cause).update(members)
     return cause
 

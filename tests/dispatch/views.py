@@ -13,8 +13,6 @@ from rest_framework.views import APIView
 
 
 def answering(answer: Callable[[Any], Any], method: str = "GET") -> Callable[..., Any]:
-    """Return a function view whose response the callable gives."""
-
     @api_view([method])
     @permission_classes([])
     def thing(request) -> Any:
@@ -24,8 +22,6 @@ def answering(answer: Callable[[Any], Any], method: str = "GET") -> Callable[...
 
 
 def raising(exc: BaseException, method: str = "GET") -> Callable[..., Any]:
-    """Return a function view that raises this exception."""
-
     def fail(request) -> Any:
         raise exc
 
@@ -35,7 +31,6 @@ def raising(exc: BaseException, method: str = "GET") -> Callable[..., Any]:
 def sending(
     body: Any, media_type: str = "text/plain", status: int = 200, **headers: str
 ) -> Callable[..., Any]:
-    """Return a function view that answers with a body, or streams chunks."""
     kind = HttpResponse if isinstance(body, (bytes, str)) else StreamingHttpResponse
     options = {"content_type": media_type, "status": status, "headers": headers}
     return answering(lambda request: kind(body, **options))
@@ -61,8 +56,6 @@ class Source:
 
 
 def validating(serializer: type[Serializer], *, many: bool = False) -> Callable[..., Any]:
-    """Return a POST view that validates its body with the serializer and echoes it."""
-
     class Thing(APIView):
         permission_classes = []
         serializer_class = serializer

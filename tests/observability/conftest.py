@@ -16,13 +16,11 @@ from tests.observability import views
 
 @pytest.fixture
 def agent(expose, db) -> Agent:
-    """An agent whose tools are the views of this folder."""
     expose_views(expose)
     return Agent(Client(raise_request_exception=False))
 
 
 def expose_views(expose, **mcp_settings) -> None:
-    """Serve the views of this folder with these settings."""
     classes = (views.Cards, views.Crashes, views.Declines, views.Unwritable, views.Queries)
     patterns = [path(f"{view.__name__.lower()}/", view.as_view()) for view in classes]
     expose(*patterns, **mcp_settings)
@@ -30,7 +28,6 @@ def expose_views(expose, **mcp_settings) -> None:
 
 @pytest.fixture
 def configure(expose) -> Callable[..., None]:
-    """Serve the views of this folder with other settings: ``configure(LOG_ARGUMENTS=True)``."""
     return lambda **mcp_settings: expose_views(expose, **mcp_settings)
 
 
@@ -43,8 +40,6 @@ def records(caplog) -> Callable[[], list[Any]]:
 
 @pytest.fixture
 def record(records) -> Callable[[], Any]:
-    """The one record of a call that there is."""
-
     def only() -> Any:
         (found,) = records()
         return found

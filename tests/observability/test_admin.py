@@ -19,7 +19,6 @@ LIST = "admin:drf_mcp_archivedcontent_changelist"
 
 @pytest.fixture
 def row(db) -> ArchivedContent:
-    """An archived content."""
     content = '[{"id":"9","pointer":"/results/9","value":{"note":"<b>caf\\u00e9</b>"}}]'
     made = ArchivedContent.objects.create(
         archive_id="abc-123",
@@ -37,14 +36,12 @@ def row(db) -> ArchivedContent:
 
 @pytest.fixture
 def admin(db) -> Client:
-    """A superuser's browser."""
     client = Client()
     client.force_login(User.objects.get(username="admin"))
     return client
 
 
 def page_of(row: ArchivedContent) -> str:
-    """Return the URL of a row's page."""
     return reverse("admin:drf_mcp_archivedcontent_change", args=[row.pk])
 
 

@@ -11,7 +11,6 @@ from drf_mcp.tools import Tool
 
 @pytest.fixture
 def heard():
-    """What the receivers of both signals got, in order."""
     got: list[dict] = []
 
     def receive(signal, **told) -> None:

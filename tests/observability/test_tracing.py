@@ -48,8 +48,6 @@ def spans(monkeypatch):
 
 @pytest.fixture
 def span(spans):
-    """The one span that ended."""
-
     def only():
         (found,) = spans()
         return found
@@ -59,7 +57,6 @@ def span(spans):
 
 @pytest.fixture
 def in_view(agent, configure, expose):
-    """Call a tool that looks at its own trace; the params may have more members of ``_meta``."""
     expose(path("traced/", Traced.as_view()))
 
     def call(headers=None, **meta):

@@ -44,7 +44,6 @@ class Undone(Exception):
 
 
 def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) -> tuple[Any, Effect]:
-    """Return what a request answered and did, and undo it."""
     try:
         with transaction.atomic():
             with CaptureQueriesContext(connection) as queries:
@@ -59,23 +58,19 @@ def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) ->
 
 
 def over_http(http: APIClient, method: str, path: str, body: Any = None) -> Any:
-    """Send a request with a JSON body, or none, and return the response."""
     content = {} if body is None else {"data": json.dumps(body)}
     return http.generic(method, path, content_type="application/json", **content)
 
 
 def body_of(response: Any) -> Any:
-    """Return the JSON of a response, None if it has no body."""
     return json.loads(response.content) if response.content else None
 
 
 def called(agent: Agent, tool: str, arguments: dict[str, Any]) -> Result:
-    """Call a tool by one HTTP request; the result is not held against its definition."""
     return Result(agent.result("tools/call", name=tool, arguments=arguments))
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield every text of an error body."""
     if isinstance(value, dict):
         for member in value.values():
             yield from texts(member)
@@ -87,7 +82,6 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def assert_same_answer(response: Any, result: Result) -> None:
-    """Hold a tool result against the HTTP response to the same request."""
     if response.status_code < 400:
         assert not result.is_error, result.envelope
         assert result.data == expected_data(body_of(response))
@@ -99,7 +93,6 @@ def assert_same_answer(response: Any, result: Result) -> None:
 
 
 def expected_data(body: Any) -> Any:
-    """Return the data of the envelope for the body of a successful response."""
     if body is None:
         return {}
     if isinstance(body, dict) and "results" in body:

@@ -18,7 +18,6 @@ seen: list[tuple] = []
 
 
 def first_segments(request) -> list[str]:
-    """Return the segments of the request's path."""
     return [*request.path_info.strip("/").split("/"), "", ""]
 
 
@@ -49,8 +48,6 @@ class TenantMiddleware(Passing):
 
 
 def language_middleware(get_response):
-    """Activates the language of the path, and forgets to deactivate it."""
-
     def middleware(request):
         language, *_ = first_segments(request)
         if language in ("de", "fr"):
@@ -124,8 +121,6 @@ class StatusMiddleware(Passing):
 
 
 def crash_page_middleware(get_response):
-    """Gives crashes a body of the project's own."""
-
     def middleware(request):
         response = get_response(request)
         if response.status_code == 500:
@@ -136,8 +131,6 @@ def crash_page_middleware(get_response):
 
 
 def broken_middleware(get_response):
-    """Fails at one path."""
-
     def middleware(request):
         if request.path_info.startswith("/tenants/broken/"):
             raise ZeroDivisionError("secret")
@@ -147,8 +140,6 @@ def broken_middleware(get_response):
 
 
 def login_middleware(get_response):
-    """Sends people to a page, from the paths that it guards."""
-
     def middleware(request):
         if request.path_info.startswith("/tenants/private/") and request.user.is_anonymous:
             return HttpResponseRedirect("/login/")
@@ -158,8 +149,6 @@ def login_middleware(get_response):
 
 
 def urlconf_middleware(get_response):
-    """Gives some paths a URLconf of their own."""
-
     def middleware(request):
         _, tenant, *_ = first_segments(request)
         if tenant in URLCONFS:
@@ -174,7 +163,6 @@ URLCONFS: dict[str, object] = {}
 
 @async_only_middleware
 def async_tenant_middleware(get_response):
-    """Finds the tenant, as a coroutine."""
     assert iscoroutinefunction(get_response)
 
     async def middleware(request):
@@ -186,7 +174,6 @@ def async_tenant_middleware(get_response):
 
 @sync_and_async_middleware
 def both_middleware(get_response):
-    """Finds the tenant in whichever way it is asked to."""
     if iscoroutinefunction(get_response):
 
         async def middleware(request):
@@ -226,7 +213,6 @@ class NeitherMiddleware:
 
 
 def unused_middleware(get_response):
-    """Is switched off."""
     made.append("unused")
     raise MiddlewareNotUsed
 

@@ -15,7 +15,6 @@ NOW = datetime(2026, 11, 2, 12, 30, 15, tzinfo=timezone.utc)
 
 @pytest.fixture
 def open_endpoint(settings) -> None:
-    """Let anonymous callers in: what they may do is for the views to say."""
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
@@ -24,7 +23,6 @@ def open_endpoint(settings) -> None:
 
 @pytest.fixture
 def stopped_clock(monkeypatch) -> None:
-    """Give everything that is made the same moment and the same number."""
     monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
     monkeypatch.setattr(Order._meta.get_field("placed_at"), "_get_default", lambda: NOW)
     monkeypatch.setattr(Ticket._meta.get_field("created"), "_get_default", lambda: NOW)

@@ -62,12 +62,10 @@ def prepare() -> None:
 
 
 def headers_of(username: str | None) -> dict[str, str]:
-    """Return a caller's headers."""
     return {"authorization": f"Token {username}"} if username else {}
 
 
 def answers() -> Iterator[list[Any]]:
-    """Yield what every request to the API comes to, for every caller."""
     from rest_framework.test import APIClient
 
     from tests.parity.answers import observed, over_http
@@ -93,7 +91,6 @@ def answers() -> Iterator[list[Any]]:
 
 
 def use_tools() -> int:
-    """List every tool and call it, for every caller; return how many calls were made."""
     from django.core.cache import cache
     from django.test import Client
 
@@ -116,7 +113,6 @@ def use_tools() -> int:
 
 
 def classes() -> dict[str, dict[str, str]]:
-    """Return what every class of the host's stands on holds, by name."""
     found = {}
     for name in CLASSES:
         module = importlib.import_module(name)
@@ -129,14 +125,12 @@ def classes() -> dict[str, dict[str, str]]:
 
 
 def described(value: Any) -> str:
-    """Return a value in words that are the same in every process."""
     place = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
     plain = value if isinstance(value, (str, int, float, bool, type(None))) else ""
     return f"{type(value).__qualname__} {place} {plain}"
 
 
 def main() -> None:
-    """Print everything."""
     django.setup()
     from django.conf import settings
 

@@ -6,8 +6,6 @@ from django.utils.functional import SimpleLazyObject
 
 
 def tenant_middleware(get_response):
-    """Put a tenant, and something lazy, on every request; look at all of it first."""
-
     def middleware(request):
         request.GET, request.POST, request.FILES, request.headers, request.encoding  # noqa: B018
         request.get_preferred_type(["text/plain"])
@@ -19,8 +17,6 @@ def tenant_middleware(get_response):
 
 
 def urlconf_middleware(get_response):
-    """Choose the URLconf by header, as multi-tenant projects do by host."""
-
     def middleware(request):
         if "X-Urlconf" in request.headers:
             request.urlconf = URLCONFS[request.headers["X-Urlconf"]]

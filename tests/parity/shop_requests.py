@@ -49,7 +49,6 @@ class ShopRequest:
 
 
 def filled(value: Any, rows: dict[str, Any]) -> Any:
-    """Return a JSON value with the rows' keys in the place of their names."""
     if isinstance(value, dict):
         return {key: filled(member, rows) for key, member in value.items()}
     if isinstance(value, list):
@@ -60,7 +59,6 @@ def filled(value: Any, rows: dict[str, Any]) -> Any:
 
 
 def rows_of_alice() -> dict[str, Any]:
-    """Return the keys of the rows that the requests are about, all of them alice's."""
     customers = Customer.objects.filter(owner__username="alice")
     orders = Order.objects.filter(customer__in=customers)
     stocked = Product.objects.filter(stock__gte=2)
@@ -78,7 +76,6 @@ def rows_of_alice() -> dict[str, Any]:
 
 
 def request(tool: str, arguments: dict, method: str, path: str, body: Any = None) -> ShopRequest:
-    """Return a request to the API."""
     return ShopRequest(tool, arguments, method, f"/api/{path}", body)
 
 

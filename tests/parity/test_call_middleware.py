@@ -412,8 +412,6 @@ def test_an_earlier_call_is_asked_again_within_the_middleware(
 
 @pytest.fixture
 def with_urlconf(monkeypatch):
-    """Let the middleware give tenants a URLconf of these patterns."""
-
     def give(tenant: str, *patterns) -> None:
         members = {"urlpatterns": [path("", include("drf_mcp.urls")), *patterns]}
         monkeypatch.setitem(named.URLCONFS, tenant, type("Other", (), members))

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.usefixtures("open_endpoint", "stopped_clock", "built_in
 
 @pytest.fixture(params=CALLERS, ids=str)
 def username(request) -> str | None:
-    """Anonymous, the rows' owner, another user, staff, a superuser."""
     return request.param
 
 

@@ -24,7 +24,6 @@ EVERYTHING = [KeyAuthentication, BasicAuthentication, TokenAuthentication, Sessi
 
 
 def client_by(scheme: str) -> APIClient:
-    """Return a client that sends alice's credentials in one way."""
     if scheme == "token":
         token = Token.objects.get(user__username="alice")
         return APIClient(headers={"authorization": f"Token {token.key}"})
@@ -43,7 +42,6 @@ def client_by(scheme: str) -> APIClient:
 
 @pytest.fixture
 def keys(monkeypatch) -> list[str]:
-    """The keys that were authenticated."""
     calls: list[str] = []
     monkeypatch.setattr(KeyAuthentication, "calls", calls)
     return calls

@@ -66,7 +66,6 @@ LOOKS = {
 
 @pytest.fixture
 def client(http_of, settings):
-    """Alice's client, with headers and cookies of her own."""
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.parity.middleware.tenant_middleware"]
     http = http_of("alice")
     http.defaults |= {
@@ -80,8 +79,6 @@ def client(http_of, settings):
 
 @pytest.fixture
 def expose_probe(expose):
-    """Expose a probe with a path argument, and return it."""
-
     def serve(look, **attributes):
         probe = Probe.looking(look, **attributes)
         expose(path("things/<int:pk>/", probe.as_view(), name="thing"), EXTRA_QUERY=True)
@@ -91,7 +88,6 @@ def expose_probe(expose):
 
 
 def seen_by_both(probe, http, method: str = "POST"):
-    """Return what the probe sees of the request, and what it sees of the call."""
     arguments = {"pk": 7, "query": QUERY, "body": BODY}
     over_http(http, method, f"/things/7/?{QUERY_STRING}", BODY)
     assert not called(Agent(http), f"things_{method.lower()}", arguments).is_error

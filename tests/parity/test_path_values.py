@@ -77,14 +77,12 @@ PATTERNS = {
 
 
 def captured(request) -> str:
-    """Return what stood in the path."""
     context = request.parser_context
     return [*context["args"], *context["kwargs"].values()][0]
 
 
 @pytest.fixture(params=PATTERNS)
 def files(request, expose):
-    """A view with one parameter, and its neighbours."""
     files, neighbour = Probe.looking(captured), Probe.looking()
     near = [
         path("files/", neighbour.as_view()),
@@ -136,7 +134,6 @@ def test_a_value_is_what_its_quoted_url_gives(expose, alice, value):
 
 
 def urlconf_of(name: str):
-    """Return a URLconf with one of the patterns and its neighbours."""
     module = type("URLConf", (), {})
     view, neighbour = Probe.looking().as_view(), Probe.looking().as_view()
     module.urlpatterns = [

@@ -41,8 +41,6 @@ class ProductViewSet(viewsets.ModelViewSet):
 
 @pytest.fixture
 def expose_products(expose, db):
-    """Expose `ProductViewSet` with the given attributes, and make a product."""
-
     def serve(**attributes) -> Product:
         router = SimpleRouter()
         view_class = type("ProductViewSet", (ProductViewSet,), attributes)

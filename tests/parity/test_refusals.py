@@ -31,7 +31,6 @@ METHODS = [
 
 
 def sent(agent: Agent, method: str = "tools/call", params: dict | None = None):
-    """Send a request, by default a call of the probe, and return the HTTP response."""
     params = params or {"name": "probe_get", "arguments": {}}
     return agent.post(*agent.frame(method, params))
 
@@ -121,8 +120,6 @@ def test_the_endpoints_own_permissions_come_before_the_view_and_have_their_words
 
 
 def noting(step):
-    """Return a method of the probe that notes that it ran, and goes on as usual."""
-
     def note(self, *args, **kwargs):
         self.seen.append(step)
         return getattr(super(type(self), self), step)(*args, **kwargs)

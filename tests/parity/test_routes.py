@@ -38,7 +38,6 @@ register_converter(DayConverter, "parity_day")
 
 
 def match(request) -> tuple:
-    """Return all that the resolver said of a request."""
     found = request.resolver_match
     return (
         request.path,
@@ -59,7 +58,6 @@ UUID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
 
 def inside(prefix, *patterns, **options):
-    """Return what `include` makes of patterns."""
     return path(prefix, include(list(patterns)), options)
 
 
@@ -203,7 +201,6 @@ def test_a_route_that_another_one_hides_cannot_be_reached(expose, alice):
 
 
 def localized(settings):
-    """Serve English and German."""
     settings.LANGUAGES = [("en", "English"), ("de", "German")]
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.locale.LocaleMiddleware"]
 

@@ -16,7 +16,6 @@ TOKEN = "k" * 32
 
 @pytest.fixture
 def probe(expose):
-    """A probe at an endpoint that is open to everybody."""
     probe = Probe.looking()
     expose(path("probe/", probe.as_view()))
     return probe

@@ -45,12 +45,10 @@ def ledger(request, db):
 
 
 def write(text: str) -> None:
-    """Write an entry."""
     connections[ALIAS].cursor().execute("INSERT INTO entry VALUES (%s)", [text])
 
 
 def entries() -> list[str]:
-    """Return the entries there are, in the order written."""
     cursor = connections[ALIAS].cursor()
     cursor.execute("SELECT text FROM entry ORDER BY rowid")
     return [text for (text,) in cursor.fetchall()]
@@ -131,8 +129,6 @@ ENDINGS = [
 
 @pytest.fixture
 def agent(expose, http_of):
-    """An agent at an endpoint of this project; ``agent.http`` speaks plain HTTP as well."""
-
     def make(*decorators, **options) -> Agent:
         view = Write.as_view()
         for decorator in decorators:
@@ -146,7 +142,6 @@ def agent(expose, http_of):
 
 
 def left_by_both(agent: Agent, ending: str) -> tuple[list[str], list[str]]:
-    """Return what the request leaves over HTTP, and what the call leaves."""
     arguments = {"text": "entry", "ending": ending}
     response = over_http(agent.http, "POST", "/write/", arguments)
     over_http_left = entries()

@@ -34,7 +34,6 @@ class Tickets(generics.ListCreateAPIView):
 
 @pytest.fixture(params=[True, False], ids=["atomic", "not_atomic"])
 def atomic(request, monkeypatch, expose, stopped_clock) -> bool:
-    """Whether requests are atomic."""
     monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", request.param)
     SENT.clear()
     expose(path("tickets/", Tickets.as_view()))
@@ -43,7 +42,6 @@ def atomic(request, monkeypatch, expose, stopped_clock) -> bool:
 
 @pytest.fixture
 def ticket(db) -> dict:
-    """A ticket of one of alice's customers."""
     return filled(TICKET, rows_of_alice())
 
 

@@ -26,7 +26,6 @@ class Word(APIView):
 
 @pytest.fixture
 def agent(expose) -> Agent:
-    """An agent of the revision that has batches."""
     expose(path("word/", Word.as_view()), EXTRA_QUERY=True)
     return Agent(Client(), revision=BATCHES)
 
@@ -36,7 +35,6 @@ def send(agent: Agent, items: list, revision: str | None = BATCHES):
 
 
 def ping(id=None) -> dict:
-    """A ping, or a notification that looks like one."""
     return {"jsonrpc": "2.0", "method": "ping", **({} if id is None else {"id": id})}
 
 

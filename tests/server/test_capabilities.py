@@ -42,14 +42,12 @@ class WordServer(Server):
 
 @pytest.fixture
 def endpoint(settings):
-    """The path of an endpoint with the server."""
     view = MCPView.as_view(server_class=WordServer, permission_classes=[])
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [path("words/", view)]})
     return "/words/"
 
 
 def send(endpoint, revision, method, params, **headers):
-    """Send a request by hand: agents check results against the methods of the specification."""
     message, own = Agent(Client(), revision=revision).frame(method, params)
     return Client().post(
         endpoint, message, content_type="application/json", headers={**own, **headers}
@@ -58,7 +56,6 @@ def send(endpoint, revision, method, params, **headers):
 
 @pytest.fixture(autouse=True)
 def every_message_is_judged(watch):
-    """The official types know no such method."""
     yield
     watch.messages.clear()
 

@@ -35,7 +35,6 @@ class Silent(BaseAuthentication):
 
 @pytest.fixture
 def agent(expose) -> Agent:
-    """An agent at an open endpoint with one tool, ``word``."""
     expose(path("word/", Word.as_view()))
     return Agent(Client())
 
@@ -165,7 +164,6 @@ def test_a_post_needs_no_csrf_token(expose):
 
 
 def padded(size: int) -> bytes:
-    """A ping of exactly this many bytes."""
     body = json.dumps(PING).encode()
     return body + b" " * (size - len(body))
 

@@ -18,20 +18,17 @@ META = "io.modelcontextprotocol/"
 
 @pytest.fixture
 def agent(expose) -> Agent:
-    """A stateless agent for one tool, ``word``."""
     expose(path("word/", Word.as_view()))
     return Agent(Client())
 
 
 def error_of(response) -> tuple[int, int]:
-    """Return HTTP status and code of an error that the official types accept."""
     answer = json.loads(response.content)
     check_error(answer)
     return response.status_code, answer["error"]["code"]
 
 
 def refused(agent: Agent, method: str, params: dict | None = None, **headers: str | None):
-    """Send a request with other headers; None takes one away."""
     message, framed = agent.frame(method, params or {})
     framed.update({name.replace("_", "-"): value for name, value in headers.items()})
     return agent.post(message, {name: v for name, v in framed.items() if v is not None})

@@ -80,13 +80,11 @@ class Echo(APIView):
 
 @pytest.fixture
 def agent(expose) -> Agent:
-    """An agent for one tool, ``echo``."""
     expose(path("echo/", Echo.as_view()), EXTRA_QUERY=True)
     return Agent(Client())
 
 
 def assert_clean(response) -> None:
-    """Assert that an answer is one that the protocol has."""
     assert response.status_code in CLEAN, response.content
     if not response.content:
         return
@@ -124,7 +122,6 @@ def versioned(revision: str | None) -> dict[str, str]:
 
 
 def call_with(literal: str) -> bytes:
-    """Return a call whose argument is this JSON text."""
     params = '{"name": "echo", "arguments": {"body": ' + literal + "}}"
     head = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": '
     return f"{head}{params}}}".encode("utf-8", "surrogatepass")

@@ -53,7 +53,6 @@ def quiet() -> Client:
 
 
 def assert_broken(response, caplog, *, secret: str = SECRET) -> dict:
-    """Hold a response against what is told of an unexpected exception, and return its JSON."""
     assert (response.status_code, response["Content-Type"]) == (500, "application/json")
     answer = json.loads(response.content)
     request_id = answer["error"]["data"]["request_id"]
@@ -162,7 +161,6 @@ def test_the_other_doors_answer_the_same(expose):
 
 @contextmanager
 def stopping_after(statement: str | None):
-    """A database that answers nothing more once a statement of this kind was executed."""
     stopped = statement is None
 
     def execute(execute, sql, params, many, context):
@@ -286,7 +284,6 @@ def test_connections_that_a_call_broke_are_closed_before_the_next_of_a_batch(
 
 
 def failing_rows():
-    """Return a queryset whose SQL fails."""
     return User.objects.extra(where=["no_such_column = 1"]).values("id")
 
 

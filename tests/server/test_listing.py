@@ -63,8 +63,6 @@ class Broken(APIView):
 
 @pytest.fixture
 def five(expose):
-    """Expose five tools, named ``a`` to ``e``, out of order."""
-
     def serve(**mcp_settings) -> Agent:
         expose(*(path(f"{name}/", Word.as_view()) for name in "caebd"), **mcp_settings)
         return Agent(Client())
@@ -73,7 +71,6 @@ def five(expose):
 
 
 def pages_of(agent: Agent) -> list[list[str]]:
-    """Follow the cursors and return the names on each page."""
     pages, cursor = [], {}
     while True:
         result = agent.result("tools/list", **cursor)
@@ -223,7 +220,6 @@ def test_a_list_reads_the_same_whoever_asks_first(expose):
 
 
 def list_with(agent: Agent, language: str) -> list:
-    """List the tools as a client that prefers a language."""
     message, headers = agent.frame("tools/list", {})
     response = agent.post(message, {**headers, "Accept-Language": language})
     return json.loads(response.content)["result"]["tools"]
@@ -320,7 +316,6 @@ class Lenient(StaffOnly):
 
 @pytest.fixture
 def alike(expose):
-    """Expose tools that ask the same of callers: by class, by action, each in its own way."""
     expose(
         *(path(f"{name}/", StaffOnly.as_view()) for name in ("first", "second", "third")),
         path("anybody/", StaffOnly.as_view(permission_classes=[AllowAny])),

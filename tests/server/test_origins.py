@@ -14,8 +14,6 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 @pytest.fixture
 def status_of(expose):
-    """Return the HTTP status that a page of an origin gets, or of what a browser says of it."""
-
     def status(origin: str | None, allowed: tuple[str, ...] = (), site: str | None = None) -> int:
         expose(ALLOWED_ORIGINS=list(allowed))
         headers = {"Host": "localhost", "Origin": origin, "Sec-Fetch-Site": site}

@@ -140,8 +140,6 @@ def test_a_crash_leaks_nothing_in_any_envelope(expose, envelope, view):
 
 @pytest.fixture
 def unwritable(expose):
-    """Return the result of a view that answers with a value."""
-
     def call(value: object, **mcp_settings) -> Result:
         expose(path("answers/", Answers.as_view(answer=value)), **mcp_settings)
         return Agent(Client(raise_request_exception=False)).call("answers")

@@ -18,8 +18,6 @@ SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
 @pytest.fixture
 def serve(expose):
-    """Serve one tool, ``word``, and return an agent for a revision."""
-
     def agent(revision: str, **mcp_settings) -> Agent:
         expose(path("word/", Word.as_view()), **mcp_settings)
         return Agent(Client(), revision=revision)

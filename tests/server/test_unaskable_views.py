@@ -36,8 +36,6 @@ REFUSED = [
 
 
 def raising(exc: Exception) -> type[APIView]:
-    """Return a view whose permission raises an exception."""
-
     class Raising(BasePermission):
         def has_permission(self, request, view) -> bool:
             raise exc
@@ -55,8 +53,6 @@ def raising(exc: Exception) -> type[APIView]:
 
 @pytest.fixture
 def agent_at(expose, db):
-    """Return an anonymous agent at views, each under the name of its class."""
-
     def agent(*view_classes: type[APIView]) -> Agent:
         expose(*(path(f"{v.__name__.lower()}/", v.as_view()) for v in view_classes))
         return Agent(Client(raise_request_exception=False))
@@ -144,7 +140,6 @@ class Answering(APIView):
 
 
 def choosing(**classes) -> type[APIView]:
-    """Return a view that chooses these classes when asked."""
     chosen = {name: property(lambda self, value=value: value) for name, value in classes.items()}
     return type("Choosing", (Answering,), chosen)
 
