@@ -20,6 +20,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from drf_mcp.introspection.source.queries import find_members_used
 from drf_mcp.operators.lint import Lint
 from drf_mcp.tools import registry
 from tests.introspection.inspected import by_name, described
@@ -517,3 +518,11 @@ def test_methods_that_call_each_other_come_to_an_end():
             return self.get_queryset() if turn else self.again(True)
 
     assert set(query(Turning)) == {"turn"}
+
+
+def test_members_are_found_in_the_order_of_the_code():
+    def code(self):
+        return self.delta, self.alpha, self.charlie, self.bravo, self.echo
+
+    names = [name for name, _ in find_members_used(code.__code__)]
+    assert names == ["delta", "alpha", "charlie", "bravo", "echo"]

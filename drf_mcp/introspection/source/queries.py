@@ -115,19 +115,20 @@ class QueryReader:
 
 
 @functools.lru_cache(maxsize=1024)
-def find_members_used(code: CodeType) -> frozenset[tuple[str, bool]]:
+def find_members_used(code: CodeType) -> tuple[tuple[str, bool], ...]:
+    # In the order of the code: that of a set would differ from worker to worker.
     # Bytecode is read ten times as fast as source, of which frameworks have much.
-    found: set[tuple[str, bool]] = set()
+    found: dict[tuple[str, bool], None] = {}
     before: Any = ""
     for instruction in dis.get_instructions(code):
         if instruction.opname in ATTRIBUTES:
             last = before[-1] if isinstance(before, tuple) and before else before
             if last == "self":
-                found.add((instruction.argval, False))
+                found[instruction.argval, False] = None
             elif "super" in code.co_names:
-                found.add((instruction.argval, True))
+                found[instruction.argval, True] = None
         before = instruction.argval
-    return frozenset(found)
+    return tuple(found)
 
 
 class FunctionReader:
