@@ -26,6 +26,9 @@ SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF8", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
     (b"%PDF-", "application/pdf"),
 )
 DATA_URI_FORM = "data:TYPE;name=FILE_NAME;base64,CONTENT"
