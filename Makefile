@@ -9,7 +9,7 @@ PORT ?= 8000
 PYTHON ?= python3.13 python3.12 python3.11 python3.10 python3
 NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 \
-  @modelcontextprotocol/inspector@2.12.0 axe-core@4.14.1
+  @modelcontextprotocol/inspector@2.12.0 axe-core@4.14.1 gpt-tokenizer@4.0.0
 
 demo_extras := demo
 docs_extras := docs
@@ -17,7 +17,7 @@ test_extras := demo,docs,filter,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo docs pictures test test-nightly test-services first-command lint node clean bench
+.PHONY: demo docs pictures test test-nightly test-services first-command lint node clean bench bench-agents
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo
@@ -56,13 +56,18 @@ pictures: .venv/installed-test
 bench: .venv/installed-test
 	@$(run) -m benchmarks
 
+# How well an agent gets on with the list of tools and the errors, in one table; everything in
+# build/agents.json. Tokens are exact where Node.js is installed (make node).
+bench-agents: .venv/installed-test
+	@$(run) -m benchmarks.agents
+
 lint: .venv/installed-test
 	$(run) -m ruff check .
 	$(run) -m ruff format --check .
 	$(run) -m mypy
 
 # Node.js, the official conformance suite, the TypeScript SDK, old and new, and the MCP Inspector
-# for tests/interop; axe-core for tests/browsable.
+# for tests/interop; axe-core for tests/browsable; gpt-tokenizer for benchmarks/agents.
 node: .venv/node/installed
 
 clean:

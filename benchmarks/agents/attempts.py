@@ -1,0 +1,123 @@
+"""The first attempt: arguments made from the schema alone, with keys of rows that exist."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import Any
+
+from benchmarks.agents.generation import Generator
+from benchmarks.agents.projects import Endpoint, Project, get_at
+from drf_mcp.test import MCPRefused
+
+# Refused for what the rows are like, or for who asks: no schema can tell that.
+NOT_OF_THE_SCHEMA = frozenset({"conflict", "authorization"})
+NOTHING = object()
+
+
+class Keys:
+    """Puts keys of existing rows into arguments, as an agent does that has read the lists."""
+
+    def __init__(self, endpoint: Endpoint, rules: list[dict[str, Any]]) -> None:
+        self.endpoint = endpoint
+        self.rules = rules
+        self.random = random.Random()
+        self.rows: dict[int, list[Any]] = {}
+
+    def get_reason_to_leave_out(self, tool: str) -> str:
+        """Return why a tool gets no attempts, "" if it gets some."""
+        reasons = (r.get("leave_out", "") for r in self.rules if fnmatch(tool, r["tools"]))
+        return next(filter(None, reasons), "")
+
+    def put(self, tool: str, arguments: Mapping[str, Any], seed: str) -> dict[str, Any]:
+        """Return the arguments with keys; the same ones of the same seed."""
+        self.random.seed(seed)
+        rules = [rule for rule in self.rules if fnmatch(tool, rule["tools"])]
+        omitted = {name for rule in rules for name in rule.get("omit", ())}
+        kept = {name: value for name, value in arguments.items() if name not in omitted}
+        # One row for all arguments: a parent's key goes with its child's.
+        values = self.choose_values(rules)
+        return {name: self.fill(name, value, rules, values) for name, value in kept.items()}
+
+    def choose_values(self, rules: list[dict[str, Any]]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for rule in rules:
+            values = {**self.read_rule(rule), **values}
+        return values
+
+    def read_rule(self, rule: dict[str, Any]) -> dict[str, Any]:
+        if "values" in rule:
+            return {name: self.random.choice(each) for name, each in rule["values"].items()}
+        rows = self.read_rows(rule) if "from" in rule else []
+        row = self.random.choice(rows) if rows else NOTHING
+        members = rule.get("members", {}).items() if row is not NOTHING else ()
+        return {argument: get_at(row, member) for argument, member in members}
+
+    def read_rows(self, rule: dict[str, Any]) -> list[Any]:
+        if id(rule) not in self.rows:
+            # Not undone: what a list archives can be fetched later.
+            result = self.endpoint.call(rule["from"], rule.get("with", {}))
+            # An object has its keys as rows.
+            self.rows[id(rule)] = list(get_at(result.envelope, rule["rows"]) or ())
+        return self.rows[id(rule)]
+
+    def fill(self, name: str, value: Any, rules: Any, values: Mapping[str, Any]) -> Any:
+        if isinstance(value, dict):
+            # Each row of a list has a key of its own.
+            inner = self.choose_values(rules)
+            return {key: self.fill(key, each, rules, inner) for key, each in value.items()}
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return [self.fill(name, each, rules, values) for each in value]
+        if name not in values:
+            return value
+        return [values[name]] if isinstance(value, list) else values[name]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A call with arguments made from a schema.
+
+    Attributes:
+        tool: the tool.
+        arguments: its arguments.
+        accepted: whether it was not refused for its arguments.
+        refusal: why it was refused, "" if it was not.
+    """
+
+    tool: str
+    arguments: dict[str, Any]
+    accepted: bool
+    refusal: str
+
+
+class FirstAttempts:
+    """Calls every tool of a list with arguments made from its schema."""
+
+    def __init__(self, project: Project, endpoint: Endpoint, count: int) -> None:
+        self.endpoint = endpoint
+        self.count = count
+        self.keys = Keys(endpoint, project.read("keys"))
+        reasons = {name: self.keys.get_reason_to_leave_out(name) for name in endpoint.tools}
+        self.left_out = {name: reason for name, reason in reasons.items() if reason}
+
+    def run(self) -> Iterator[Attempt]:
+        """Yield the attempts: with the required arguments alone, then with others too."""
+        for name in [each for each in self.endpoint.tools if each not in self.left_out]:
+            schema = self.endpoint.tools[name]["inputSchema"]
+            for number in range(self.count):
+                seed = f"{name} {number}"
+                made = Generator(seed).make_arguments(schema, 0.6 if number else 0)
+                yield self.attempt(name, self.keys.put(name, made, seed))
+
+    def attempt(self, tool: str, arguments: dict[str, Any]) -> Attempt:
+        try:
+            result = self.endpoint.try_call(tool, arguments)
+        except MCPRefused as exc:
+            return Attempt(tool, arguments, False, str(exc))
+        if result.error is None or not result.is_error:
+            return Attempt(tool, arguments, True, "")
+        kind = get_at(result.envelope, "data.error_type")
+        refusal = f"{result.error.code}: {result.error.message}"
+        return Attempt(tool, arguments, kind in NOT_OF_THE_SCHEMA, refusal)

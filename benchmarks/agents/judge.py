@@ -1,0 +1,203 @@
+"""The figures of all projects, and the gates that they are held against."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.agents.attempts import Attempt, FirstAttempts
+from benchmarks.agents.faults import MENDED, SILENT, UNMENDED, Faults, Verdict
+from benchmarks.agents.projects import DATA, PROJECTS, Endpoint, Project
+from benchmarks.agents.search import Search
+from benchmarks.agents.tasks import Reading, Tasks
+from benchmarks.agents.tokens import Tokens
+
+# What of a definition clients show to a model.
+SHOWN = ("name", "description", "inputSchema")
+
+
+@dataclass
+class Findings:
+    """What was found in one project.
+
+    Attributes:
+        project: the project.
+        page: the result of ``tools/list``.
+        figures: the figures, by name.
+        places: question, right tools, place of the best, tool at the top.
+        attempts: the first attempts.
+        left_out: why tools got none, by name.
+        verdicts: what became of the faults.
+        readings: what the tasks gave to read.
+    """
+
+    project: Project
+    page: dict[str, Any]
+    figures: dict[str, Any] = field(default_factory=dict)
+    places: list[tuple[str, list[str], int, str]] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+
+    @property
+    def shown(self) -> str:
+        """The list as a model sees it."""
+        tools = self.page["tools"]
+        return compact([{name: tool[name] for name in SHOWN if name in tool} for tool in tools])
+
+    @property
+    def wire(self) -> str:
+        """The list as it is sent."""
+        return compact(self.page)
+
+    @property
+    def errors(self) -> list[str]:
+        """The texts of all errors."""
+        return [verdict.error for verdict in self.verdicts if verdict.error]
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+class Judge:
+    """Measures every project as an agent meets it.
+
+    Args:
+        attempts: how many first attempts each tool gets.
+        every: every so many of the faults and tasks are a sample of them, 1 for all.
+    """
+
+    def __init__(self, attempts: int, every: int = 1) -> None:
+        self.attempts = attempts
+        self.every = every
+        self.tokens = Tokens()
+
+    def run(self) -> list[Findings]:
+        """Return what was found in each project."""
+        all_findings = []
+        for project in PROJECTS:
+            with project.serving() as endpoint:
+                all_findings.append(self.observe(project, endpoint))
+        # An encoder takes a second to start: it counts everything at once.
+        counted = self.tokens.count_each(
+            [text for each in all_findings for text in self.get_texts(each)]
+        )
+        for each in all_findings:
+            each.figures = self.make_figures(each, counted)
+        return all_findings
+
+    def observe(self, project: Project, endpoint: Endpoint) -> Findings:
+        """Return what happens in a project, without figures."""
+        findings = Findings(project, endpoint.page)
+        search = Search(endpoint.tools)
+        for entry in project.read("questions"):
+            place, top = search.rank(entry["question"], entry["tools"])
+            findings.places.append((entry["question"], entry["tools"], place, top))
+        attempts = FirstAttempts(project, endpoint, self.attempts)
+        findings.attempts, findings.left_out = list(attempts.run()), attempts.left_out
+        findings.verdicts = list(Faults(project, endpoint, self.every).run())
+        findings.readings = list(Tasks(project, endpoint, self.every).run())
+        return findings
+
+    def get_texts(self, findings: Findings) -> list[str]:
+        """Return all texts whose tokens are counted."""
+        read = [text for reading in findings.readings for text in reading.texts]
+        return [findings.shown, findings.wire, *findings.errors, *read]
+
+    def make_figures(self, findings: Findings, tokens: Mapping[str, int]) -> dict[str, Any]:
+        return {
+            "tools": len(findings.page["tools"]),
+            "list_tokens": tokens[findings.shown],
+            "list_characters": len(findings.shown),
+            "wire_tokens": tokens[findings.wire],
+            "wire_characters": len(findings.wire),
+            **self.count_places(findings),
+            **self.count_attempts(findings),
+            **self.count_verdicts(findings, tokens),
+            **self.count_readings(findings, tokens),
+        }
+
+    def count_places(self, findings: Findings) -> dict[str, Any]:
+        places = [place for _, _, place, _ in findings.places]
+        return {
+            "questions": len(places),
+            "right_tool_at_the_top": sum(place == 1 for place in places),
+            "right_tool_among_five": sum(place <= 5 for place in places),
+        }
+
+    def count_attempts(self, findings: Findings) -> dict[str, Any]:
+        accepted = sum(attempt.accepted for attempt in findings.attempts)
+        return {"attempts": len(findings.attempts), "attempts_accepted": accepted}
+
+    def count_verdicts(self, findings: Findings, tokens: Mapping[str, int]) -> dict[str, Any]:
+        ends = [verdict.end for verdict in findings.verdicts]
+        return {
+            "faults": len(ends),
+            "mended": ends.count(MENDED),
+            "not_mended": ends.count(UNMENDED),
+            "silently_wrong": ends.count(SILENT),
+            "error_tokens_median": int(statistics.median(tokens[e] for e in findings.errors)),
+        }
+
+    def count_readings(self, findings: Findings, tokens: Mapping[str, int]) -> dict[str, Any]:
+        read = [text for reading in findings.readings for text in reading.texts]
+        return {
+            "tasks": len(findings.readings),
+            "tasks_failed": sum(bool(reading.failure) for reading in findings.readings),
+            "task_tokens": sum(tokens[text] for text in read),
+        }
+
+
+class Gates:
+    """The recorded figures: none may become worse.
+
+    Faults and tools are recorded by name, so that a sample can be held against them too.
+    """
+
+    PATH = DATA.parent / "recorded.json"
+    SIZES = ("list_tokens", "list_characters", "wire_tokens", "wire_characters")
+
+    def __init__(self) -> None:
+        self.recorded: dict[str, dict[str, Any]] = json.loads(self.PATH.read_text())
+
+    def find_worse(self, findings: Findings, exact: bool) -> list[str]:
+        """Return what became worse in a project, as sentences.
+
+        Args:
+            findings: what was found in it.
+            exact: whether tokens were counted by the encoder of the recorded figures.
+        """
+        project = findings.project.name
+        recorded, found = self.recorded[project], self.make_entry(findings)
+        worse = [
+            f"{project}: {name} is {found[name]}, recorded is {recorded[name]}."
+            for name in self.SIZES
+            if found[name] > recorded[name] and (exact or not name.endswith("tokens"))
+        ]
+        for name, text in (
+            ("silently_wrong", "silently wrong"),
+            ("tools_refused_at_first", "arguments made from its schema are refused"),
+        ):
+            new = sorted(set(found[name]) - set(recorded[name]))
+            worse += [f"{project}: {each} ({text})." for each in new]
+        return worse
+
+    def make_entry(self, findings: Findings) -> dict[str, Any]:
+        """Return what is recorded of a project."""
+        silent = [each.fault for each in findings.verdicts if each.end == SILENT]
+        refused = {each.tool for each in findings.attempts if not each.accepted}
+        return {
+            **{name: findings.figures[name] for name in self.SIZES},
+            "silently_wrong": sorted(f"{each['tool']}: {each['mistake']}" for each in silent),
+            "tools_refused_at_first": sorted(refused),
+        }
+
+    def record(self, findings: Findings) -> None:
+        """Write today's figures of a project."""
+        self.recorded[findings.project.name] = self.make_entry(findings)
+        self.PATH.write_text(json.dumps(self.recorded, indent=2, ensure_ascii=False) + "\n")

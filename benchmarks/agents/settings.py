@@ -1,0 +1,19 @@
+"""The benchmarks' settings, with a second project: a lending library."""
+
+from benchmarks.settings import *  # noqa: F403
+from benchmarks.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "benchmarks.agents.loans"]
+ROOT_URLCONF = "example_project.urls"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+MEDIA_URL = "/media/"
+# Refusals are what is measured: nobody needs to read of them in a log.
+LOGGING = {
+    "version": 1,
+    "root": {"handlers": ["none"]},
+    "handlers": {"none": {"class": "logging.NullHandler"}},
+    "loggers": {"django": {"handlers": ["none"], "propagate": False}},
+}

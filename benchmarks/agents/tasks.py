@@ -1,0 +1,85 @@
+"""Tasks: what an agent reads until it knows, if it uses what the list offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.agents.projects import Endpoint, Project, get_at
+from drf_mcp.test import MCPRefused, ToolResult
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a task gave to read.
+
+    Attributes:
+        task: the entry of the data file.
+        texts: the results, in order.
+        failure: why it failed, "" if it did not.
+    """
+
+    task: Mapping[str, Any]
+    texts: tuple[str, ...]
+    failure: str = ""
+
+
+class Tasks:
+    """Runs the tasks of a data file against a project: all, or a sample, every so many."""
+
+    def __init__(self, project: Project, endpoint: Endpoint, every: int) -> None:
+        self.project = project
+        self.endpoint = endpoint
+        self.every = every
+
+    def run(self) -> Iterator[Reading]:
+        for task in self.project.read("tasks")[:: self.every]:
+            with self.endpoint.undoing():
+                yield self.work(task)
+
+    def work(self, task: Mapping[str, Any]) -> Reading:
+        results: list[ToolResult] = []
+        answers: list[Any] = []
+        for step in task["steps"]:
+            if step["tool"] not in self.endpoint.tools:
+                return Reading(task, (), f"There is no tool {step['tool']}.")
+            for result in self.take(step, answers):
+                if isinstance(result, MCPRefused) or result.is_error:
+                    return Reading(task, (), getattr(result, "text", str(result)))
+                results.append(result)
+            answers.append(results[-1].data)
+        texts = tuple(result.text for result in results)
+        missing = [answer for answer in task["answer"] if answer not in "".join(texts)]
+        return Reading(task, texts, f"The results do not hold {missing}." if missing else "")
+
+    def take(
+        self, step: Mapping[str, Any], answers: list[Any]
+    ) -> Iterator[ToolResult | MCPRefused]:
+        """Yield the results of a step, more than one where all pages are wanted."""
+        arguments = self.read_arguments(step, answers)
+        while True:
+            result = self.endpoint.call(step["tool"], arguments)
+            yield result
+            if isinstance(result, MCPRefused) or result.is_error:
+                return
+            further = get_at(result.envelope, "meta.pagination.next")
+            if not step.get("all_pages") or not further:
+                return
+            arguments = further
+
+    def read_arguments(self, step: Mapping[str, Any], answers: list[Any]) -> dict[str, Any]:
+        offered = self.endpoint.tools[step["tool"]]["inputSchema"]["properties"]
+        extra = {k: v for k, v in step.get("if_offered", {}).items() if k in offered}
+        arguments = {**step["arguments"], **extra}
+        return {name: self.resolve(value, answers) for name, value in arguments.items()}
+
+    def resolve(self, value: Any, answers: list[Any]) -> Any:
+        """Return what "$0.results.0.id" stands for: a member of an earlier step's answer."""
+        if not isinstance(value, str) or not value.startswith("$"):
+            return value
+        number, _, path = value[1:].partition(".")
+        answer = answers[int(number)]
+        # A list may be the answer itself, or one of its members.
+        found = get_at(answer, path)
+        return get_at(answer, path.removeprefix("results.")) if found is None else found

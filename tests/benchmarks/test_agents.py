@@ -1,0 +1,181 @@
+"""The agents' judge: its parts, and the figures that may not become worse."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from benchmarks.agents.generation import Generator
+from benchmarks.agents.projects import DATA
+from benchmarks.agents.repair import Repair
+from benchmarks.agents.search import Search
+from benchmarks.agents.tokens import ROOT, Tokens
+from drf_mcp.test import ToolResult
+
+LEAST = {"questions": 60, "faults": 60, "tasks": 10}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "status": {"type": "string", "enum": ["paid", "shipped"]},
+        "due": {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])-\d\d$"},
+        "amount": {"type": "string", "pattern": r"^-?[0-9]{0,4}(\.[0-9]{1,2})?$"},
+        "code": {"type": "string", "pattern": "^[A-Z]{2}$", "maxLength": 2},
+        "rows": {"type": "integer", "minimum": 1, "maximum": 20},
+        "lines": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]},
+        },
+    },
+    "required": ["status", "lines"],
+    "additionalProperties": False,
+}
+TOOLS = {
+    "orders_list": {
+        "name": "orders_list",
+        "description": "List orders.",
+        "inputSchema": SCHEMA,
+    },
+    "orders_refund": {
+        "name": "orders_refund",
+        "description": "Give money back.",
+        "inputSchema": {"type": "object", "properties": {"pk": {"type": "integer"}}},
+    },
+}
+
+
+def refuse(argument: str, code: str, message: str, accepted: str = "", kind: str = "validation"):
+    """Return a refusal of one argument, as the default envelope writes it."""
+    problem = {"pointer": f"/{argument}", "field": argument, "code": code, "message": message}
+    data = {
+        "error_code": "VALIDATION_ERROR",
+        "error_type": kind,
+        "remediation": "Correct it.",
+        "details": {"problems": [{**problem, "accepted": accepted}] if argument else []},
+    }
+    meta = {"version": "response-v2"}
+    envelope = {"success": False, "error": message, "meta": meta, "data": data}
+    content = [{"type": "text", "text": json.dumps(envelope)}]
+    return ToolResult({"isError": True, "structuredContent": envelope, "content": content})
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A sample of the judge's work, in a process of its own: its projects have their own tables."""
+    output = tmp_path_factory.mktemp("agents") / "agents.json"
+    command = [sys.executable, "-m", "benchmarks.agents", "--attempts", "2", "--every", "4"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [*command, "--output", str(output)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert output.exists(), run.stderr
+    return run, json.loads(output.read_text())
+
+
+def test_no_figure_of_an_agent_becomes_worse_than_recorded(judged):
+    run, content = judged
+    assert content["worse"] == []
+    assert run.returncode == 0, run.stderr
+
+
+def test_every_figure_is_in_the_table(judged):
+    run, content = judged
+    for project in content["projects"]:
+        assert f"| {project['project']} |" in run.stdout
+        for name in ("list_tokens", "wire_tokens", "task_tokens", "error_tokens_median"):
+            assert f" {project['figures'][name]} |" in run.stdout
+    assert content["encoder"] in run.stdout
+
+
+def test_the_tasks_of_the_sample_can_be_done(judged):
+    failures = [task for project in judged[1]["projects"] for task in project["tasks"]]
+    assert failures
+    assert [task["failure"] for task in failures if task["failure"]] == []
+
+
+@pytest.mark.parametrize("name", LEAST)
+def test_there_are_enough_entries_and_none_twice(name):
+    entries = json.loads((DATA / f"{name}.json").read_text())
+    assert set(entries) == {"shop", "library", "loans"}
+    texts = [json.dumps(entry) for subject in entries.values() for entry in subject]
+    assert len(texts) >= LEAST[name]
+    assert len(set(texts)) == len(texts)
+
+
+def test_every_fault_says_what_would_be_right():
+    faults = json.loads((DATA / "faults.json").read_text())
+    for fault in (fault for subject in faults.values() for fault in subject):
+        assert {"right", "then", "stop"} & fault.keys(), fault
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_arguments_are_made_as_their_schema_wants_them(seed):
+    arguments = Generator(str(seed)).make_arguments(SCHEMA, share=0.7)
+    Draft202012Validator(SCHEMA).validate(arguments)
+    assert arguments == Generator(str(seed)).make_arguments(SCHEMA, share=0.7)
+
+
+def test_a_pattern_that_no_text_fits_is_named():
+    with pytest.raises(ValueError, match=re.escape("(?!a)a")):
+        Generator("").make({"type": "string", "pattern": "(?!a)a"})
+
+
+def test_a_search_ranks_by_words_and_wrong_tools_before_right_ones_of_equal_score():
+    search = Search(TOOLS)
+    assert search.rank("Refund an order, give the money back", ["orders_refund"])[0] == 1
+    assert search.rank("List them", ["orders_refund"]) == (2, "orders_list")
+    assert search.rank("Weather tomorrow", ["orders_refund"])[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "refusal", "mended"),
+    [
+        ({"state": "paid"}, ("state", "unknown", "Unknown argument."), {"status": "paid"}),
+        ({"status": "Shipped"}, ("status", "invalid_choice", "No."), {"status": "shipped"}),
+        ({"rows": 50}, ("rows", "max_value", "At most 20."), {"rows": 20}),
+        ({"code": "se"}, ("code", "invalid", "Two capital letters."), {"code": "SE"}),
+        (
+            {"due": "March 3, 2026"},
+            ("due", "invalid", "Wrong format.", "a date (YYYY-MM-DD)"),
+            {"due": "2026-03-03"},
+        ),
+        ({"weather": 1}, ("weather", "unknown", "Unknown argument."), {}),
+    ],
+)
+def test_the_agent_mends_what_the_error_names(sent, refusal, mended):
+    tools = {"orders_list": {**TOOLS["orders_list"], "inputSchema": {**SCHEMA, "required": []}}}
+    step = Repair(tools, "orders_list", sent, refuse(*refusal), {}).find_step()
+    assert step.arguments == mended
+
+
+def test_the_agent_uses_what_the_user_said_only_where_the_error_points():
+    knows = {"rows": 5, "status": "paid"}
+    result = refuse("rows", "invalid", "A valid integer is required.")
+    step = Repair(TOOLS, "orders_list", {"rows": "few"}, result, knows).find_step()
+    assert step.arguments == {"rows": 5}
+
+
+def test_the_agent_stops_where_no_retry_helps_and_goes_to_a_tool_that_is_named():
+    refused = refuse("", "", "You may not.", kind="authorization")
+    assert Repair(TOOLS, "orders_list", {"rows": 1}, refused, {}).find_step().arguments is None
+    named = refuse("", "", "Use orders_refund.", kind="not_found")
+    step = Repair(TOOLS, "orders_list", {"rows": 1}, named, {}).find_step()
+    assert (step.arguments, step.tools) == (None, frozenset({"orders_refund"}))
+
+
+def test_tokens_are_counted_exactly_or_said_to_be_estimated():
+    tokens = Tokens()
+    counts = tokens.count_all(["hello world", ""])
+    assert counts[1] == 0
+    assert counts[0] == (2 if tokens.exact else len("hello world") // 4)
