@@ -1,0 +1,49 @@
+"""Thirty questions that users ask, and how the answer of a retriever is judged."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from example_project.library.answers import answer
+from example_project.library.retrievers import Retriever
+
+
+@dataclass(frozen=True)
+class JudgedQuestion:
+    """A question with what its answer is held against.
+
+    Attributes:
+        question: as a user asks it.
+        first: the topics that may come first; none where the library has no answer.
+        says: the words that the answer has to have.
+        never: the topics that must not be among the sources.
+    """
+
+    question: str
+    first: tuple[str, ...]
+    says: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+    def verdict(self, retriever: Retriever) -> str:
+        """``right``, ``silent``, ``incomplete``, or ``wrong``: another topic comes first."""
+        text, _, listed = answer(retriever, self.question)["answer"].partition("\n\nSources:\n")
+        sources = re.findall(r"\(([-\w]+)\)$", listed, re.M)
+        if not sources:
+            return "silent" if self.first else "right"
+        if sources[0] not in self.first:
+            return "wrong"
+        complete = all(words in text.lower() for words in self.says)
+        return "right" if complete and not {*sources} & {*self.never} else "incomplete"
+
+
+def judged_questions() -> list[JudgedQuestion]:
+    text = Path(__file__).with_name("questions.json").read_text(encoding="utf-8")
+    return [
+        JudgedQuestion(
+            **{name: value if name == "question" else tuple(value) for name, value in row.items()}
+        )
+        for row in json.loads(text)
+    ]

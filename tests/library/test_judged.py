@@ -1,0 +1,38 @@
+"""Thirty questions that users ask: the answers are right, or there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from example_project.library import retrievers
+from tests.library.judged import judged_questions
+
+QUESTIONS = judged_questions()
+RETRIEVERS = {
+    retrievers.NaiveRetriever: 20,
+    retrievers.BM25Retriever: 20,
+    retrievers.ContextualCompressionRetriever: 20,
+    retrievers.MultiQueryRetriever: 20,
+    retrievers.EnsembleRetriever: 27,
+    retrievers.SemanticRetriever: 20,
+}
+every_retriever = pytest.mark.parametrize("retriever", RETRIEVERS, ids=lambda r: r.__name__)
+
+
+def test_there_are_thirty_questions_and_some_have_no_answer():
+    assert len({asked.question for asked in QUESTIONS}) == 30
+    assert 5 <= sum(not asked.first for asked in QUESTIONS) <= 8
+
+
+@every_retriever
+def test_most_answers_are_right(retriever):
+    verdicts = Counter(asked.verdict(retriever()) for asked in QUESTIONS)
+    assert verdicts["right"] >= RETRIEVERS[retriever], verdicts
+
+
+@every_retriever
+def test_no_answer_is_about_another_topic(retriever):
+    wrong = [asked.question for asked in QUESTIONS if asked.verdict(retriever()) == "wrong"]
+    assert wrong == []
