@@ -6,9 +6,10 @@ import keyword
 import math
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from example_project.library.corpus import corpus_version
 from example_project.library.exceptions import LibraryUnavailable
@@ -18,6 +19,14 @@ from example_project.library.passages import Passage, Sentence, passages_of
 from example_project.library.term_vectors import TermVectors
 from example_project.library.words import words
 
+# What a row of a table says beside a sentence, and a heading beside what stands below it.
+ROW, ABOVE = 0.5, 0.4
+# Such as: "pdb" — The Python Debugger.
+MANUAL = re.compile(r"[\"“]\w+[\"”] [\u2013\u2014] ")
+# What the documentation emphasises: a term, what it says in bold, the name of a function.
+MARKED = re.compile(
+    r"(?<![\w*\"])(?:\*\*([^*\"]+)\*\*|\*([a-z][a-z -]+)\*)(?![\w*\"])|\"@?(\w{3,})(?:\(\))?\""
+)
 _built: dict[str, Index] = {}
 _lock = threading.Lock()
 
@@ -53,12 +62,14 @@ class Index:
         """The words that the documents and their sections are titled with, and the keywords."""
         titles = [f"{self.documents[p.document].title} {p.heading}" for p in self.passages]
         found = set(re.findall(r"[a-z_]{3,}", " ".join(titles).lower()))
-        return sorted(found.union(keyword.kwlist))
+        return sorted(found.union(keyword.kwlist, (name.strip("_") for name in found)))
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        """The same as questions have them."""
-        return frozenset(words(" ".join(self.names)))
+        """What the documents name, define or emphasise, as questions have it."""
+        marked = (match for d in self.documents for match in MARKED.findall(d.text))
+        defined = (s.name_words for p in self.passages for s in p.sentences)
+        return frozenset(words(" ".join([*self.names, *chain(*marked)]))).union(*defined)
 
     def sentences(self, places: Iterable[int]) -> tuple[Sentence, ...]:
         """The sentences of some passages."""
@@ -78,20 +89,100 @@ class Index:
 
     def weight(self, term: str) -> float:
         """How much a word tells passages apart; nothing if no passage has it."""
-        return self.vectors.weights.get(term, 0.0)
+        return self.vectors.weights.get(term, 0.0) * (1.5 if term.startswith("the ") else 1)
+
+    def focus(self, terms: Sequence[str]) -> list[float]:
+        """The share of some words that one sentence of every passage has, from 0 to 1.
+
+        Rare words count more, those that no passage has count most; words beside the sentence,
+        in the headings, the grammar or other sentences, count half.
+        """
+        weights = self.weights(terms)
+        found: dict[int, set[str]] = {}
+        for term in weights:
+            for place, _ in self.vectors.postings.get(term, ()):
+                found.setdefault(place, set()).add(term)
+        shares, silent = [0.0] * len(self.passages), self.manuals_silent_about(terms)
+        for place, shared in found.items():
+            if self.passages[place].document not in silent:
+                beside = sum(weights[term] for term in sorted(shared))
+                best = self.best_sentence(place, {term: weights[term] for term in sorted(shared)})
+                shares[place] = (beside + best) / 2 / sum(weights.values())
+        return shares
+
+    def best_sentence(self, place: int, weights: dict[str, float]) -> float:
+        """The most of some weighted words that a sentence of a passage has, with its heading."""
+        passage, above = self.passages[place], self.headings[place]
+        part = 1 if self.is_titled(passage.document, weights) else ABOVE
+
+        def said(sentence: Sentence) -> float:
+            words_said = (w for term, w in weights.items() if term in sentence.words)
+            headed = (w for term, w in weights.items() if term in above - sentence.words)
+            return (sum(words_said) + part * sum(headed)) * (ROW if sentence.is_row else 1)
+
+        return max(map(said, passage.sentences))
+
+    def weights(self, terms: Sequence[str]) -> dict[str, float]:
+        """The weight of each word, the largest for those that no passage has."""
+        rarest = math.log(len(self.passages) + 1) + 1
+        return {term: self.weight(term) or rarest for term in dict.fromkeys(terms)}
+
+    @cached_property
+    def headings(self) -> list[frozenset[str]]:
+        """The words of every passage's heading and of its document's title."""
+        documents = self.documents
+        return [
+            frozenset(words(f"{documents[passage.document].title}\n{passage.heading}"))
+            for passage in self.passages
+        ]
+
+    def is_titled(self, document: int, terms: Container[str]) -> bool:
+        """Whether some words have all of a document's title, such as ``The "while" statement``."""
+        title = set(words(self.documents[document].title))
+        return len(title) > 1 and all(word in terms for word in title)
+
+    def titled(self, place: int, terms: Iterable[str]) -> float:
+        """The share of a document's title that some words have, from 0 to 1.
+
+        Where a section begins, that of its heading if it is larger.
+        """
+        passage = self.passages[place]
+        titles = [self.documents[passage.document].title, passage.heading * passage.opens]
+        return max(self.part(words(title), terms) for title in titles)
+
+    def part(self, title: Sequence[str], terms: Iterable[str]) -> float:
+        """The share of some words that others have, from 0 to 1."""
+        shared = sum(self.weight(word) for word in title if word in terms)
+        return shared / (sum(map(self.weight, title)) or 1)
+
+    def named(self, terms: Sequence[str]) -> float:
+        """The share of some words that the library has as names or terms, from 0 to 1."""
+        weights = self.weights(terms)
+        named = sum(w for term, w in weights.items() if term in self.topics or term[:4] == "the ")
+        return named / sum(weights.values()) if weights else 0.0
+
+    def manuals_silent_about(self, terms: Iterable[str]) -> set[int]:
+        """The manuals of programs that have no word of their own in common with some words."""
+        return {document for document, own in self.own_words.items() if not own.intersection(terms)}
+
+    @cached_property
+    def own_words(self) -> dict[int, set[str]]:
+        """What only the manual of a program speaks of, and the words of its title."""
+        own = {}
+        for number, document in enumerate(self.documents):
+            if MANUAL.match(document.title):
+                inside = set(self.places_of.get(number, ()))
+                only = (
+                    term
+                    for term, found in self.vectors.postings.items()
+                    if inside.issuperset(place for place, _ in found)
+                )
+                own[number] = {*words(document.title), *only}
+        return own
 
     def share(self, terms: Sequence[str]) -> float:
-        """The largest share of some words that a passage has, from 0 to 1.
-
-        Rare words count more, those that no passage has count most.
-        """
-        rarest = math.log(len(self.passages) + 1) + 1
-        weights = {term: self.weight(term) or rarest for term in dict.fromkeys(terms)}
-        shares = [0.0] * len(self.passages)
-        for term, weight in weights.items():
-            for place, _ in self.vectors.postings.get(term, ()):
-                shares[place] += weight
-        return max(shares) / sum(weights.values()) if weights else 0.0
+        """The largest share of some words that a passage speaks of, from 0 to 1."""
+        return max(self.focus(terms))
 
     def overlap(self, sentence: Sentence, terms: Iterable[str]) -> float:
         """How much of what is asked for a sentence speaks of.
@@ -100,7 +191,8 @@ class Index:
         """
         # Sorted: the sum of floats must not depend on the order of a set.
         shared = sum(self.weight(term) for term in sorted(sentence.words.intersection(terms)))
-        return shared * (1.4 if sentence.opens else 1) / (len(sentence.words) + 8) ** 0.5
+        boost = 1.5 if sentence.name_words.intersection(terms) else ROW if sentence.is_row else 1
+        return shared * (1.4 if sentence.opens else 1) * boost / (len(sentence.words) + 8) ** 0.5
 
 
 def current_index() -> Index:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from example_project.library.models import Document
@@ -12,13 +12,16 @@ from example_project.library.plain_text import plain
 from example_project.library.words import words
 
 PASSAGE_LENGTH = 900
-SENTENCE_LENGTHS = range(30, 560)
+SENTENCE_LENGTHS = range(30, 800)
 
 UNDERLINE = re.compile(r"([*=\-~^#])\1{2,}")
 SENTENCE_END = re.compile(
     r"(?:(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<=[.!?])|(?<=[.!?][)”]))\s+(?=[A-Z\"“(]|__[a-z])"
 )
 SENTENCE_START = re.compile(r"[A-Z\"“(]|__[a-z]|\S.{0,160}?: [A-Z\"“]")
+# A name whose explanation follows: a method, an attribute.
+DEFINED = re.compile(r"(\w+(?:\.\w+)*(?=\()|\w+(?:\.\w+)+(?=: )).*?: ")
+ROW = re.compile(r'[A-Z]\w+ ".*": ')
 # What is said of the documentation, not of the language.
 ASIDE = re.compile(r"\(?See |Note[: ]|\(?For (?:more|full|details)")
 # What points to something that an answer has not, or is noted for few.
@@ -30,7 +33,8 @@ POINTER = re.compile(
 LEANING = re.compile(
     r"\(|(?:This|That|These|Those|It|They|Its|Their|Such|Then|Thus|Therefore|Hence|However|So|But"
     r"|And|First|Second|Next|Finally|Else|Otherwise|Instead|Also|Similarly|Likewise|Conversely"
-    r"|Again|Accordingly|Nevertheless|Previously|Both|Neither|Either|Can|May|Must|Should"
+    r"|Again|Accordingly|Nevertheless|Previously|Both(?! \w+ and)|Neither|Either|Can|May"
+    r"|Must|Should"
     r"|(?:In|For|By|At|With|On|To) (?:this|that|these|those|such|either|both|particular|other)"
     r"|If (?:so|not|it|this|these|they|none)|As (?:this|such|a)|The (?:former|latter|same|result)"
     r"|In (?:addition|contrast|fact|the (?:former|latter))|For (?:example|instance)|A similar"
@@ -39,7 +43,8 @@ LEANING = re.compile(
 )
 # What grammar, programs, tables and the history of the language have and prose has not.
 NOT_PROSE = re.compile(
-    r"::=|>>>|\.\.\. |\s#\s|^\s*(?:(?:def|class|import|from) |[@#|+])"
+    r"::=|>>>|\.\.\. |\s#\s|^\s*(?:def \w+\(|class \w+[(:]|import [\w.]+$|from [\w.]+ import"
+    r"|[@#|+])"
     r"|\A\s*(?:New|Changed|Deprecated|Removed) (?:in|since) version",
     re.MULTILINE,
 )
@@ -51,11 +56,22 @@ class Sentence:
 
     Attributes:
         text: as it stands in the document's plain text.
-        opens: whether it is the first of its passage.
+        opens: whether it is the first of its paragraph.
     """
 
     text: str
     opens: bool = False
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """The words of the name that it explains, if it begins with one."""
+        name = DEFINED.match(self.text)
+        return frozenset(words(name[1])) if name else frozenset()
+
+    @cached_property
+    def is_row(self) -> bool:
+        """Whether it was a row of a table, which says little."""
+        return bool(ROW.match(self.text))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -72,12 +88,14 @@ class Passage:
         heading: the title of its section.
         text: as it stands in the document's plain text.
         sentences: the sentences among its text.
+        opens: whether it is the first of its section.
     """
 
     document: int
     heading: str
     text: str
     sentences: tuple[Sentence, ...]
+    opens: bool = False
 
 
 def passages_of(documents: Iterable[Document]) -> list[Passage]:
@@ -86,14 +104,20 @@ def passages_of(documents: Iterable[Document]) -> list[Passage]:
     A section that several documents hold belongs to the shortest of them, the one that is
     about nothing else.
     """
-    passages, seen = [], set()
+    passages: list[Passage] = []
+    seen: set[str] = set()
     for number, document in sorted(enumerate(documents), key=lambda pair: len(pair[1].text)):
         for heading, paragraphs in sections(plain(document.text)):
+            section: list[Passage] = []
             for text in packed(paragraphs):
                 sentences = sentences_of(text)
                 if sentences and text not in seen:
-                    passages.append(Passage(number, heading, text, sentences))
+                    section.append(Passage(number, heading, text, sentences, not section))
+                elif section and not sentences:
+                    # Programs and grammar are found with the prose above them.
+                    section[-1] = replace(section[-1], text=f"{section[-1].text}\n\n{text}")
                 seen.add(text)
+            passages += section
     return passages
 
 
@@ -116,7 +140,10 @@ def packed(paragraphs: Iterable[str]) -> Iterator[str]:
     """Neighbouring paragraphs joined as long as they are short enough together."""
     text = ""
     for paragraph in paragraphs:
-        if text and len(text) + len(paragraph) > PASSAGE_LENGTH:
+        if text and (
+            len(text) + len(paragraph) > PASSAGE_LENGTH
+            or (DEFINED.match(paragraph) and sentences_of(text) and sentences_of(paragraph))
+        ):
             yield text
             text = ""
         text = f"{text}\n\n{paragraph}" if text else paragraph
@@ -126,13 +153,13 @@ def packed(paragraphs: Iterable[str]) -> Iterator[str]:
 
 def sentences_of(text: str) -> tuple[Sentence, ...]:
     """The sentences of a passage, its programs and its grammar left out."""
-    found = (
-        said
-        for paragraph in filter(is_prose, text.split("\n\n"))
-        for said in together(SENTENCE_END.split(" ".join(paragraph.split())))
-        if len(said) in SENTENCE_LENGTHS
-    )
-    return tuple(Sentence(said, place == 0) for place, said in enumerate(dict.fromkeys(found)))
+    found: dict[str, Sentence] = {}
+    for paragraph in filter(is_prose, text.split("\n\n")):
+        flat = " ".join(paragraph.split())
+        for said in together(SENTENCE_END.split(flat)):
+            if len(said) in SENTENCE_LENGTHS:
+                found.setdefault(said, Sentence(said, flat.startswith(said)))
+    return tuple(found.values())
 
 
 def together(sentences: Iterable[str]) -> list[str]:

@@ -37,10 +37,21 @@ MARKS = [
     (re.compile(rf'\s*[;\u2013\u2014] (?:please )?see\s(?:{LITERAL}|[^".;()])*(?=\.)'), ""),
 ]
 
+# A table with a line under its head, and the rows of one.
+TABLE = re.compile(r"^\+[-+]+\+\n(?:\|.*\n)+\|[=|]+\|\n(?:[|+].*(?:\n|\Z))+", re.MULTILINE)
+RULE = re.compile(r"^(?:\+[-+]+\+|\|[=|]+\|)$\n?", re.MULTILINE)
+# A sentence that goes on below the lines of code in it.
+CODE = re.compile(r"(?<=[a-z])\n\n((?: {3,}[a-z(@].*\n){1,3})\n(?=([a-z]?))")
+
+# Methods that are explained together.
+SIGNATURES = re.compile(r"(?:^object\.__\w+__\(.*\)\n){2,}", re.MULTILINE)
+
 
 def plain(text: str) -> str:
     """A document without marks, in its own paragraphs and lines."""
-    explained = TERM.sub(r"\1\2: ", HEADING.sub(r"\1\2: ", READING.sub("", text)))
+    prose = CODE.sub(quoted_code, TABLE.sub(told_rows, READING.sub("", text)))
+    prose = SIGNATURES.sub(joined_names, prose)
+    explained = TERM.sub(r"\1\2: ", HEADING.sub(r"\1\2: ", prose))
     return "\n\n".join(map(plain_paragraph, re.split(r"\n\s*\n", explained)))
 
 
@@ -49,3 +60,29 @@ def plain_paragraph(paragraph: str) -> str:
     for mark, instead in MARKS:
         paragraph = mark.sub(instead, paragraph)
     return paragraph
+
+
+def told_rows(table: re.Match[str]) -> str:
+    """The rows of a table as sentences, such as ``Operator ":=": Assignment expression.``"""
+    head, *rows = map(cells, filter(None, RULE.split(table[0])))
+    sentences = (
+        f"{head[0]} {row[0]}: {row[1][:1].upper()}{row[1][1:].rstrip('.')}." for row in rows
+    )
+    return "\n\n".join(sentences) + "\n"
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row, whose lines go on below each other."""
+    columns = zip(*(line.strip("|").split(" | ") for line in row.splitlines()), strict=False)
+    return [" ".join(" ".join(column).split()) for column in columns]
+
+
+def quoted_code(code: re.Match[str]) -> str:
+    """Lines of code as a part of the sentence around them."""
+    lines = ", ".join(f'"{line.strip()}"' for line in code[1].splitlines())
+    return f"\n{lines}\n" if code[2] else f"\n{lines}.\n\n"
+
+
+def joined_names(signatures: re.Match[str]) -> str:
+    """The names of methods in one line."""
+    return ", ".join(f"{name}()" for name in re.findall(r"__\w+__", signatures[0])) + "\n"

@@ -12,6 +12,14 @@ from example_project.library.words import KEYWORDS, STOP_WORDS, words
 # How much of a question a passage has to speak of. One about Python reaches more, one about the
 # rest of the world that shares a word with the library by chance does not.
 SPOKEN_OF = 0.5
+# How much of it has to be spoken of or named by the documentation, both together.
+NAMED = 1.05
+# Where somebody works: "... in Kubernetes?"
+SURROUNDINGS = re.compile(r"\b(?:in|on) (\w+)\W*$")
+# Keywords that people say without meaning the keyword.
+NOUNS = frozenset(["class"])
+# A letter as a word, such as the prefix of a string.
+LETTER = re.compile(r"(?<![\w'\u2019])[b-hj-z](?![\w'\u2019(.=])")
 # How like a word of the library's titles a misspelt one is, from 0 to 1.
 ALIKE = 0.8
 MISSPELT_LENGTHS = range(4, 25)
@@ -23,8 +31,9 @@ def terms_of(index: Index, question: str) -> list[str]:
     A keyword that says nothing but itself is spoken of, wherever it stands.
     """
     asked = re.sub(r"\w+", lambda match: spelled(index, match[0]), question)
-    keywords = KEYWORDS.difference(STOP_WORDS).intersection(re.findall(r"\w+", asked))
-    mentions = [mention for word in sorted(keywords) if index.weight(mention := f"the {word}")]
+    keywords = KEYWORDS.difference(STOP_WORDS, NOUNS).intersection(re.findall(r"\w+", asked))
+    spoken_of = (f"the {word}" for word in (*sorted(keywords), *LETTER.findall(asked.lower())))
+    mentions = [mention for mention in spoken_of if index.weight(mention)]
     return list(dict.fromkeys([*words(asked), *mentions]))
 
 
@@ -43,12 +52,19 @@ def knows(index: Index, word: str) -> bool:
     return all(map(index.weight, words(word)))
 
 
-def is_spoken_of(index: Index, terms: Sequence[str]) -> bool:
+def is_spoken_of(index: Index, question: str, terms: Sequence[str]) -> bool:
     """Whether a passage speaks of what is asked for, not of some word of it in passing.
 
-    Beside a word of the titles, one word that the library does not know is no matter.
+    One word that the library does not know is no matter beside a keyword, or where it only
+    says in what surroundings. What the library has in passing has no name in it, or not all
+    that is asked for.
     """
     known = [term for term in terms if index.weight(term)]
-    named = index.topics.intersection(known)
-    asked = known if named and len(terms) - len(known) == 1 else terms
-    return index.share(asked) > SPOKEN_OF
+    unknown = [term for term in terms if term not in known]
+    place = SURROUNDINGS.search(question)
+    beside = bool(place and set(words(place[1])) == set(unknown))
+    keyword = any(term.startswith("the ") for term in known)
+    asked = known if len(unknown) == 1 and (keyword or beside) else terms
+    share = index.share(asked)
+    everything = share > 0.99 and len(asked) > 1
+    return share >= SPOKEN_OF and (everything or index.named(asked) + share > NAMED)

@@ -11,7 +11,7 @@ from example_project.library.indexes import Index
 from example_project.library.models import Document
 from example_project.library.passages import Sentence
 from example_project.library.questions import is_spoken_of, terms_of
-from example_project.library.words import words
+from example_project.library.words import subjects_of, words
 
 # How far down a ranking anybody looks.
 DEPTH = 60
@@ -19,6 +19,10 @@ PASSAGES_PER_DOCUMENT = 4
 FEWEST_DOCUMENTS = 3
 # A document that says less of the question than this part of the best one's is left out.
 RELEVANT = 0.5
+# So is a passage that has less than this part of the best one's words.
+FOCUS = 0.5
+# How little ranks stand out where passages speak of the question more or less.
+SPREAD = 80
 # Of reciprocal rank fusion: how little the very first ranks stand out (Cormack et al., 2009).
 FUSION = 60
 
@@ -50,11 +54,9 @@ class Retriever:
     def retrieve(self, index: Index, question: str) -> list[Context]:
         """The documents that answer a question best, best first."""
         terms = terms_of(index, question)
-        if not is_spoken_of(index, terms):
+        if not is_spoken_of(index, question, terms):
             return []
-        found: dict[int, list[int]] = {}
-        for place in self.rank(index, terms):
-            found.setdefault(index.passages[place].document, []).append(place)
+        found = self.focused(index, terms)
         if len(found) < FEWEST_DOCUMENTS:
             self.make_up(found, index, terms)
         contexts = [context(index, *pair) for pair in islice(found.items(), self.most_documents)]
@@ -62,10 +64,29 @@ class Retriever:
 
     def make_up(self, found: dict[int, list[int]], index: Index, terms: Sequence[str]) -> None:
         """Add the documents nearest in meaning until there are enough."""
-        for place in best(index.by_meaning(terms)):
-            found.setdefault(index.passages[place].document, [place])
+        silent = index.manuals_silent_about(terms)
+        for place in [*best(index.focus(terms)), *best(index.by_meaning(terms))]:
+            if index.passages[place].document not in silent:
+                found.setdefault(index.passages[place].document, [place])
             if len(found) == FEWEST_DOCUMENTS:
                 break
+
+    def focused(self, index: Index, terms: Sequence[str]) -> dict[int, list[int]]:
+        """The passages of a ranking that speak of the question, by document, both best first."""
+        focus, ranking = index.focus(terms), self.rank(index, terms)
+        enough = FOCUS * max((focus[place] for place in ranking), default=0)
+        found: dict[int, list[tuple[float, int]]] = {}
+        for rank, place in enumerate(ranking):
+            if focus[place] >= enough > 0:
+                passage = index.passages[place]
+                said = max(index.overlap(s, terms) for s in passage.sentences) ** 0.25
+                title = 1 + 2 * index.titled(place, [*terms, *subjects_of(terms)]) ** 2
+                score = focus[place] ** 2 * said * title / (SPREAD + rank)
+                found.setdefault(passage.document, []).append((-score, place))
+        ranked = {document: sorted(scored) for document, scored in found.items()}
+        # The second passage of a document counts half, the third a quarter.
+        order = sorted(ranked, key=lambda n: sum(s / 2**i for i, (s, _) in enumerate(ranked[n])))
+        return {document: [place for _, place in ranked[document]] for document in order}
 
     def rank(self, index: Index, terms: Sequence[str]) -> list[int]:
         """The places of the passages that have to do with the terms, best first."""
