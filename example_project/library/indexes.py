@@ -115,12 +115,12 @@ class Index:
         passage, above = self.passages[place], self.headings[place]
         part = 1 if self.is_titled(passage.document, weights) else ABOVE
 
-        def said(sentence: Sentence) -> float:
-            words_said = (w for term, w in weights.items() if term in sentence.words)
+        def score(sentence: Sentence) -> float:
+            own = (w for term, w in weights.items() if term in sentence.words)
             headed = (w for term, w in weights.items() if term in above - sentence.words)
-            return (sum(words_said) + part * sum(headed)) * (ROW if sentence.is_row else 1)
+            return (sum(own) + part * sum(headed)) * (ROW if sentence.is_row else 1)
 
-        return max(map(said, passage.sentences))
+        return max(map(score, passage.sentences))
 
     def weights(self, terms: Sequence[str]) -> dict[str, float]:
         """The weight of each word, the largest for those that no passage has."""

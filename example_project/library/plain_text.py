@@ -49,8 +49,8 @@ SIGNATURES = re.compile(r"(?:^object\.__\w+__\(.*\)\n){2,}", re.MULTILINE)
 
 def plain(text: str) -> str:
     """A document without marks, in its own paragraphs and lines."""
-    prose = CODE.sub(quoted_code, TABLE.sub(told_rows, READING.sub("", text)))
-    prose = SIGNATURES.sub(joined_names, prose)
+    prose = CODE.sub(quote_code, TABLE.sub(render_rows, READING.sub("", text)))
+    prose = SIGNATURES.sub(join_names, prose)
     explained = TERM.sub(r"\1\2: ", HEADING.sub(r"\1\2: ", prose))
     return "\n\n".join(map(plain_paragraph, re.split(r"\n\s*\n", explained)))
 
@@ -62,27 +62,27 @@ def plain_paragraph(paragraph: str) -> str:
     return paragraph
 
 
-def told_rows(table: re.Match[str]) -> str:
+def render_rows(table: re.Match[str]) -> str:
     """The rows of a table as sentences, such as ``Operator ":=": Assignment expression.``"""
-    head, *rows = map(cells, filter(None, RULE.split(table[0])))
+    head, *rows = map(read_cells, filter(None, RULE.split(table[0])))
     sentences = (
         f"{head[0]} {row[0]}: {row[1][:1].upper()}{row[1][1:].rstrip('.')}." for row in rows
     )
     return "\n\n".join(sentences) + "\n"
 
 
-def cells(row: str) -> list[str]:
+def read_cells(row: str) -> list[str]:
     """The cells of a row, whose lines go on below each other."""
     columns = zip(*(line.strip("|").split(" | ") for line in row.splitlines()), strict=False)
     return [" ".join(" ".join(column).split()) for column in columns]
 
 
-def quoted_code(code: re.Match[str]) -> str:
+def quote_code(code: re.Match[str]) -> str:
     """Lines of code as a part of the sentence around them."""
     lines = ", ".join(f'"{line.strip()}"' for line in code[1].splitlines())
     return f"\n{lines}\n" if code[2] else f"\n{lines}.\n\n"
 
 
-def joined_names(signatures: re.Match[str]) -> str:
+def join_names(signatures: re.Match[str]) -> str:
     """The names of methods in one line."""
     return ", ".join(f"{name}()" for name in re.findall(r"__\w+__", signatures[0])) + "\n"

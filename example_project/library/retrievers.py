@@ -79,9 +79,9 @@ class Retriever:
         for rank, place in enumerate(ranking):
             if focus[place] >= enough > 0:
                 passage = index.passages[place]
-                said = max(index.overlap(s, terms) for s in passage.sentences) ** 0.25
+                overlap = max(index.overlap(s, terms) for s in passage.sentences) ** 0.25
                 title = 1 + 2 * index.titled(place, [*terms, *subjects_of(terms)]) ** 2
-                score = focus[place] ** 2 * said * title / (SPREAD + rank)
+                score = focus[place] ** 2 * overlap * title / (SPREAD + rank)
                 found.setdefault(passage.document, []).append((-score, place))
         ranked = {document: sorted(scored) for document, scored in found.items()}
         # The second passage of a document counts half, the third a quarter.
