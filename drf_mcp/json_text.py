@@ -37,6 +37,10 @@ def content_hash(value: Any, prefix: str = "sha256:") -> str:
     archived content, ``sha256-`` of a version of content.
     """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hash_text(text, prefix)
+
+
+def hash_text(text: str, prefix: str = "sha256:") -> str:
     return prefix + hashlib.sha256(to_bytes(text)).hexdigest()
 
 

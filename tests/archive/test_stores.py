@@ -12,6 +12,8 @@ from django.core.cache import caches
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from drf_mcp.archive import (
     Archive,
@@ -130,6 +132,17 @@ def test_a_load_of_threads_is_no_trouble(database_file):
     assert load(CacheArchive()) == []
     assert load(DatabaseArchive()) == []
     assert ArchivedContent.objects.count() == 8 * ROUNDS
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_the_hash_is_that_of_the_items_whatever_they_hold(value):
+    items = [{"id": "a", "pointer": "/0", "length": 1, "value": value}]
+    assert entry(items=items).content_hash == content_hash(items)
 
 
 def test_the_hash_is_of_the_canonical_form():
