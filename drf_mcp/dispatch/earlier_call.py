@@ -118,12 +118,13 @@ class EarlierCall:
         answer = NewAnswer(json.loads(encode_data(data)))
         kept: list[Mapping[str, Any]] = []
         for item in items:
+            row = Row(item)
             if "length" in item:
                 # Values of a list that are one item: some of them may be gone.
-                values = [v for v in item["value"] if answer.shows(Row({**item, "value": v}))]
+                values = [v for v in item["value"] if answer.shows(row.with_part(v))]
                 if values:
                     kept.append({**item, "value": values, "length": len(values)})
-            elif (row := Row(item)).place is None or answer.shows(row):
+            elif row.place is None or answer.shows(row):
                 kept.append(item)
         return kept
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from drf_mcp.json_text import JSONPointer
 
 # The names under which rows show their primary keys, as far as no serializer says.
 IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
+ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 class Row:
@@ -18,17 +20,22 @@ class Row:
     def __init__(self, item: Mapping[str, Any]) -> None:
         tokens = (item["pointer"] or "").split("/")[1:]
         places = [index for index, token in enumerate(tokens) if token.isdecimal()]
-        self.item = item
         # None where the item is in no list.
         self.place: int | None = places[0] if places else None
-        self.list_path = [JSONPointer.unescape(token) for token in tokens[: self.place]]
+        self.list_path = tuple(map(JSONPointer.unescape, tokens[: self.place]))
         # The way from the row to the item.
-        self.inner_path = [
-            JSONPointer.unescape(token)
-            for token in (tokens[self.place + 1 :] if self.place is not None else ())
-        ]
-        self.is_whole = self.place is not None and not self.inner_path
-        self.value = item["value"] if self.is_whole else item.get("row")
+        inner = tokens[self.place + 1 :] if self.place is not None else ()
+        self.inner_path = tuple(map(JSONPointer.unescape, inner))
+        self.is_whole = self.place is not None and not inner
+        self.part = item["value"]
+        self.value = self.part if self.is_whole else item.get("row")
+
+    def with_part(self, part: Any) -> Row:
+        """Return the same for one of the values that an item holds."""
+        row = copy.copy(self)
+        row.part = part
+        row.value = part if self.is_whole else self.value
+        return row
 
     def get_key(self, names: Iterable[str]) -> str | None:
         if not isinstance(self.value, Mapping):
@@ -41,25 +48,30 @@ class NewAnswer:
 
     def __init__(self, tree: Any) -> None:
         self.tree = tree
-        self.shown: dict[tuple[str, ...], set[str | None]] = {}
+        self.shown: dict[Any, set[Any]] = {}
 
     def shows(self, row: Row) -> bool:
         # By its primary key, else by the item itself.
         key = row.get_key(IDENTIFIERS)
-        path = [*row.list_path, "*", *([] if key is not None else row.inner_path)]
-        place = (*path, "key" if key is not None else "value")
+        place = (row.list_path, None if key is not None else row.inner_path)
         if place not in self.shown:
-            rows = list(find_rows(self.tree, row.list_path))
-            self.shown[place] = (
-                {Row({"pointer": "/0", "value": value}).get_key(IDENTIFIERS) for value in rows}
-                if key is not None
-                else {dump(found) for value in rows for found in find(value, row.inner_path)}
-            )
-        return (dump(row.item["value"]) if key is None else key) in self.shown[place]
+            self.shown[place] = set(self.find_identities(*place))
+        return (identify(row.part) if key is None else key) in self.shown[place]
+
+    def find_identities(
+        self, list_path: Iterable[str], inner_path: Iterable[str] | None
+    ) -> Iterator[Any]:
+        whole = Row({"pointer": "/0", "value": None})
+        for value in find_rows(self.tree, list_path):
+            if inner_path is None:
+                yield whole.with_part(value).get_key(IDENTIFIERS)
+            else:
+                yield from map(identify, find(value, inner_path))
 
 
-def dump(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+def identify(value: Any) -> Any:
+    # Only equal values of one type are the same JSON.
+    return ENCODER.encode(value) if isinstance(value, (dict, list)) else (type(value), value)
 
 
 def find(tree: Any, path: Iterable[str]) -> Iterator[Any]:
