@@ -125,7 +125,7 @@ def argument(expose):
         expose(path(route, view), **mcp_settings)
         tool = next(iter(registry.tools().values()))
         fields = tool.arguments.fields
-        return None if fields is None else fields.schema
+        return None if fields is None else fields.parameter.schema
 
     return shown
 
