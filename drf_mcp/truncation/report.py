@@ -31,6 +31,8 @@ UNAVAILABLE = Warning(
     "What is left out of this result could not be kept for later.",
     Severity.WARNING,
 )
+# Characters of a text that is one of several values of one item.
+LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ class Reporter:
             members = islice(whole.items(), tail.start, None if most is None else tail.start + most)
             names = {key: self.get_name((*tail.path, key)) for key, _ in members}
             entries = [(key, whole[key], name) for key, name in names.items()]
-        elif {dict, list}.isdisjoint(map(type, whole[tail.start :])):
+        elif all(map(is_short_scalar, whole[tail.start :])):
             item = self.get_item((*tail.path, tail.start), tail.name)
             return [{**item, "length": tail.count, "value": whole[tail.start :]}]
         else:
@@ -281,3 +283,10 @@ class Reporter:
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def is_short_scalar(value: Any) -> bool:
+    # A text that fills a slice by itself is fetched by itself, in slices of characters.
+    if isinstance(value, str):
+        return len(value) <= LONGEST_VALUE
+    return not isinstance(value, (dict, list))

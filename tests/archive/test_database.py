@@ -92,9 +92,9 @@ def test_storing_equal_content_again_keeps_it_as_long_as_new_content():
     assert ArchivedContent.objects.get().expires > timezone.now() + timedelta(minutes=50)
 
 
-def test_five_thousand_results_of_ten_owners_are_all_kept():
+def test_a_thousand_results_of_two_owners_are_all_kept():
     archive = DatabaseArchive()
-    ids = [archive.store(make_entry(number, str(number % 10))) for number in range(5_000)]
+    ids = [archive.store(make_entry(number, str(number % 2))) for number in range(1_000)]
     assert kept() == set(ids)
     assert archive.fetch(ids[0], "0").items[0]["value"] == 0
 

@@ -102,7 +102,7 @@ class NamesByHand(APIView):
 
     def get(self, request) -> Response:
         groups = Group.objects.filter(user=request.user).order_by("pk")
-        return Response([f"{group.name} " * 30 for group in groups])
+        return Response([f"{group.name} " * 20 for group in groups])
 
 
 @pytest.fixture

@@ -117,6 +117,16 @@ def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
     assert encode_data(restored(sent, items)) == encode_data(whole)
 
 
+def test_texts_of_a_list_that_fill_a_slice_come_back_whole(library, alice):
+    library(MAX_RESULT_TOKENS=1000)
+    texts = [f"{number}, \U0008b4d5 and so on. " * 90 for number in range(5)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Said, "answer", texts)
+        result = alice.call("said")
+        items = fetch_all(alice, archive_id=archive_of(result)[0])
+    assert restored(result.data["results"], items) == texts
+
+
 @pytest.mark.parametrize("slug", [" s ", "s\n", "s\x00", "s,t", "s\ud800", "s/t.u[1]"])
 def test_any_id_can_be_asked_for(library, alice, slug):
     library(MAX_RESULT_TOKENS=1000)
