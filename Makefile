@@ -38,10 +38,10 @@ test: lint
 test-nightly: .venv/installed-test
 	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto
 
-# What depends on the database, on a PostgreSQL server that is started for the purpose; Debian's
+# The archive, on a PostgreSQL server that is started for the purpose; Debian's
 # package is installed where there is none.
 test-services: .venv/installed-test
-	.ci/with_postgresql $(run) -m pytest tests/archive tests/parity
+	.ci/with_postgresql $(run) -m pytest tests/archive
 
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.
