@@ -123,10 +123,11 @@ SETTINGS: dict[str, Setting] = {
     "ERROR_MAPPER_CLASS": Setting(
         "drf_mcp.dispatch.errors.ErrorMapper", Class("drf_mcp.dispatch.errors.ErrorMapper")
     ),
-    # What tools/list says of results: "envelope" (the envelope, its data open), "full"
-    # (its data as far as stock fields guarantee it) or None (nothing).
+    # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open)
+    # or "full" (its data as far as stock fields guarantee it). Each schema takes more tokens
+    # than the rest of its tool.
     # See docs/arguments_and_schemas.md.
-    "OUTPUT_SCHEMA": Setting("envelope", Choice("envelope", "full", none=True)),
+    "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", none=True)),
     # True gives reads an argument "fields", which asks for some fields of the answer only.
     # See docs/large_results.md.
     "FIELDS_ARGUMENT": Setting(True, Flag()),

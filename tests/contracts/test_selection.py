@@ -79,7 +79,7 @@ def test_a_viewset_has_its_own_and_a_tool_has_the_last_word(expose):
 def test_the_list_states_the_schema_of_each_tools_envelope(expose):
     router = SimpleRouter()
     router.register("words", Words, "word")
-    expose(path("", include(router.urls)))
+    expose(path("", include(router.urls)), OUTPUT_SCHEMA="envelope")
     tools = Agent(Client()).tools()
     assert "ok" in tools["words_list"]["outputSchema"]["properties"]
     assert "status" in tools["words_longest"]["outputSchema"]["properties"]

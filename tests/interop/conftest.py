@@ -46,8 +46,8 @@ def server_of(shop, tmp_path_factory) -> Iterator[Callable[..., RunningServer]]:
 
 @pytest.fixture(scope="session")
 def uvicorn(server_of) -> RunningServer:
-    """The shop on uvicorn, by ASGI."""
-    return server_of("uvicorn")
+    """The shop on uvicorn, by ASGI, with output schemas for the clients to judge by."""
+    return server_of("uvicorn", settings="tests.interop.described_settings")
 
 
 @pytest.fixture(scope="session", params=["gunicorn", "runserver"])

@@ -40,7 +40,7 @@ class Watched:
         headers: the headers that came with it.
         body: its bytes.
         envelope_class: the envelope of a tool result, None of what is none.
-        schema: the tool's ``outputSchema``, None if it has none.
+        schema: the tool's ``outputSchema``, that of the envelope alone where it has none.
     """
 
     item: Any
@@ -133,9 +133,13 @@ def compiled(schema: str) -> Draft202012Validator:
 
 
 def promised(tool: Any, envelope_class: type[Envelope]) -> Any:
-    """Return the ``outputSchema`` of a tool, None where OUTPUT_SCHEMA is a wrong one."""
+    """Return the ``outputSchema`` of a tool, that of its envelope where the list has none.
+
+    None where OUTPUT_SCHEMA is a wrong one.
+    """
+    envelope = make_envelope(envelope_class)
     try:
-        return get_output_schema(tool, make_envelope(envelope_class))
+        return get_output_schema(tool, envelope) or envelope.schema({})
     except ImproperlyConfigured:
         return None
 

@@ -172,11 +172,17 @@ def test_a_definition_says_everything_that_clients_ask_for(expose):
         "idempotentHint": True,
         "openWorldHint": False,
     }
-    assert tool["outputSchema"]["type"] == "object"
 
 
-def test_output_schemas_can_be_switched_off(expose):
-    expose(path("word/", Word.as_view()), OUTPUT_SCHEMA=None)
+def test_output_schemas_can_be_switched_on(expose):
+    expose(path("word/", Word.as_view()), OUTPUT_SCHEMA="envelope")
+    agent = Agent(Client())
+    assert agent.tools()["word"]["outputSchema"]["type"] == "object"
+    assert "structuredContent" in agent.call("word").raw
+
+
+def test_output_schemas_are_off_by_default(expose):
+    expose(path("word/", Word.as_view()))
     agent = Agent(Client())
     assert "outputSchema" not in agent.tools()["word"]
     assert "structuredContent" in agent.call("word").raw
@@ -281,7 +287,7 @@ def test_a_tool_chooses_its_envelope_over_the_endpoint(expose, settings):
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_the_plain_envelope_is_text_alone_in_every_revision(expose, revision):
-    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=PlainEnvelope)
+    expose(path("word/", Word.as_view()), ENVELOPE_CLASS=PlainEnvelope, OUTPUT_SCHEMA="full")
     agent = Agent(Client(), revision=revision)
     assert "outputSchema" not in agent.tools()["word"]
     raw = agent.call("word").raw

@@ -203,7 +203,7 @@ RIGHT: list[tuple[str, Any]] = [
         "ALLOWED_ORIGINS",
         ["https://app.example.com:8443", "http://[::1]:3000", "vscode-file://a", "null"],
     ),
-    ("OUTPUT_SCHEMA", None),
+    ("OUTPUT_SCHEMA", "envelope"),
     ("MAX_RESULT_TOKENS", None),
     ("SERVER_VERSION", "2026.1"),
 ]
