@@ -7,7 +7,9 @@ first use and read again when Django's ``setting_changed`` fires.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -30,6 +32,9 @@ from drf_mcp.option_types.kinds import (
     shorten_repr,
 )
 
+# Packages of settings and URLs whose names say nothing of the project.
+LAYOUT = frozenset({"config", "conf", "core", "project", "settings", "src", "app", "urls", ""})
+FALLBACK_NAME = "drf-mcp-server"
 SMALLEST_BUDGET = 1000
 """Tokens that an envelope takes which says what is missing and where it waits."""
 
@@ -80,9 +85,10 @@ SETTINGS: dict[str, Setting] = {
     # None: while DEBUG is on. See docs/page.md.
     "BROWSABLE_PAGE": Setting(None, Flag(none=True)),
     # --- What the server says of itself ---------------------------------------
-    # What the server calls itself. Some clients put it before the names of tools.
-    "SERVER_NAME": Setting("drf-mcp-server", Text()),
-    # The same for people.
+    # The name of the server. Some clients put it before the names of tools. None: the name of
+    # the project, which is the package of ROOT_URLCONF or the folder of BASE_DIR.
+    "SERVER_NAME": Setting(None, Text(none=True)),
+    # The name that people read. None: clients show SERVER_NAME.
     "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
     # The version that clients are told of the server. None: that of this package.
     "SERVER_VERSION": Setting(None, Text(none=True)),
@@ -171,6 +177,22 @@ SETTINGS: dict[str, Setting] = {
 DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()}
 
 
+def find_project_name() -> str:
+    """Return the name of the project's package, or of its folder, as clients take names."""
+    urlconf = getattr(settings, "ROOT_URLCONF", None)
+    package = urlconf.partition(".")[0] if isinstance(urlconf, str) else ""
+    folder = str(getattr(settings, "BASE_DIR", "") or "")
+    names = [] if package in LAYOUT else [package]
+    for name in (*names, Path(folder).name, package):
+        if portable := re.sub(r"[^A-Za-z0-9_-]+", "-", str(name)).strip("-"):
+            return portable
+    return FALLBACK_NAME
+
+
+# Values that stand for a default of None.
+COMPUTED: Mapping[str, Callable[[], Any]] = {"SERVER_NAME": find_project_name}
+
+
 class MCPSettings:
     """The project's ``DRF_MCP`` dict over `DEFAULTS`, as attributes; a wrong value raises."""
 
@@ -193,6 +215,8 @@ class MCPSettings:
             raise AttributeError(self.refuse_name(name))
         default, kind = SETTINGS[name]
         value = kind.read(self.project.get(name, default), f"DRF_MCP[{name!r}]")
+        if value is None and name in COMPUTED:
+            value = COMPUTED[name]()
         self._cached.add(name)
         # The next read finds the attribute, and costs no more than any attribute.
         setattr(self, name, value)
@@ -205,7 +229,7 @@ class MCPSettings:
         self._project = None
 
     def _reload_changed(self, *, setting: str, **kwargs: Any) -> None:
-        if setting == "DRF_MCP":
+        if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR"):
             self.reload()
 
     @classmethod

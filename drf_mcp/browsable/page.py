@@ -20,7 +20,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.operators.client_configs import CLIENTS, DEFAULT_SCHEME, PLACEHOLDER
+from drf_mcp.operators.client_configs import CLIENTS, DEFAULT_SCHEME, get_placeholder
 from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
@@ -224,5 +224,5 @@ class Page:
             return None
         request = self.caller.drf_request()
         challenges = (a.authenticate_header(request) for a in self.caller.authenticators)
-        challenge = next(filter(None, challenges), DEFAULT_SCHEME)
-        return f"{challenge.split()[0]} {PLACEHOLDER}"
+        scheme = next(filter(None, challenges), DEFAULT_SCHEME).split()[0]
+        return f"{scheme} {get_placeholder(scheme)}"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import difflib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -8,11 +10,15 @@ from django.core.management.base import BaseCommand, CommandError
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.errors.body import ErrorBody
+from drf_mcp.exceptions import UnknownTool
+from drf_mcp.tools import Tool, registry
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2
 ANONYMOUS = "anonymous"
 DEFAULT_ORIGIN = "http://127.0.0.1:8000"
+# The user names among which a mistyped one is looked for.
+MAX_USERS = 1000
 
 
 class UsageError(CommandError):
@@ -20,6 +26,21 @@ class UsageError(CommandError):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"returncode": USAGE, **kwargs})
+
+    @classmethod
+    def unknown(
+        cls, noun: str, name: str, known: Iterable[str], *, complete: bool = False
+    ) -> UsageError:
+        """Return the error of a name that nothing has, with the nearest names.
+
+        Where no name is near, a complete list is shown whole.
+        """
+        names = {other.casefold(): other for other in known}
+        nearest = difflib.get_close_matches(name[:64].casefold(), names, n=3)
+        hint = f" Choose from {', '.join(names.values())}." if complete else ""
+        if nearest:
+            hint = f" Did you mean {' or '.join(names[other] for other in nearest)}?"
+        return cls(f"There is no {noun} {name[:128]!r}.{hint}")
 
 
 class MCPCommand(BaseCommand):
@@ -30,7 +51,20 @@ class MCPCommand(BaseCommand):
         try:
             return users._default_manager.get_by_natural_key(username)
         except users.DoesNotExist:
-            raise UsageError(f"There is no user {username!r}.") from None
+            raise UsageError.unknown("user", username, self.get_usernames(username)) from None
+
+    def get_usernames(self, username: str) -> list[str]:
+        # A mistyped name mostly begins as the right one does.
+        users: Any = get_user_model()
+        names = users._default_manager.values_list(users.USERNAME_FIELD, flat=True)
+        alike = names.filter(**{f"{users.USERNAME_FIELD}__istartswith": username[:1]})
+        return [str(name) for name in alike.order_by(users.USERNAME_FIELD)[:MAX_USERS]]
+
+    def get_tool(self, name: str) -> Tool:
+        try:
+            return registry.tool(name)
+        except UnknownTool as exc:
+            raise UsageError(exc.message) from exc
 
     def get_user_or_anonymous(self, username: str) -> Any:
         try:

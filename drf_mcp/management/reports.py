@@ -2,22 +2,23 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from drf_mcp.introspection.examples import make_example_arguments
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN, CLIENT_LIMITS
+from drf_mcp.operators.example_call import ExampleCall
 from drf_mcp.operators.exposure_report import Unexposed
 from drf_mcp.operators.lock import Change, ToolSurface
 from drf_mcp.operators.permission_trace import PermissionTrace
+from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
+from drf_mcp.tools.endpoints import Endpoint
 
+MIN_REQUEST_WIDTH = 24
 MIN_ARGUMENTS_WIDTH = 20
-NO_TOOLS = "No tools. Register a router in an app's mcp.py, or decorate a view with @mcp_tool."
 # In a composition of permissions there are several names: OR(a.b.C, d.E).
 MODULES = re.compile(r"[\w<>]+\.")
 MARKS = {True: "yes", False: "NO", None: "depends"}
@@ -31,30 +32,69 @@ class Report:
         self.style = style
 
     def list_tools(self, tools: Mapping[str, Tool]) -> Iterator[str]:
-        if not tools:
-            yield NO_TOOLS
-            return
-        names = max(len(name) for name in tools) + 4
-        paths = max(len(self.get_request_line(tool)) for tool in tools.values()) + 2
-        fits = names + paths + MIN_ARGUMENTS_WIDTH <= self.width
+        # Columns of all views, or of each view where a long name or path leaves too little room.
+        names, requests = self.measure(tools.values())
+        common = names + requests + MIN_ARGUMENTS_WIDTH <= self.width
         for view_class, group in groupby(tools.values(), key=lambda t: t.endpoint.view_class):
             yield self.style.MIGRATE_HEADING(locate_view(view_class))
-            for tool in group:
-                yield from self.get_row(tool, names, paths) if fits else self.get_block(tool)
+            listed = list(group)
+            widths = (names, requests) if common else self.measure(listed)
+            for tool in listed:
+                yield from self.get_row(tool, *widths)
             yield ""
         count = self.count(len(tools), "tool")
         yield f"{count}. Show one whole: python manage.py mcp_tools NAME"
 
-    def get_row(self, tool: Tool, names: int, paths: int) -> Iterator[str]:
-        name, request = f"{tool.name:<{names - 2}}", f"{self.get_request_line(tool):<{paths}}"
-        arguments = self.fit(self.list_arguments(tool), self.width - len(name + request) - 2)
+    def measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
+        widths = [(len(tool.name) + 4, len(self.get_request_line(tool)) + 2) for tool in tools]
+        names, requests = (max(column) for column in zip(*widths, strict=True))
+        return names, requests
+
+    def show_exposing(self, endpoints: Sequence[Endpoint]) -> Iterator[str]:
+        views = list(dict.fromkeys(endpoint.view_class for endpoint in endpoints))
+        if not views:
+            yield "No tools: the URLconf has no REST framework endpoints."
+            yield from self.wrap("Add a router's urls or a view to the urlpatterns first.")
+            return
+        counts = f"{self.count(len(endpoints), 'endpoint')} of {self.count(len(views), 'view')}"
+        yield f"No tools yet. The URLconf has REST framework's {counts}."
+        if mcp_settings.EXPOSE == "urlconf":
+            yield "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out."
+        else:
+            yield from self.show_ways(views[0])
+        yield ""
+        yield "Each of them, and why it is not a tool: python manage.py mcp_tools --unexposed"
+
+    def show_ways(self, view_class: type) -> Iterator[str]:
+        module, _, name = locate_view(view_class).rpartition(".")
+        yield ""
+        yield self.style.MIGRATE_HEADING("Expose all of them, in the settings")
+        yield '  DRF_MCP = {"EXPOSE": "urlconf"}'
+        yield ""
+        yield self.style.MIGRATE_HEADING("Or choose views, in the file mcp.py of an app")
+        yield "  from drf_mcp import registry"
+        yield f"  from {module} import {name}"
+        yield ""
+        yield f"  registry.register({name})"
+
+    def get_row(self, tool: Tool, names: int, requests: int) -> Iterator[str]:
+        # A long path gives way to the arguments, and these to a long name.
+        room = max(self.width - names - MIN_ARGUMENTS_WIDTH, MIN_REQUEST_WIDTH)
+        requests = min(requests, room)
+        if names + requests > self.width:
+            yield from self.get_block(tool)
+            return
+        request = self.get_request_line(tool, requests - 2)
+        name, request = f"{tool.name:<{names - 2}}", f"{request:<{requests}}"
+        room = self.width - len(name + request) - 2
+        arguments = self.fit(self.list_arguments(tool), room) if room > 0 else ""
         coloured = self.style.MIGRATE_LABEL(name) + self.get_colour(tool)(request)
         yield f"  {coloured}{arguments}".rstrip()
 
     def get_block(self, tool: Tool) -> Iterator[str]:
         width = self.width - 4
         yield f"  {self.style.MIGRATE_LABEL(tool.name)}"
-        yield f"    {self.get_colour(tool)(self.fit(self.get_request_line(tool), width))}"
+        yield f"    {self.get_colour(tool)(self.get_request_line(tool, width))}"
         arguments = self.list_arguments(tool)
         if arguments:
             yield f"    {self.fit(arguments, width)}"
@@ -65,8 +105,14 @@ class Report:
             return self.style.SUCCESS  # type: ignore[no-any-return]
         return self.style.ERROR if hints["destructiveHint"] else self.style.WARNING  # type: ignore[no-any-return]
 
-    def get_request_line(self, tool: Tool) -> str:
-        return f"{tool.endpoint.method:<7}{tool.endpoint.route.path}"
+    def get_request_line(self, tool: Tool, width: int = 1000) -> str:
+        path = tool.endpoint.route.path
+        room = width - 7
+        # The end of a path tells the tools of an API apart, mostly from a slash on.
+        if len(path) > room:
+            end = path[len(path) - room + 1 :]
+            path = f"…{end[max(end[:-1].find('/'), 0) :]}"
+        return f"{tool.endpoint.method:<7}{path}"
 
     def list_arguments(self, tool: Tool) -> str:
         schema, fields = tool.input_schema, tool.arguments.fields
@@ -75,7 +121,7 @@ class Report:
         required = schema.get("required", ())
         return ", ".join(f"{name}*" if name in required else name for name in names)
 
-    def show_tool(self, tool: Tool) -> Iterator[str]:
+    def show_tool(self, tool: Tool, example: ExampleCall) -> Iterator[str]:
         surface = ToolSurface(tool)
         permissions = ", ".join(MODULES.sub("", name) for name in surface.get_permissions())
         size = surface.get_size()
@@ -93,25 +139,16 @@ class Report:
         hints = {name: on for name, on in tool.annotations.items() if name != "title"}
         yield from self.wrap(", ".join(f"{name}={str(on).lower()}" for name, on in hints.items()))
         yield ""
-        yield self.style.MIGRATE_LABEL("Example")
-        yield f"  {self.get_example_call(tool)}"
+        read_only = tool.annotations["readOnlyHint"]
+        yield self.style.MIGRATE_LABEL("Example" if read_only else "Example, which changes data")
+        yield f"  {example.command}"
         for finding in tool.findings:
             yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
-
-    def get_example_call(self, tool: Tool) -> str:
-        arguments = [
-            f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-            for name, value in make_example_arguments(tool.input_schema).items()
-        ]
-        return shlex.join(["python", "manage.py", "mcp_call", tool.name, *arguments])
 
     def estimate_tokens(self, size: int) -> int:
         return round(size / CHARACTERS_PER_TOKEN)
 
     def list_sizes(self, tools: Mapping[str, Tool]) -> Iterator[str]:
-        if not tools:
-            yield NO_TOOLS
-            return
         sizes = {name: ToolSurface(tool).get_size() for name, tool in tools.items()}
         rows = sorted(sizes.items(), key=lambda item: (item[1], item[0]), reverse=True)
         rows.append((f"{len(rows)} tools", sum(sizes.values())))
@@ -175,6 +212,8 @@ class Report:
         # Cut at a comma where there is one.
         if len(text) <= width:
             return text
+        if width < 2:
+            return ""
         head, comma, _ = text[: width - 2].rpartition(",")
         return f"{head}, …" if comma else f"{text[: width - 1]}…"
 

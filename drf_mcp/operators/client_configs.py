@@ -5,6 +5,7 @@ What each client reads changes now and then; the formats are those of 2026-11.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shlex
@@ -17,8 +18,11 @@ from rest_framework.request import Request
 
 from drf_mcp.access.authentication import resolve_authentication_classes
 
-PLACEHOLDER = "YOUR_TOKEN"
 DEFAULT_SCHEME = "Bearer"
+BASIC = "Basic"
+PLACEHOLDER = "YOUR_TOKEN"
+# Basic authentication sends the base64 of USERNAME:PASSWORD (RFC 7617).
+BASIC_PLACEHOLDER = "BASE64_OF_USERNAME:PASSWORD"
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,24 @@ CLIENTS: dict[str, type[ClientConfig]] = {
 }
 
 
-def find_authorization_scheme() -> str:
-    """Return the scheme of the Authorization header that the endpoint asks for."""
+def find_challenge() -> str | None:
+    """Return the scheme of the Authorization header that the endpoint asks for, None for none."""
     request = Request(HttpRequest())
     challenges = (c().authenticate_header(request) for c in resolve_authentication_classes())
-    return next((str(c).split()[0] for c in challenges if c), DEFAULT_SCHEME)
+    return next((str(c).split()[0] for c in challenges if c), None)
+
+
+def find_authorization_scheme() -> str:
+    """Return the scheme of the Authorization header, by default Bearer."""
+    return find_challenge() or DEFAULT_SCHEME
+
+
+def write_authorization(token: str, scheme: str) -> str:
+    """Return the value of the Authorization header; Basic takes ``USERNAME:PASSWORD`` as well."""
+    if scheme == BASIC and ":" in token and token != BASIC_PLACEHOLDER:
+        token = base64.b64encode(token.encode()).decode()
+    return f"{scheme} {token}"
+
+
+def get_placeholder(scheme: str) -> str:
+    return BASIC_PLACEHOLDER if scheme == BASIC else PLACEHOLDER

@@ -42,6 +42,12 @@ class ExposureReport:
                 found.append(Unexposed(request, endpoint.place, self.get_reason(endpoint)))
         return [*found, *self.find_format_suffixes()]
 
+    @property
+    def endpoints(self) -> list[Endpoint]:
+        """The endpoints of the project itself, tools or not."""
+        found = find_endpoints(settings.ROOT_URLCONF)
+        return [e for e in found if not e.is_built_in and not issubclass(e.view_class, APIRootView)]
+
     def get_key(self, endpoint: Endpoint) -> tuple[str, str]:
         return endpoint.method, "/".join(str(pattern) for pattern in endpoint.route.chain)
 

@@ -34,12 +34,19 @@ class EquivalentRequest:
         path = get_script_prefix().rstrip("/") + quote(path, safe=SAFE) + query
         return cls(tool.endpoint.method, path, call.body, call.content_type, call.disposition)
 
-    def to_curl(self, origin: str, authorization: str | None = None) -> str:
-        """Return the curl command that sends the request to an origin, such as ``http://x:80``."""
+    def to_curl(
+        self, origin: str, authorization: str | None = None, username: str | None = None
+    ) -> str:
+        """Return the curl command that sends the request to an origin, such as ``http://x:80``.
+
+        With a username, curl asks for the password and sends both by Basic authentication.
+        """
         parts = ["curl"]
         if self.method != "GET":
             parts.append(f"-X {self.method}")
         parts.append(shlex.quote(origin.rstrip("/") + self.path))
+        if username is not None:
+            parts.append(f"-u {shlex.quote(username)}")
         if authorization is not None:
             # Between double quotes the shell fills in variables, such as $MCP_TOKEN.
             parts.append(f'-H "Authorization: {authorization}"')

@@ -111,10 +111,13 @@ def test_arguments_that_are_no_object_exit_with_2(text):
         (["orders_list"], "Name a user with --user."),
         (["stat", "--user", "alice"], "Did you mean stats"),
         (["stats", "--user", "nobody"], "There is no user 'nobody'."),
+        (["stats", "--user", "Alise"], "There is no user 'Alise'. Did you mean alice?"),
+        (["stat"], "Did you mean stats"),
         (["no_such", "--user", "alice", "--raw"], "no_such"),
-        (["stats", "--user", "alice", "--envelope", "NoEnvelope"], "no envelope"),
-        (["stats", "--user", "alice", "--envelope", "no.such.Envelope"], "no envelope"),
-        (["stats", "--user", "alice", "--envelope", "success_response"], "no envelope"),
+        (["stats", "--user", "alice", "--envelope", "OkEnvelop"], "Did you mean OkEnvelope"),
+        (["stats", "--user", "alice", "--envelope", "x"], "Choose from ResponseV2Envelope, Ok"),
+        (["stats", "--user", "alice", "--envelope", "no.such.Envelope"], "cannot be imported"),
+        (["stats", "--user", "alice", "--envelope", "success_response"], "is not an envelope"),
     ],
 )
 def test_a_call_that_cannot_be_made_exits_with_2_and_says_why(args, message):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import shlex
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from drf_mcp.operators.client_configs import CLIENTS, find_authorization_scheme
+
+PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
 
 def run(*args: str) -> tuple[str, str]:
@@ -55,9 +59,58 @@ def test_all_of_them_at_once():
     assert titles == [config_class.title for config_class in CLIENTS.values()]
 
 
-def test_an_unknown_client_is_refused():
-    with pytest.raises(CommandError, match="invalid choice"):
-        run("netscape")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("claude", "Did you mean claude-code or"), ("netscape", "Choose from claude-code, ")],
+)
+def test_an_unknown_client_is_refused_with_the_nearest_or_all(name, hint):
+    with pytest.raises(CommandError, match=hint) as caught:
+        run(name)
+    assert caught.value.returncode == 2
+
+
+def test_a_user_is_refused_over_http_where_a_token_decides():
+    with pytest.raises(CommandError, match="--user goes with --stdio"):
+        run("cursor", "--user", "alice")
+
+
+@pytest.fixture
+def basic(settings) -> None:
+    classes = ["rest_framework.authentication.BasicAuthentication"]
+    settings.DRF_MCP = {**settings.DRF_MCP, "AUTHENTICATION_CLASSES": classes}
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("basic")
+def test_a_header_of_basic_authentication_is_one_that_the_endpoint_takes(client):
+    User.objects.create_user("dora", password="p:w")
+    text, notes = run("cursor", "--token", "dora:p:w")
+    headers = json.loads(text)["mcpServers"]["shop"]["headers"]
+    response = client.post("/mcp", PING, "application/json", headers=headers)
+    assert response.status_code == 200
+    assert "base64" not in notes
+    refused = {"Authorization": headers["Authorization"].swapcase()}
+    assert client.post("/mcp", PING, "application/json", headers=refused).status_code == 401
+
+
+@pytest.mark.usefixtures("basic")
+@pytest.mark.parametrize("args", [(), ("--stdio",)])
+def test_without_a_password_basic_authentication_is_explained(args):
+    text, notes = run("cursor", *args)
+    assert "BASE64_OF_USERNAME:PASSWORD" in text
+    assert "--token USERNAME:PASSWORD" in notes
+
+
+@pytest.mark.usefixtures("basic")
+def test_a_started_server_gets_what_basic_authentication_sends():
+    server = json.loads(run("cursor", "--stdio", "--token", "dora:pw")[0])["mcpServers"]["shop"]
+    assert server["env"]["MCP_TOKEN"] == base64.b64encode(b"dora:pw").decode()
+
+
+def test_an_endpoint_that_reads_no_header_is_told_of(settings):
+    classes = ["rest_framework.authentication.SessionAuthentication"]
+    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": classes}
+    assert "No authentication class of the endpoint reads" in run("cursor")[1]
 
 
 def test_an_open_endpoint_needs_no_header():

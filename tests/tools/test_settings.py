@@ -4,6 +4,7 @@ nothing."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,7 +54,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("MAX_BODY_BYTES", True, "a whole number"),
     ("MAX_BATCH_MESSAGES", 0, "1 or more"),
     ("BROWSABLE_PAGE", "no", "True or False, or None"),
-    ("SERVER_NAME", "", "a text"),
+    ("SERVER_NAME", "", "a text, or None"),
     ("SERVER_TITLE", {"en": "Shop"}, "a text, or None"),
     ("SERVER_VERSION", 1.0, "a text, or None"),
     ("INSTRUCTIONS", ["Ask first."], "a text, or None"),
@@ -231,7 +232,27 @@ def test_every_setting_has_a_default_that_can_be_read(settings, name):
 
 def test_a_project_need_not_have_settings(settings):
     del settings.DRF_MCP
-    assert MCPSettings().SERVER_NAME == "drf-mcp-server"
+    assert MCPSettings().EXPOSE == "explicit"
+
+
+@pytest.mark.parametrize(
+    ("urlconf", "folder", "name"),
+    [
+        ("shop.urls", "/srv/www", "shop"),
+        ("config.urls", Path("/srv/web shop"), "web-shop"),
+        ("config.urls", "", "config"),
+        (type("URLConf", (), {}), "/srv/www", "www"),
+        (None, None, "drf-mcp-server"),
+    ],
+)
+def test_a_server_without_a_name_has_that_of_the_project(settings, urlconf, folder, name):
+    settings.DRF_MCP, settings.BASE_DIR, settings.ROOT_URLCONF = {}, folder, urlconf
+    assert name == mcp_settings.SERVER_NAME
+
+
+def test_a_name_in_the_settings_comes_before_that_of_the_project(settings):
+    settings.DRF_MCP = {"SERVER_NAME": "mine"}
+    assert mcp_settings.SERVER_NAME == "mine"
 
 
 def test_dotted_paths_are_imported(settings):

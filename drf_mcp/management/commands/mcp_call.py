@@ -11,13 +11,12 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
 from drf_mcp.envelopes import Envelope
-from drf_mcp.exceptions import ProtocolError
 from drf_mcp.management.arguments import CommandLineArguments
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
-from drf_mcp.operators.client_configs import find_authorization_scheme
+from drf_mcp.operators.client_configs import BASIC, find_authorization_scheme
 from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.protocol import REVISIONS
-from drf_mcp.tools import ArgumentsRefused, registry
+from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.transports.in_process import InProcessClient
 
 TOOL_FAILED = 1
@@ -70,9 +69,10 @@ class Command(MCPCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        tool = self.get_tool(options["name"])
         arguments = CommandLineArguments(options["arguments"]).values
         if options["http"]:
-            self.stdout.write(self.get_curl(arguments, options))
+            self.stdout.write(self.get_curl(tool, arguments, options))
             return
         body = self.call(arguments, options)
         response = json.loads(body)
@@ -105,22 +105,29 @@ class Command(MCPCommand):
         try:
             found = import_string(path)
         except ImportError as exc:
-            raise UsageError(f"There is no envelope {name!r}: {exc}") from exc
+            if "." in name:
+                raise UsageError(f"The envelope {name!r} cannot be imported: {exc}") from exc
+            known = [type(envelope).__name__ for envelope in envelopes.BUILT_IN_ENVELOPES]
+            raise UsageError.unknown("envelope", name, known, complete=True) from exc
         if not (isinstance(found, type) and issubclass(found, Envelope)):
-            raise UsageError(f"{name} is no envelope.")
+            raise UsageError(f"{name} is not an envelope class.")
         return found
 
-    def get_curl(self, arguments: dict[str, Any], options: dict[str, Any]) -> str:
+    def get_curl(self, tool: Tool, arguments: dict[str, Any], options: dict[str, Any]) -> str:
         try:
-            request = EquivalentRequest.of_call(registry.tool(options["name"]), arguments)
-        except ProtocolError as exc:
-            raise UsageError(exc.message) from exc
+            request = EquivalentRequest.of_call(tool, arguments)
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
             raise UsageError("No path can be written for these arguments.")
-        authorization = f"{find_authorization_scheme()} {TOKEN}" if options["user"] else None
-        return request.to_curl(options["http"], authorization)
+        return request.to_curl(options["http"], *self.get_credential(options["user"]))
+
+    def get_credential(self, username: str | None) -> tuple[str | None, str | None]:
+        # The Authorization header, or the user whose password curl asks for.
+        if username is None:
+            return None, None
+        scheme = find_authorization_scheme()
+        return (None, username) if scheme == BASIC else (f"{scheme} {TOKEN}", None)
 
     def print_result(self, result: dict[str, Any]) -> None:
         texts = [block["text"] for block in result["content"] if block["type"] == "text"]

@@ -8,43 +8,73 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand
+from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
 from drf_mcp.operators.client_configs import (
+    BASIC,
     CLIENTS,
-    PLACEHOLDER,
+    ClientConfig,
     ServerCommand,
     find_authorization_scheme,
+    find_challenge,
+    get_placeholder,
+    write_authorization,
 )
 from drf_mcp.settings import mcp_settings
 
+ALL = "all"
+TO_ENCODE = (
+    "The header holds the base64 of USERNAME:PASSWORD: give both with --token USERNAME:PASSWORD."
+)
+NO_TOKEN_READ = (
+    "No authentication class of the endpoint reads an Authorization header. Add one, such as REST "
+    "framework's TokenAuthentication, to AUTHENTICATION_CLASSES in DRF_MCP."
+)
+
 
 class Command(MCPCommand):
-    """Prints the configuration on stdout and where it goes on stderr."""
+    """Prints the configuration on stdout and its place on stderr."""
 
     help = "Print the configuration of an MCP client for this project's server."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("client", choices=[*CLIENTS, "all"], help="the client")
-        add("--name", help="what the client shall call the server: SERVER_NAME")
-        add("--token", default=PLACEHOLDER, help="the token to send")
-        add("--url", help=f"the endpoint; its path alone is at {DEFAULT_ORIGIN}")
+        add("client", help=f"the client: {', '.join(CLIENTS)}, or {ALL}")
+        add("--name", help="the name of the server in the client, SERVER_NAME by default")
+        add("--token", help="the token to send; for Basic authentication USERNAME:PASSWORD")
+        add("--url", help=f"the URL of the endpoint, by default on {DEFAULT_ORIGIN}")
         add("--stdio", action="store_true", help="let the client start mcp_stdio itself")
-        add("--user", help="with --stdio: the user to act as, by USERNAME_FIELD, for no token")
+        add("--user", help="with --stdio: the user to act as, by USERNAME_FIELD, without a token")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        target: dict[str, Any]
-        if options["stdio"]:
-            target = {"command": self.get_server_command(options)}
-        else:
-            authorization = f"{find_authorization_scheme()} {options['token']}"
-            target = {"url": options["url"] or self.get_url(), "authorization": authorization}
+        chosen, target = self.get_config_classes(options["client"]), self.get_target(options)
         server_name = options["name"] or mcp_settings.SERVER_NAME
-        for name, config_class in CLIENTS.items():
-            if options["client"] in (name, "all"):
-                config = config_class(server_name, **target)
-                self.stderr.write(f"# {config.title}: {config.place}", self.style.NOTICE)
-                self.stdout.write(config.text)
+        for config_class in chosen:
+            config = config_class(server_name, **target)
+            self.stderr.write(f"# {config.title}: {config.place}", self.style.NOTICE)
+            self.stdout.write(config.text)
+
+    def get_config_classes(self, name: str) -> list[type[ClientConfig]]:
+        if name == ALL:
+            return list(CLIENTS.values())
+        if name not in CLIENTS:
+            raise UsageError.unknown("client", name, [*CLIENTS, ALL], complete=True)
+        return [CLIENTS[name]]
+
+    def get_target(self, options: dict[str, Any]) -> dict[str, Any]:
+        if options["stdio"]:
+            return {"command": self.get_server_command(options)}
+        if options["user"]:
+            raise UsageError("--user goes with --stdio. Over HTTP, --token says who is calling.")
+        if find_challenge() is None:
+            self.stderr.write(f"# {NO_TOKEN_READ}", self.style.WARNING)
+        authorization = self.get_authorization(options["token"])
+        return {"url": options["url"] or self.get_url(), "authorization": authorization}
+
+    def get_authorization(self, token: str | None) -> str:
+        scheme = find_authorization_scheme()
+        if token is None and scheme == BASIC:
+            self.stderr.write(f"# {TO_ENCODE}", self.style.WARNING)
+        return write_authorization(token or get_placeholder(scheme), scheme)
 
     def get_url(self) -> str:
         try:
@@ -61,5 +91,5 @@ class Command(MCPCommand):
         if options["user"]:
             arguments += ["--user", options["user"]]
         else:
-            environment["MCP_TOKEN"] = options["token"]
+            environment["MCP_TOKEN"] = self.get_authorization(options["token"]).split(None, 1)[1]
         return ServerCommand(arguments, environment)

@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from drf_mcp.access.authentication import Caller
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.streams import SignalledInput, take_streams
-from drf_mcp.operators.client_configs import find_authorization_scheme
+from drf_mcp.operators.client_configs import find_authorization_scheme, write_authorization
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
 from drf_mcp.transports.local_caller import make_local_caller
@@ -22,7 +22,7 @@ DEFAULT_THREADS = 4
 
 
 class Command(MCPCommand):
-    """Speaks MCP on stdin and stdout until stdin ends or the process is told to end.
+    """Speaks MCP on stdin and stdout until stdin ends or a signal ends the process.
 
     Exits with 0 then, with 2 if it could not start.
     """
@@ -80,7 +80,7 @@ class Command(MCPCommand):
         # The variable may hold the whole header.
         if " " in token and not options["scheme"]:
             return token
-        return f"{options['scheme'] or find_authorization_scheme()} {token}"
+        return write_authorization(token, options["scheme"] or find_authorization_scheme())
 
     def write(self, body: bytes) -> None:
         self.streams[1].write(body + b"\n")

@@ -10,9 +10,9 @@ from django.core.management.color import no_style
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.exceptions import UnknownTool
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.reports import Report
+from drf_mcp.operators.example_call import ExampleCall
 from drf_mcp.operators.exposure_report import ExposureReport
 from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.lock import LOCK_FILE, LockFileError, SurfaceLock, ToolSurface
@@ -73,6 +73,9 @@ class Command(MCPCommand):
         if options["unexposed"]:
             return report.list_unexposed(ExposureReport(registry).get_unexposed())
         tools = self.get_tools(options["name"], options["username"])
+        own = [tool for tool in tools.values() if not tool.endpoint.is_built_in]
+        if not own and not options["json"] and not options["username"] and not options["name"]:
+            return report.show_exposing(ExposureReport(registry).endpoints)
         if options["json"]:
             return [self.format_json([ToolSurface(t).get_definition() for t in tools.values()])]
         if options["size"]:
@@ -80,7 +83,9 @@ class Command(MCPCommand):
         if options["warnings"]:
             return report.list_findings(Lint(tools).get_findings())
         if options["name"]:
-            return report.show_tool(tools[options["name"]])
+            user = self.get_user_or_anonymous(options["username"]) if options["username"] else None
+            tool = tools[options["name"]]
+            return report.show_tool(tool, ExampleCall(tool, user))
         return report.list_tools(tools)
 
     def check_lock(self, path: str, report: Report) -> None:
@@ -91,12 +96,6 @@ class Command(MCPCommand):
         self.stdout.write("\n".join(report.list_changes(changes)))
         if any(change.breaking for change in changes):
             sys.exit(BREAKING)
-
-    def get_tool(self, name: str) -> Tool:
-        try:
-            return registry.tool(name)
-        except UnknownTool as exc:
-            raise UsageError(exc.message) from exc
 
     def get_tools(self, name: str | None, username: str | None) -> Mapping[str, Tool]:
         tools = registry.tools() if name is None else {name: self.get_tool(name)}

@@ -1,0 +1,141 @@
+"""The call that ``mcp_tools NAME`` prints, pasted into a shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.urls import path
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny, BasePermission
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.operators.example_call import ExampleCall
+from drf_mcp.tools import registry
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    """Run a line in a shell beside ``manage.py``, on a shop of its own."""
+    folder = tmp_path_factory.mktemp("shop")
+    program = folder / "python"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    program.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "DJANGO_SETTINGS_MODULE": "example_project.settings",
+        "SHOP_DB": str(folder / "shop.sqlite3"),
+        "COLUMNS": "80",
+    }
+
+    def run(line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["/bin/sh", "-c", line], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+
+    assert run("python manage.py migrate -v0 && python manage.py seed").returncode == 0
+    return run
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["orders_list", "products_retrieve", "customers_orders_create", "quote"],
+)
+def test_the_call_that_is_printed_can_be_pasted_and_succeeds(shell, name):
+    printed = shell(f"python manage.py mcp_tools {name}").stdout.splitlines()
+    place = next(i for i, line in enumerate(printed) if line.startswith("Example"))
+    called = shell(printed[place + 1])
+    assert called.returncode == 0, called.stdout + called.stderr
+    assert json.loads(called.stdout)["success"] is True
+
+
+class Noted(serializers.Serializer):
+    text = serializers.ChoiceField(["it's 5 > 4", "b"])
+    code = serializers.ChoiceField(["70"])
+
+
+class Notes(APIView):
+    permission_classes = [AllowAny]
+    serializer_class = Noted
+
+    def post(self, request) -> Response:
+        return Response(request.data)
+
+
+class IsOdd(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return request.user.get_username() == "-odd"
+
+
+class Odd(Notes):
+    permission_classes = [IsOdd]
+
+
+class Grouped(serializers.Serializer):
+    group = serializers.PrimaryKeyRelatedField(queryset=Group.objects.all())
+
+
+class Members(Notes):
+    serializer_class = Grouped
+
+
+@pytest.fixture
+def command(expose, settings):
+    def command(view, user=None, **mcp_settings) -> str:
+        settings.DRF_MCP = {}
+        expose(
+            path("thing/", view.as_view()),
+            PERMISSION_CLASSES=["rest_framework.permissions.AllowAny"],
+            EXCLUDE=["content_retrieve"],
+            **mcp_settings,
+        )
+        (tool,) = registry.tools().values()
+        return ExampleCall(tool, user).command
+
+    return command
+
+
+@pytest.mark.django_db
+def test_texts_that_a_shell_or_json_would_read_in_their_own_way_are_quoted(command):
+    line = command(Notes)
+    assert line.endswith("""'text=it'"'"'s 5 > 4' 'code="70"'""")
+
+
+@pytest.mark.django_db
+def test_the_caller_is_one_who_may_call(command):
+    assert command(Odd).endswith("--user USERNAME")
+    User.objects.create(username="-odd")
+    User.objects.create(username="plain")
+    assert command(Odd).endswith("--user=-odd")
+    assert "--user" not in command(Notes)
+    assert command(Notes, User.objects.get(username="plain")).endswith("--user plain")
+
+
+@pytest.mark.django_db
+def test_an_object_is_named_by_a_key_that_exists(command):
+    Group.objects.create(pk=77, name="novels")
+    assert command(Members).endswith("thing group=77")
+
+
+@pytest.mark.django_db
+def test_grouped_arguments_are_one_object(command):
+    Group.objects.create(pk=78, name="novels")
+    words = command(Members, ARGUMENTS="grouped")
+    assert words.endswith("""'{"body": {"group": 78}}'""")
+
+
+def test_without_a_database_the_arguments_are_of_the_right_kind(command):
+    own = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    declared = mcp_tool(input_schema=own)(type("Declared", (Odd,), {}))
+    assert command(declared).endswith("thing a=1 --user USERNAME")
