@@ -99,6 +99,7 @@ class Warning:
             past it; None for a warning.
         summary: the message in fewer words, for envelopes that have ``warning_details`` for
             all of it; "" for the message itself.
+        problems: what the warning sums up, for envelopes that have errors beside an answer.
     """
 
     code: str
@@ -108,6 +109,7 @@ class Warning:
     remediation: str = ""
     recoverable: bool | None = None
     summary: str = ""
+    problems: tuple[Problem, ...] = ()
 
 
 PAGE_MEMBERS = frozenset({"count", "next", "previous"})

@@ -25,7 +25,8 @@ from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.archive import Entry, can_archive
 from drf_mcp.archive.chunks import Slicer, find_items
 from drf_mcp.archive.search import PassageSearch
-from drf_mcp.dispatch.earlier_call import EarlierCall, Items
+from drf_mcp.dispatch.earlier_batch import EarlierBatch
+from drf_mcp.dispatch.earlier_call import Items
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.interaction.call_context import call_context
@@ -205,9 +206,8 @@ class ContentRetrieveView(GenericAPIView[Any]):
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
         items: Items = []
         if tool is not None:
-            items = EarlierCall.get_readable_items(
-                Visibility(caller), tool, entry.kwargs, entry.query_string, entry.items
-            )
+            call = EarlierBatch(Visibility(caller), tool, entry.kwargs, entry.query_string)
+            items = call.get_readable_items(entry.items)
         if not items:
             raise NotFound(GONE)
         names = ("id", "pointer", "length", "value")

@@ -20,6 +20,7 @@ from django.urls import ResolverMatch
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING
+from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
@@ -69,7 +70,8 @@ class Dispatcher:
             request_parts = {"kwargs": call.kwargs, "query_string": call.query_string}
             # Entering a context costs calls, which nobody pays whose queries are not counted.
             watched = stopwatch.watching() if stopwatch.counts_queries else None
-            perform = watched(self.perform_call) if watched else self.perform_call
+            perform = self.perform_requests if call.many else self.perform_call
+            perform = watched(perform) if watched else perform
             outcome = self.add_list_hint(perform(tool, call, caller, request_id), tool)
         if caller.refusal is not None:
             raise caller.refusal
@@ -79,6 +81,16 @@ class Dispatcher:
             telemetry={**stopwatch.telemetry(), **outcome.telemetry},
             call=request_parts,
         )
+
+    def perform_requests(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
+        def perform(request: Call) -> Outcome:
+            outcome = self.perform_call(tool, request, caller, request_id)
+            if caller.refusal is not None:
+                raise caller.refusal
+            close_broken_connections()
+            return self.add_list_hint(outcome, tool)
+
+        return Batch(tool, call).ask(perform)
 
     def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         route = tool.endpoint.route

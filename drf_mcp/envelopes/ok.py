@@ -52,12 +52,11 @@ class OkEnvelope(ContractEnvelope):
 
     def render(self, outcome: Outcome) -> dict[str, Any]:
         # The short members come first, since some clients cut the end off a long result.
-        failure = outcome.failure
         data = self.data(outcome)
-        if failure is None:
+        errors = self.errors(outcome)
+        if not errors:
             return {"ok": True, "meta": self.meta(outcome, data), "data": data}
-        errors = self.errors(failure)
-        if not failure.soft or data is None:
+        if outcome.is_error or data is None:
             return {"ok": False, "errors": errors, "meta": self.meta(outcome, errors)}
         return {"ok": False, "errors": errors, "meta": self.meta(outcome, data), "data": data}
 
@@ -71,14 +70,18 @@ class OkEnvelope(ContractEnvelope):
             return value["results"]
         return value
 
-    def errors(self, failure: Failure) -> list[dict[str, Any]]:
+    def errors(self, outcome: Outcome) -> list[dict[str, Any]]:
+        # An answer that lacks a part is a soft failure as well.
+        problems = [problem for warning in outcome.warnings for problem in warning.problems]
+        if outcome.failure is not None:
+            problems = [*self.get_problems(outcome.failure), *problems]
         return [
             {
                 "code": self.format_code(problem.code),
                 "message": problem.message,
                 **drop_empty({"path": problem.path, "fix_hint": problem.remediation}),
             }
-            for problem in self.get_problems(failure)
+            for problem in problems
         ]
 
     def meta(self, outcome: Outcome, content: Any) -> dict[str, Any]:

@@ -256,6 +256,10 @@ class EndpointSchema:
     findings: tuple[Finding, ...] = ()
     computed_query: tuple[str, ...] = ()
 
+    def with_many_answers(self) -> EndpointSchema:
+        one = FieldSchema.of(self.output).allow_null() if self.output else {}
+        return replace(self, output={"type": "array", "items": one})
+
 
 @dataclass(frozen=True)
 class PathKwarg:

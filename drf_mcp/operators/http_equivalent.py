@@ -25,8 +25,11 @@ class EquivalentRequest:
 
     @classmethod
     def of_call(cls, tool: Tool, arguments: Any) -> EquivalentRequest | None:
-        """Return the request of a tool call, None if no path can be written for its arguments."""
-        call = tool.bind(arguments)
+        """Return the request of a tool call, None if no path can be written for its arguments.
+
+        A call about several objects is several requests: this is the first.
+        """
+        call = tool.bind(arguments).requests[0]
         path = tool.endpoint.route.build(call.kwargs)
         if path is None:
             return None

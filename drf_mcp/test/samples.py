@@ -47,7 +47,8 @@ class Samples:
         if argument.location == PATH and self.row is not None:
             value = contain(lambda: self.get_row_value(parameter.name), lambda exc: None)
             if value is not None:
-                return value if isinstance(value, int) else str(value)
+                value = value if isinstance(value, int) else str(value)
+                return [value] if argument.json_type == "array" else value
         value = Example(parameter.schema, parameter.name).value
         for place, relation in parameter.handling.relations.items():
             key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]

@@ -8,6 +8,7 @@ from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.request_body.declared import SchemaHandling
 from drf_mcp.introspection.types import Body, EndpointSchema, Handling, Parameter
+from drf_mcp.tools.arguments.ids import NAME as IDS
 from drf_mcp.tools.mirrored import KEYWORD
 from drf_mcp.tools.options import ToolOptions
 
@@ -89,4 +90,4 @@ class DeclaredArguments:
             yield make_portable_name(parameter.name)
             # The names that flat arguments have on a clash.
             yield from (make_portable_name(f"{parameter.name}_{at}") for at in ("path", "query"))
-        yield from ("kwargs", "query", "body")
+        yield from ("kwargs", "query", "body", *((IDS,) if self.options.many else ()))

@@ -39,12 +39,14 @@ class Endpoint:
         method: the HTTP method in upper case.
         action: the viewset's action; None for other views.
         noun: the noun that the names of its tools start with; None for the path's words.
+        many: the path kwarg of which the tool takes several values; None where it takes one.
     """
 
     route: Route
     method: str
     action: str | None
     noun: str | None = None
+    many: str | None = None
 
     @property
     def view_class(self) -> type[APIView]:
@@ -79,6 +81,20 @@ class Endpoint:
             if issubclass(self.view_class, mixin):
                 return action
         return None
+
+    @property
+    def object_kwarg(self) -> str | None:
+        """The path kwarg that identifies the object of a read; None for other endpoints."""
+        kwargs, initkwargs = list(self.route.kwargs), self.route.initkwargs
+        is_list = self.standard_action == "list" or initkwargs.get("detail") is False
+        if self.method != "GET" or is_list or not kwargs:
+            return None
+        names = (
+            initkwargs.get(name) or getattr(self.view_class, name, None)
+            for name in ("lookup_url_kwarg", "lookup_field")
+        )
+        lookup = next(filter(None, names), None)
+        return lookup if lookup in kwargs else kwargs[-1]
 
     @property
     def action_or_method(self) -> str:

@@ -108,12 +108,14 @@ class Exposure:
             return None
         options, noun = ToolOptions(), None
         for view_options in reversed(list(self.get_view_options(endpoint))):
-            options, noun = view_options.tool.over(options), view_options.name or noun
+            tool_options = view_options.get_tool_options(endpoint.standard_action)
+            options, noun = tool_options.over(options), view_options.name or noun
         for tool_options in reversed(endpoint.decorations):
             options = tool_options.over(options)
         if options.condition is not None and not options.condition():
             return None
-        return Choice(replace(endpoint, noun=noun), options)
+        many = endpoint.object_kwarg if options.many else None
+        return Choice(replace(endpoint, noun=noun, many=many), options)
 
     def renders_only_html(self, endpoint: Endpoint) -> bool:
         # Pages for people are no tools.

@@ -29,6 +29,7 @@ MAX_DESCRIPTION = 1024
 VERBS = {
     "list": "List {plural}",
     "retrieve": "Get one {single}",
+    "retrieve_many": "Get several {plural}",
     "create": "Create {article} {single}",
     "update": "Replace {article} {single}",
     "partial_update": "Change fields of {article} {single}",
@@ -182,6 +183,7 @@ class ViewTexts:
         if self.annotations is not None and self.annotations.summary:
             return clean_text(self.annotations.summary)
         action, model = endpoint.standard_action, Inspection(self.view, endpoint.method).model
+        action = "retrieve_many" if action == "retrieve" and endpoint.many else action
         if model is None or action is None:
             return ""
         single = get_model_name(model)

@@ -32,7 +32,7 @@ KINDS: Mapping[str, Kind] = {
     "title": Text(lazy=True, none=True),
     "description": Text(lazy=True, none=True),
     **dict.fromkeys(
-        ("read_only", "destructive", "idempotent", "open_world", "extra_query", "portable"),
+        ("read_only", "destructive", "idempotent", "open_world", "extra_query", "portable", "many"),
         Flag(none=True),
     ),
     "query": SCHEMAS,
@@ -77,6 +77,8 @@ class ToolOptions:
         output_schema: ``"envelope"``, ``"full"`` or None as for OUTPUT_SCHEMA, or the JSON
             Schema of the data in the envelope.
         portable: False for arguments in all of JSON Schema, as PORTABLE.
+        many: True lets a tool that reads one object read several: the argument ``ids`` stands for
+            its key. Each object is a request of its own. On a whole view it is about retrieving.
         envelope_class: the envelope of this tool's results.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
         max_error_tokens: the longest envelope of a failure; 0 for any length.
@@ -98,6 +100,7 @@ class ToolOptions:
     input_schema: Mapping[str, Any] | None = None
     output_schema: Any = MISSING
     portable: bool | None = None
+    many: bool | None = None
     envelope_class: type | None = None
     max_result_tokens: int | None = None
     max_error_tokens: int | None = None
@@ -165,6 +168,11 @@ class ViewOptions:
 
     def selects(self, action: str) -> bool:
         return (self.actions is None or action in self.actions) and action not in self.exclude
+
+    def get_tool_options(self, action: str | None) -> ToolOptions:
+        if action == "retrieve" or not self.tool.many:
+            return self.tool
+        return dataclasses.replace(self.tool, many=None)
 
 
 def mcp_tool(**options: Any) -> Callable[[Target], Target]:

@@ -108,6 +108,8 @@ class Registry:
             if not self._include or choice.matches(self._include)
         ]
         self._refuse_shared_names(choices)
+        for choice in choices:
+            self._refuse_many_of_none(choice)
         own_names = {choice.options.name for choice in choices if choice.options.name}
         unnamed = [choice.endpoint for choice in choices if not choice.options.name]
         names = iter(mcp_settings.NAMING_CLASS().choose_names(unnamed, own_names))
@@ -125,6 +127,16 @@ class Registry:
             raise ImproperlyConfigured(
                 f"The tool name {name!r} of {endpoint.place} is not portable: use "
                 f"lower-case letters, digits and underscores, at most {MAX_LENGTH}, a letter first."
+            )
+
+    def _refuse_many_of_none(self, choice: Choice) -> None:
+        # The other methods of a class that is decorated as a whole are not meant.
+        endpoint = choice.endpoint
+        meant = hasattr(endpoint.handler, "mcp_tool") or "get" not in endpoint.route.methods
+        if choice.options.many and endpoint.many is None and (meant or endpoint.method == "GET"):
+            raise ImproperlyConfigured(
+                f"many=True of {endpoint.place}: only a GET whose path identifies one object can "
+                f"read several, and this is {endpoint.method} {endpoint.route.path}."
             )
 
     def _refuse_shared_names(self, choices: list[Choice]) -> None:

@@ -66,7 +66,8 @@ class Tool:
         inspection = Inspection(self.view, self.endpoint.method, write=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
         schema: EndpointSchema = self.finders.explain_relations(describer.describe())
-        return DeclaredArguments(self.options, portable=portable).add_to(schema)
+        schema = DeclaredArguments(self.options, portable=portable).add_to(schema)
+        return schema.with_many_answers() if self.endpoint.many else schema
 
     @functools.cached_property
     def write_only(self) -> frozenset[tuple[str, ...]]:
@@ -83,6 +84,7 @@ class Tool:
             BodyNegotiation(self.view, self.schema.body).get_encoder(),
             extra_query=self.extra_query,
             fields=FieldsArgument.for_endpoint(self.schema) if self.selects else None,
+            many=self.endpoint.many or "",
         )
 
     @property

@@ -10,4 +10,6 @@ from example_project.shop.urls import router
 from example_project.shop.views import CustomerOrderViewSet, TicketDetail, TicketList
 
 registry.register(router)
-registry.register(CustomerOrderViewSet, TicketList, TicketDetail)
+registry.register(CustomerOrderViewSet, TicketList)
+# Several tickets are read in one call.
+registry.register(TicketDetail, many=True)

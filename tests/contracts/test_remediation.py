@@ -51,7 +51,7 @@ def test_every_exception_has_a_remediation_in_every_envelope_with_room(serve, ma
         ("customers_summary", {"pk": 10**9}, "customers_list"),
         ("products_retrieve", {"slug": "no-such"}, "products_list"),
         ("customers_orders_list", {"customer_pk": 10**9}, "customers_list"),
-        ("tickets_retrieve", {"pk": 10**9}, "tickets_list"),
+        ("tickets_retrieve", {"ids": [10**9]}, "tickets_list"),
         # The nearest list is the one.
         ("customers_orders_retrieve", {"customer_pk": 0, "pk": 0}, "customers_orders_list"),
     ],

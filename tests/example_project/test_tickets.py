@@ -76,3 +76,13 @@ def test_filters(carol):
     assert rows
     assert {row["status"] for row in rows} == {"open"}
     assert {row["priority"] for row in rows} <= {3, 4}
+
+
+def test_an_agent_reads_several_tickets_of_its_own_in_one_call(agent_of):
+    """Those of others are refused, and named; the answer keeps the order."""
+    mine = list(Ticket.objects.filter(opened_by__username="alice").values_list("pk", flat=True)[:2])
+    other = ticket_of("bob").pk
+    envelope = agent_of("alice").call("tickets_retrieve", ids=[*mine, other]).envelope
+    assert [row and row["id"] for row in envelope["data"]["results"]] == [*mine, None]
+    (detail,) = envelope["meta"]["warning_details"]
+    assert detail["context"]["failed_ids"] == {"FORBIDDEN": [other]}

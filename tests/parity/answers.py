@@ -81,10 +81,11 @@ def texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def assert_same_answer(response: Any, result: Result) -> None:
+def assert_same_answer(response: Any, result: Result, *, many: bool = False) -> None:
     if response.status_code < 400:
         assert not result.is_error, result.envelope
-        assert result.data == expected_data(body_of(response))
+        expected = expected_data(body_of(response))
+        assert result.data == ({"results": [expected]} if many else expected)
     else:
         assert result.is_error
         assert result.code in CODES[response.status_code], (response.content, result.envelope)

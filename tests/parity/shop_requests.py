@@ -238,7 +238,7 @@ REQUESTS = [
     ),
     request("tickets_create", TICKET, "POST", "tickets/", TICKET),
     request("tickets_create", {"priority": 9}, "POST", "tickets/", {"priority": 9}),
-    request("tickets_retrieve", {"pk": "{ticket}"}, "GET", "tickets/{ticket}/"),
+    request("tickets_retrieve", {"ids": ["{ticket}"]}, "GET", "tickets/{ticket}/"),
     request("tickets_update", {"pk": "{ticket}", **TICKET}, "PUT", "tickets/{ticket}/", TICKET),
     request(
         "tickets_partial_update",

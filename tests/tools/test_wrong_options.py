@@ -38,6 +38,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("input_schema", "{}"),
     ("output_schema", "data"),
     ("portable", "False"),
+    ("many", 50),
     ("envelope_class", "drf_mcp.envelopes.OkEnvelope"),
     ("max_result_tokens", -1),
     ("max_error_tokens", "2000"),

@@ -25,6 +25,7 @@ from drf_mcp.tools.arguments.call import (
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
+from drf_mcp.tools.arguments.ids import IdsArgument
 from drf_mcp.tools.arguments.masking import mask_secrets
 from drf_mcp.tools.arguments.uploads import UploadPlaces
 
@@ -37,6 +38,7 @@ class Arguments:
     Attributes:
         arguments: those that become the request, also the ones that the schema leaves out.
         fields: the argument that names fields of the answer; None for none.
+        many: the path kwarg of which the argument ``ids`` has several values; "" for none.
         groups: the argument that holds the arguments of a location, by location.
     """
 
@@ -49,11 +51,13 @@ class Arguments:
         *,
         extra_query: bool = False,
         fields: Argument | None = None,
+        many: str = "",
     ) -> None:
         self.encoder = encoder
         self.keys = endpoint.body.keys
         self.extra_query = extra_query
         self.fields = fields
+        self.many = many
         # What a write answers and does not take is refused as read-only, not as unknown.
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
@@ -76,6 +80,8 @@ class Arguments:
         self, parameter: Parameter, location: str, *, whole: bool = False
     ) -> Argument:
         group = self.groups.get(location, "")
+        if location == PATH and parameter.name == self.many:
+            return IdsArgument.for_key(parameter, group)
         return Argument(parameter.name, location, parameter, whole, group)
 
     def get_whole_body(self, body: Body) -> Parameter | None:
@@ -129,6 +135,7 @@ class Arguments:
             encoder.content_type if content else "",
             encoder.disposition if content else "",
             parts[ANSWER][0][1] if parts[ANSWER] else (),
+            self.many,
         )
 
     def get_body(self, values: Values) -> Any:

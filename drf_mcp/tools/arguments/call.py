@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from drf_mcp.introspection.types import Parameter
@@ -110,6 +110,7 @@ class Call:
         query_string: without its question mark.
         disposition: the Content-Disposition of the body, which names a file sent as it is.
         fields: the paths of the fields that the answer is to have; () for all.
+        many: the path kwarg that has a list of values, one for each object; "" for one object.
     """
 
     arguments: Mapping[str, Any]
@@ -119,3 +120,14 @@ class Call:
     content_type: str = ""
     disposition: str = ""
     fields: tuple[str, ...] = ()
+    many: str = ""
+
+    @property
+    def requests(self) -> Sequence[Call]:
+        """The calls of one request each: one for every object, else the call itself."""
+        if not self.many:
+            return [self]
+        return [
+            replace(self, kwargs={**self.kwargs, self.many: value}, many="")
+            for value in self.kwargs[self.many]
+        ]

@@ -32,6 +32,7 @@ class ArgumentErrors:
         holder: the argument for members of the body by any name; "" without one.
         unlisted: further names that are taken.
         read_only: names of the answer that no request sets.
+        renamed: the names of arguments by the view's own names.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class ArgumentErrors:
         holder: str = "",
         unlisted: Collection[str] = (),
         read_only: Collection[str] = (),
+        renamed: Mapping[str, str] | None = None,
     ) -> None:
         self.prefix = prefix
         self.known = known
         self.holder = holder
         self.unlisted = unlisted
         self.read_only = read_only
+        self.renamed = renamed or {}
 
     def find_unknown(self, arguments: Mapping[str, Any]) -> list[Problem]:
         taken = {*self.known, *self.unlisted}
@@ -60,7 +63,9 @@ class ArgumentErrors:
         ]
 
     def unknown_argument(self, name: str, value: Any) -> Problem:
-        nearest = difflib.get_close_matches(name, [*self.known, *self.unlisted], n=1)
+        taken = [*self.known, *self.unlisted]
+        same = [self.renamed[name]] if name in self.renamed else []
+        nearest = same or difflib.get_close_matches(name, taken, n=1)
         rest = len(self.known) - MAX_NAMES
         names = ", ".join(islice(self.known, MAX_NAMES)) or "none"
         names += f" and {rest} more" if rest > 0 else ""

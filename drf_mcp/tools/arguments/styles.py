@@ -75,6 +75,7 @@ class FlatArguments(Arguments):
             holder=next((argument.name for argument in body if not argument.json_type), ""),
             unlisted=[name for name, argument in self.named.items() if not argument.listed],
             read_only=self.read_only,
+            renamed={argument.parameter.name: argument.name for argument in self.arguments},
         )
         return errors.find_unknown(arguments) + [
             errors.missing_argument(argument.name)
@@ -154,7 +155,10 @@ class GroupedArguments(Arguments):
         known = [name for name, argument in by_name.items() if argument.listed]
         unlisted = group if location == QUERY and self.extra_query else by_name.keys() - known
         read_only = self.read_only if location == BODY else ()
-        errors = ArgumentErrors(prefix, known, unlisted=unlisted, read_only=read_only)
+        renamed = {argument.parameter.name: name for name, argument in by_name.items()}
+        errors = ArgumentErrors(
+            prefix, known, unlisted=unlisted, read_only=read_only, renamed=renamed
+        )
         return errors.find_unknown(group)
 
     def find_missing(self, arguments: Mapping[str, Any], *locations: str) -> Iterator[Problem]:

@@ -1,0 +1,172 @@
+"""One answer to a call about several objects, each of which was a request of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from drf_mcp.codes import WARNING_SEVERITIES, Category
+from drf_mcp.dispatch.throttling import APPROACHING
+from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
+from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.tool import Tool
+
+PARTIAL = "PARTIAL_FAILURE"
+THROTTLED = 429
+
+
+class Batch:
+    """The outcomes of the requests of one call, in the order of its ids."""
+
+    def __init__(self, tool: Tool, call: Call) -> None:
+        self.tool = tool
+        self.call = call
+        self.ids: Sequence[Any] = call.kwargs[call.many]
+        self.outcomes: list[Outcome] = []
+
+    def ask(self, perform: Callable[[Call], Outcome]) -> Outcome:
+        # An id that is sent twice is one request. Where a throttle refuses one request, the others
+        # are not sent.
+        known: dict[str, Outcome] = {}
+        refused: Outcome | None = None
+        for id, request in zip(self.ids, self.call.requests, strict=True):
+            key = self.tool.endpoint.route.build(request.kwargs) or str(id)
+            if key not in known:
+                known[key] = refused or perform(request)
+                if known[key].status == THROTTLED:
+                    refused = known[key]
+            self.outcomes.append(known[key])
+        self.distinct = list(known.values())
+        return self.answer()
+
+    def answer(self) -> Outcome:
+        if all(is_miss(outcome) for outcome in self.outcomes):
+            return self.fail()
+        base = next(outcome for outcome in self.outcomes if not is_miss(outcome))
+        warnings = self.join_warnings()
+        return base.changed(
+            data=[outcome.data if not is_miss(outcome) else None for outcome in self.outcomes],
+            failure=None,
+            body=None,
+            pagination=None,
+            content=tuple(block for outcome in self.distinct for block in outcome.content),
+            warnings=(*warnings, self.get_warning()) if self.misses else warnings,
+            suggestions=tuple(self.join_suggestions()),
+            rate_limit=self.outcomes[-1].rate_limit or base.rate_limit,
+            telemetry=self.join_telemetry(),
+            meta={name: value for outcome in self.distinct for name, value in outcome.meta.items()},
+            fidelity=next(filter(None, (outcome.fidelity for outcome in self.distinct)), None),
+            version=self.get_common("version"),
+            content_hash=self.get_common("content_hash"),
+        )
+
+    def fail(self) -> Outcome:
+        # Objects that were looked for and not found are an answer; that nothing may be looked for,
+        # or that looking fails, is none.
+        failures = [outcome.failure for outcome in self.outcomes if outcome.failure is not None]
+        soft = all(failure.soft or is_not_found(failure) for failure in failures)
+        hard = (o for o in self.outcomes if o.failure and not is_not_found(o.failure))
+        main = next(hard, self.outcomes[0])
+        if main.failure is None or not (soft or len(self.groups) > 1):
+            return main
+        message = self.describe_misses() if len(self.ids) > 1 else main.failure.message
+        failure = replace(main.failure, message=message, problems=self.misses, soft=soft)
+        nulls = [None] * len(self.ids) if soft else None
+        body = {"detail": message, "data": nulls} if soft else None
+        suggestions = tuple(self.join_suggestions())
+        return main.changed(failure=failure, data=nulls, body=body, suggestions=suggestions)
+
+    @cached_property
+    def groups(self) -> Mapping[tuple[str, str], list[Any]]:
+        """The ids of objects that are missing, by the code and the message of the failure."""
+        groups: dict[tuple[str, str], list[Any]] = {}
+        for id, outcome in zip(self.ids, self.outcomes, strict=True):
+            if outcome.failure is not None:
+                ids = groups.setdefault((outcome.failure.code, outcome.failure.message), [])
+                ids += [] if id in ids else [id]
+        return groups
+
+    @cached_property
+    def misses(self) -> tuple[Problem, ...]:
+        pointer = self.tool.pointers(self.call).pointer([self.call.many])
+        advised: set[str] = set()
+        misses = []
+        for index, (id, outcome) in enumerate(zip(self.ids, self.outcomes, strict=True)):
+            if (failure := outcome.failure) is not None:
+                # One advice for all of them is read once.
+                advice = "" if failure.remediation in advised else failure.remediation
+                advised.add(failure.remediation)
+                misses.append(self.get_problem(failure, f"{pointer}/{index}", id, advice))
+        return tuple(misses)
+
+    def get_problem(self, failure: Failure, pointer: str, id: Any, advice: str) -> Problem:
+        return Problem(
+            failure.code,
+            f"{id}: {failure.message}",
+            pointer,
+            received=id,
+            remediation=advice,
+            recoverable=failure.recoverable,
+            context=failure.context,
+        )
+
+    def describe_misses(self) -> str:
+        groups = self.groups.items()
+        parts = [f"{', '.join(map(str, ids))}: {code}, {text}" for (code, text), ids in groups]
+        return f"{len(self.misses)} of {len(self.ids)} failed. {' '.join(parts)}"
+
+    def get_warning(self) -> Warning:
+        codes: dict[str, list[Any]] = {}
+        for (code, _), ids in self.groups.items():
+            codes[code] = [*codes.get(code, []), *ids]
+        context = {
+            "failed_ids": codes,
+            "successful_ids": len(self.ids) - len(self.misses),
+            "total_ids": len(self.ids),
+        }
+        return Warning(
+            PARTIAL,
+            self.describe_misses(),
+            WARNING_SEVERITIES[PARTIAL],
+            context,
+            remediation=" ".join(problem.remediation for problem in self.misses).strip(),
+            problems=self.misses,
+        )
+
+    def join_warnings(self) -> tuple[Warning, ...]:
+        # What is left of a quota is told by the last request.
+        warnings = (warning for outcome in self.distinct for warning in outcome.warnings)
+        joined = {(w.code, "" if w.code == APPROACHING else w.message): w for w in warnings}
+        return tuple(joined.values())
+
+    def join_suggestions(self) -> Iterable[str]:
+        return dict.fromkeys(text for outcome in self.distinct for text in outcome.suggestions)
+
+    def join_telemetry(self) -> dict[str, Any]:
+        # Numbers that views measured are summed; of anything else the last is kept.
+        joined: dict[str, Any] = {}
+        for outcome in self.distinct:
+            for name, value in outcome.telemetry.items():
+                both = is_number(value) and is_number(joined.get(name))
+                joined[name] = joined[name] + value if both else value
+        return joined
+
+    def get_common(self, name: str) -> str:
+        values = {getattr(o, name) for o in self.outcomes if not is_miss(o)}
+        return values.pop() if len(values) == 1 else ""
+
+
+def is_miss(outcome: Outcome) -> bool:
+    # A view that says no may say it beside an answer.
+    failure = outcome.failure
+    return failure is not None and not (failure.soft and outcome.data is not None)
+
+
+def is_not_found(failure: Failure) -> bool:
+    return failure.category is Category.NOT_FOUND
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
