@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from django.db import models
@@ -59,10 +59,27 @@ class NamedKwarg:
 
     @property
     def parent_field(self) -> Any:
-        parent = PARENT.fullmatch(self.kwarg.name)
-        if parent is None or self.model is None:
-            return None
-        return ModelValue.at(self.model, parent["lookup"] or parent["name"]).field
+        return ModelValue.at(self.model, self.parent_path).field if self.parent_path else None
+
+    @property
+    def parent_relation(self) -> Any:
+        """The relation to the object that the kwarg identifies; None where it is not known."""
+        field = ModelValue.at(self.model, self.parent_path.partition("__")[0]).field
+        return field if getattr(field, "related_model", None) is not None else None
+
+    @cached_property
+    def parent_path(self) -> str:
+        if self.model is None:
+            return ""
+        if parent := PARENT.fullmatch(self.kwarg.name):
+            return parent["lookup"] or parent["name"]
+        # A nested router puts the lookup field of the parent's view behind the parent's name.
+        words = self.kwarg.name.split("_")
+        for length in range(len(words) - 1, 0, -1):
+            path = f"{'_'.join(words[:length])}__{'_'.join(words[length:])}"
+            if ModelValue.at(self.model, path).field is not None:
+                return path
+        return ""
 
     def get_placeholder(self) -> Any:
         # Of the type of the key, so that a queryset can be made of it, and of no row.

@@ -69,8 +69,12 @@ class PathParameters:
         return self.inspection.shaped(self.describe_kwarg(kwarg))
 
     def get_handling(self, kwarg: PathKwarg) -> Handling:
-        model = getattr(self.get_named(kwarg).parent_field, "related_model", None)
-        return PLAIN if model is None else Handling(relations={(): Relation(model, "pk")})
+        named = self.get_named(kwarg)
+        relation = named.parent_relation
+        if relation is None or named.names_own_row:
+            return PLAIN
+        key = named.parent_path.partition("__")[2] or "pk"
+        return Handling(relations={(): Relation(relation.related_model, key)})
 
     def get_named(self, kwarg: PathKwarg) -> NamedKwarg:
         return NamedKwarg(self.inspection.view, kwarg, self.inspection.model)
@@ -104,7 +108,7 @@ class PathParameters:
         if named.names_own_row:
             model = model if self.looks_up_row() else None
         else:
-            model = getattr(field, "related_model", None) or model
+            model = getattr(field, "related_model", None) or getattr(field, "model", None)
         if field is None or model is None:
             return {}
         relation = getattr(field, "remote_field", None) is not None

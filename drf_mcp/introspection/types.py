@@ -128,6 +128,9 @@ class Parameter:
         handling: what has to be known of its values beside their schema.
         listed: False for one that is taken although the tool's schema leaves it out.
         closed: the values of which the view makes use, where it ignores any other.
+        role: what a query parameter does: ``filter``, ``search``, ``sort``, or ``page``, which
+            chooses no rows.
+        terms: the fields that are searched, or those to sort by.
     """
 
     name: str
@@ -137,10 +140,17 @@ class Parameter:
     handling: Handling = PLAIN
     listed: bool = True
     closed: ClosedSet | None = None
+    role: str = "filter"
+    terms: tuple[str, ...] = ()
 
     @property
     def write_only(self) -> bool:
         return () in self.handling.secrets
+
+    def known_as(self, other: Parameter | None) -> Parameter:
+        if other is None:
+            return self
+        return replace(self, closed=other.closed, role=other.role, terms=other.terms)
 
     def union(self, other: Parameter) -> Parameter:
         return replace(

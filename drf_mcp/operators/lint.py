@@ -13,7 +13,7 @@ from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.tools import Tool
-from drf_mcp.tools.naming import ViewTexts
+from drf_mcp.tools.written_texts import WrittenTexts
 
 DESCRIBE = "Write a docstring on it, or @mcp_tool(description=...)."
 # An argument of more tools than this is reported once.
@@ -48,8 +48,8 @@ class Rule:
         return [Finding(self.endpoint.place, self.get_message(), self.get_remedy())]
 
     @property
-    def texts(self) -> ViewTexts:
-        return ViewTexts(self.endpoint, self.tool.view)
+    def texts(self) -> WrittenTexts:
+        return WrittenTexts(self.endpoint, self.tool.view)
 
     @property
     def has_description(self) -> bool:

@@ -34,9 +34,9 @@ class DeclaredArguments:
             name: self.get_parameter(name, schema)
             for name, schema in (self.options.query or {}).items()
         }
-        closed = {parameter.name: parameter.closed for parameter in query}
+        described = {parameter.name: parameter for parameter in query}
         others = tuple(parameter for parameter in query if parameter.name not in declared)
-        own = tuple(replace(p, closed=closed.get(p.name)) for p in declared.values())
+        own = tuple(p.known_as(described.get(p.name)) for p in declared.values())
         return (*others, *own)
 
     def get_parameter(self, name: str, schema: Mapping[str, Any]) -> Parameter:

@@ -29,6 +29,8 @@ GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
     "PATCH": ((mixins.UpdateModelMixin, "partial_update"),),
     "DELETE": ((mixins.DestroyModelMixin, "destroy"),),
 }
+# The standard actions of one object, whose path ends in its key.
+ONE_OBJECT = frozenset({"retrieve", "update", "partial_update", "destroy"})
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,14 @@ class Endpoint:
     @property
     def action_or_method(self) -> str:
         return self.standard_action or self.method.lower()
+
+    @property
+    def collection(self) -> str:
+        """The path of the list to which the objects of the endpoint belong."""
+        path = self.route.path
+        if self.standard_action in ONE_OBJECT and "{" in path:
+            path = path[: path.rindex("{")]
+        return path.rstrip("/")
 
     @property
     def decorations(self) -> tuple[ToolOptions, ...]:

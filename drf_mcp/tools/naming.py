@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-import functools
 import hashlib
-import inspect
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rest_framework.views import APIView
 
-from drf_mcp.introspection.inspection import Inspection
-from drf_mcp.introspection.text import clean_text, get_model_name, get_plural_name
+from drf_mcp.tools.descriptions import Description
 from drf_mcp.tools.endpoints import GENERIC_ACTIONS, Endpoint
+from drf_mcp.tools.titles import Subject, Title
+from drf_mcp.tools.tool import Tool
+from drf_mcp.tools.written_texts import WrittenTexts
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_LENGTH = 64
@@ -24,17 +23,6 @@ PREFIX_SEGMENT = re.compile(r"(?:api|rest|v\d+(?:[._]\d+)*)\Z", re.IGNORECASE)
 VIEW_SUFFIX = re.compile(r"(?:(?:API|Api)?View(?:[Ss]et)?|(?:_api)?_view(?:_?set)?)\Z")
 # Generic views end in their actions, which the names of tools end in as well.
 ACTION_SUFFIX = re.compile(r"(?:List|Create|Retrieve|Update|Destroy|Detail)+\Z")
-
-MAX_DESCRIPTION = 1024
-VERBS = {
-    "list": "List {plural}",
-    "retrieve": "Get one {single}",
-    "retrieve_many": "Get several {plural}",
-    "create": "Create {article} {single}",
-    "update": "Replace {article} {single}",
-    "partial_update": "Change fields of {article} {single}",
-    "destroy": "Delete {article} {single}",
-}
 
 
 class Naming:
@@ -87,11 +75,16 @@ class Naming:
 
     def get_title(self, endpoint: Endpoint, view: APIView) -> str:
         """Return the title of a tool, "" for its name with spaces; the view answers nobody."""
-        return ViewTexts(endpoint, view).get_title()
+        summary = WrittenTexts(endpoint, view).get_summary()
+        return summary or Title(endpoint, Subject(endpoint, view)).get_text()
 
-    def get_description(self, endpoint: Endpoint, view: APIView, title: str) -> str:
-        """Return the description that models read, for a tool without one of its own."""
-        return ViewTexts(endpoint, view).get_description(title)
+    def get_description(self, tool: Tool) -> str:
+        """Return the description that models read, for a tool without one of its own.
+
+        A tool has a ``name``, a ``title``, an ``endpoint``, a ``view`` that answers nobody, and a
+        ``schema`` with the parameters of ``path``, ``query`` and ``body``.
+        """
+        return Description(tool).get_text()
 
     def build_name(self, endpoint: Endpoint, *, versioned: bool = False) -> str:
         segments = self._get_static_segments(endpoint.route.path)
@@ -167,58 +160,3 @@ def shorten_name(name: str, ending: str = "") -> str:
     if ending != name and 0 < len(ending) <= DEFAULT_MAX_LENGTH // 2:
         tail = f"{tail}_{ending}"
     return f"{name[: DEFAULT_MAX_LENGTH - len(tail)].rstrip('_')}{tail}"
-
-
-class ViewTexts:
-    def __init__(self, endpoint: Endpoint, view: APIView) -> None:
-        self.endpoint = endpoint
-        self.view = view
-
-    @functools.cached_property
-    def annotations(self) -> Any:
-        return self.endpoint.find_annotations(self.view)
-
-    def get_title(self) -> str:
-        endpoint = self.endpoint
-        if self.annotations is not None and self.annotations.summary:
-            return clean_text(self.annotations.summary)
-        action, model = endpoint.standard_action, Inspection(self.view, endpoint.method).model
-        action = "retrieve_many" if action == "retrieve" and endpoint.many else action
-        if model is None or action is None:
-            return ""
-        single = get_model_name(model)
-        if action in VERBS:
-            article = "an" if single[:1].lower() in "aeio" else "a"
-            return VERBS[action].format(
-                article=article, single=single, plural=get_plural_name(model)
-            )
-        many = getattr(self.view, "detail", True) is False
-        method = f"{endpoint.method.lower()}: " if endpoint.action_has_other_methods else ""
-        title = f"{method}{action.replace('_', ' ')} {get_plural_name(model) if many else single}"
-        # `str.capitalize` would take the capitals of the other words away.
-        return f"{title[:1].upper()}{title[1:]}"
-
-    def get_description(self, title: str) -> str:
-        # The docstring of a view with several methods is the same for all of them, so the title
-        # is put before it, and the method before that of an action with several.
-        endpoint, docstring = self.endpoint, self.endpoint.handler_docstring
-        description = getattr(self.annotations, "description", "") or docstring
-        if description and description == docstring and endpoint.action_has_other_methods:
-            description = f"{endpoint.method.capitalize()}: {description}"
-        if not description:
-            about = self.get_view_description()
-            is_extra = endpoint.standard_action not in VERBS
-            alone = about and is_extra and not endpoint.view_has_other_methods
-            description = about if alone else f"{title}. {about}"
-        deprecated = getattr(self.annotations, "is_deprecated", False)
-        description = (f"Deprecated. {description}" if deprecated else description).strip()
-        if len(description) <= MAX_DESCRIPTION:
-            return description
-        return description[: MAX_DESCRIPTION - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
-
-    def get_view_description(self) -> str:
-        description = self.endpoint.attempt(
-            lambda: str(getattr(self.view, "description", None) or ""), ""
-        )
-        endpoint = self.endpoint
-        return inspect.cleandoc(description) or endpoint.find_docstring(endpoint.view_class)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.inspection import STANDARD, Inspection
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 
 
@@ -38,10 +38,21 @@ class Finders:
     def collections(self) -> frozenset[str]:
         # The paths below which single objects are retrieved.
         return frozenset(
-            endpoint.route.path[: endpoint.route.path.rindex("{")].rstrip("/")
+            endpoint.collection
             for endpoint in self.endpoints.values()
             if endpoint.standard_action == "retrieve" and "{" in endpoint.route.path
         )
+
+    @functools.cached_property
+    def speakers(self) -> frozenset[str]:
+        """The tools that say what their views are about: one of each view and collection."""
+        found: dict[Any, tuple[int, str]] = {}
+        for name, endpoint in self.endpoints.items():
+            if endpoint.standard_action in STANDARD:
+                key = endpoint.view_class, endpoint.collection
+                place = STANDARD.index(endpoint.standard_action), name
+                found[key] = min(place, found.get(key, place))
+        return frozenset(name for _, name in found.values())
 
     @functools.cached_property
     def by_path(self) -> dict[str, str]:

@@ -113,10 +113,7 @@ class Tool:
     @functools.cached_property
     def description(self) -> str:
         return self.options.description or self.endpoint.attempt(
-            lambda: str(
-                mcp_settings.NAMING_CLASS().get_description(self.endpoint, self.view, self.title)
-            ),
-            self.title,
+            lambda: str(mcp_settings.NAMING_CLASS().get_description(self)), self.title
         )
 
     @functools.cached_property

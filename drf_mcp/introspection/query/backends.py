@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -132,9 +132,9 @@ class SearchParameters(BackendParameters):
         searched = self.backend.get_search_fields(self.view, self.view.request)
         if not searched:
             return ()
-        fields = join_values(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
-        schema = {"type": "string", "description": f"Search in: {fields}."}
-        return (Parameter(self.backend.search_param, schema),)
+        terms = tuple(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
+        schema = {"type": "string", "description": f"Search in: {join_values(terms)}."}
+        return (Parameter(self.backend.search_param, schema, role="search", terms=terms),)
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,7 @@ class OrderingParameters(BackendParameters):
     def get_parameters(self) -> Parameters:
         items: Schema = {"type": "string"}
         closed: OrderingTerms | None = None
+        names: list[str] | None = None
         if is_drf_code(type(self.backend), "get_ordering", "remove_invalid_fields"):
             names = self.inspection.attempt(self.get_names, GUARD, None)
             if names == []:
@@ -174,7 +175,8 @@ class OrderingParameters(BackendParameters):
             f"Default: {join_values(default)}" if default else "",
         )
         name = self.backend.ordering_param
-        return (Parameter(name, schema, multiple="comma", closed=closed),)
+        found = Parameter(name, schema, multiple="comma", closed=closed)
+        return (replace(found, role="sort", terms=tuple(names or ())),)
 
     def get_names(self) -> list[str]:
         queryset = self.inspection.queryset

@@ -69,6 +69,7 @@ class FilterParameters:
         if isinstance(form_field.field, forms.MultiValueField):
             return self.get_parts(form_field.field)
         schema, multiple = form_field.get_value_schema()
+        sorts = isinstance(self.item, filters.OrderingFilter)
         return (
             Parameter(
                 self.name,
@@ -77,6 +78,8 @@ class FilterParameters:
                 multiple,
                 form_field.get_handling(),
                 closed=None if multiple else form_field.get_values(schema, self.is_lenient),
+                role="sort" if sorts else "filter",
+                terms=tuple(map(str, self.item.param_map.values())) if sorts else (),
             ),
         )
 

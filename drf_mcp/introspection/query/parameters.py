@@ -44,15 +44,15 @@ class QueryParameters:
         undeclared = attempt(self.undeclared.get_parameters, PLAINLY, NONE)
         filtering = FilterBackends(self.inspection).get_parameters() if self.is_filtered else ()
         versions = attempt(lambda: VersionParameter(view).get_parameters(), GUARD, NONE)
+        others = (replace(p, role="page") for p in (*self.pages, *versions))
         found: dict[str, Parameter] = {}
         # Of several parameters under one name the view reads the one that filters.
-        for parameter in (*self.close((*filtering, *self.pages, *versions)), *undeclared):
+        for parameter in (*self.close((*filtering, *others)), *undeclared):
             found.setdefault(parameter.name, parameter)
         for name, declared in self.inspection.get_declared_parameters("query").items():
             described = found.pop(name, None)
             if declared is not None:
-                closed = described.closed if described is not None else None
-                found[name] = replace(read_openapi_parameter(declared), closed=closed)
+                found[name] = read_openapi_parameter(declared).known_as(described)
         shaped = self.inspection.shaped
         return tuple(replace(p, schema=shaped(p.schema)) for p in found.values())
 

@@ -1,0 +1,134 @@
+"""Descriptions of tools for which the project wrote none: verb, noun, and what narrows a list."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator
+
+from drf_mcp.introspection.field_selection import SelectableFields
+from drf_mcp.introspection.types import EndpointSchema, Parameter
+from drf_mcp.tools.titles import Subject
+from drf_mcp.tools.tool import Tool
+from drf_mcp.tools.written_texts import WrittenTexts
+
+# People ask for one thing by several verbs, and the tool's name has another one.
+SENTENCES = {
+    "list": "Find or count {plural}",
+    "retrieve": "Get or show one {single}",
+    "retrieve_many": "Get or show several {plural}",
+    "create": "Add a new {single}",
+    "update": "Replace or change {one}",
+    "partial_update": "Change or edit {one}",
+    "destroy": "Delete or remove {one}",
+}
+# Clients cut longer ones.
+MAX_LENGTH = 2048
+MAX_CHOICES = 6
+MAX_NAMES = 8
+# Fields that any answer may have.
+COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})
+# The endings of a filter's name that tell how it compares, and not what.
+LOOKUP = re.compile(
+    r"(?:__(?:i?exact|i?contains|i?startswith|i?endswith|i?regex|gte?|lte?|in|range|isnull|date|"
+    r"year|month|day|search)|_(?:after|before|min|max|gte?|lte?))+\Z"
+)
+
+
+class Description:
+    """The description of a tool: what was written of it, else a sentence and what the view is."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        self.endpoint = tool.endpoint
+        self.texts = WrittenTexts(tool.endpoint, tool.view)
+
+    def get_text(self) -> str:
+        description = self.get_written() or self.compose()
+        if self.texts.is_deprecated:
+            description = f"Deprecated. {description}"
+        if len(description) <= MAX_LENGTH:
+            return description
+        return description[: MAX_LENGTH - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
+
+    @functools.cached_property
+    def subject(self) -> Subject:
+        return Subject(self.endpoint, self.tool.view)
+
+    def get_written(self) -> str:
+        written = self.texts.get_description()
+        return written if self.texts.says_more(written, self.subject.nouns) else ""
+
+    def compose(self) -> str:
+        about = self.texts.get_view_description()
+        is_plain = self.endpoint.standard_action is None and self.endpoint.action is None
+        if about and is_plain and not self.endpoint.view_has_other_methods:
+            return about
+        sentence = Sentence(self.tool.schema, self.subject).get_text(self.tool.title)
+        # The tools of one view are described side by side: only the first says what all are about.
+        if self.subject.model is not None:
+            speaks = self.tool.name in self.tool.finders.speakers
+            about = self.texts.get_about(self.subject.nouns) if speaks else ""
+        return f"{sentence} {about}".strip()
+
+
+class Sentence:
+    """What a tool does, in a sentence or two made of its schema."""
+
+    def __init__(self, schema: EndpointSchema, subject: Subject) -> None:
+        self.schema = schema
+        self.subject = subject
+        self.action = subject.endpoint.standard_action
+
+    def get_text(self, title: str) -> str:
+        """Return the description; the title is the verb and noun of other than standard actions."""
+        subject = self.subject
+        if subject.model is not None and self.action in SENTENCES:
+            nouns = {"single": subject.single, "plural": subject.plural, "one": subject.one}
+            action = "retrieve_many" if subject.endpoint.many else self.action
+            title = f"{SENTENCES[action].format(**nouns)}{subject.of_owner}"
+        names = self.get_names()
+        details = f": {join_names(names)}" if names else self.get_narrowing()
+        return f"{title}{details}."
+
+    def get_names(self) -> list[str]:
+        """Return what a new object needs, or what is told of one."""
+        if self.action == "create":
+            return [speak(p.name) for p in self.schema.body.fields if p.required and p.listed]
+        if self.action != "retrieve":
+            return []
+        looked_up = {parameter.name for parameter in self.schema.path}
+        answered = SelectableFields(self.schema.output).row.get("properties", {})
+        return [speak(name) for name in answered if name not in COMMON_FIELDS | looked_up]
+
+    def get_narrowing(self) -> str:
+        filters = (self.describe_filter(p) for p in self.of_role("filter"))
+        searched = [speak(term) for p in self.of_role("search") for term in p.terms]
+        sorted_by = [speak(term) for p in self.of_role("sort") for term in p.terms]
+        names = list(dict.fromkeys(filters))
+        return "".join(
+            (
+                f" by {join_names(names)}" if names else "",
+                f"; search in {join_names(searched)}" if searched else "",
+                f". Sort by {join_names(sorted_by)}" if sorted_by else "",
+            )
+        )
+
+    def of_role(self, role: str) -> Iterator[Parameter]:
+        return (p for p in self.schema.query if p.role == role and p.listed)
+
+    def describe_filter(self, parameter: Parameter) -> str:
+        schema = parameter.schema.get("items", parameter.schema)
+        choices = [c for c in schema.get("enum", ()) if isinstance(c, str)]
+        name = speak(LOOKUP.sub("", parameter.name)).removeprefix("is ") or parameter.name
+        return f"{name} ({join_names(choices, MAX_CHOICES)})" if choices else name
+
+
+def speak(name: str) -> str:
+    return " ".join(name.replace("_", " ").split())
+
+
+def join_names(names: Iterable[str], most: int = MAX_NAMES) -> str:
+    shown = list(dict.fromkeys(names))
+    rest = len(shown) - most
+    return ", ".join(shown) if rest <= 1 else f"{', '.join(shown[:most])} and {rest} more"
