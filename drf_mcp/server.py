@@ -90,9 +90,15 @@ class Server:
             info["title"] = force_str(mcp_settings.SERVER_TITLE)
         return info
 
-    def get_instructions(self) -> str:
-        """Return the text that guides models in using the server, "" for none."""
-        return force_str(mcp_settings.INSTRUCTIONS or "")
+    def get_instructions(self, context: RequestContext) -> str:
+        """Return the text that guides models in using the server, "" for none.
+
+        Without INSTRUCTIONS it is written by the capabilities for the caller.
+        """
+        if mcp_settings.INSTRUCTIONS is not None:
+            return force_str(mcp_settings.INSTRUCTIONS)
+        texts = [capability.get_instructions(context) for capability in self.capabilities]
+        return "\n".join(filter(None, texts))
 
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
@@ -231,6 +237,6 @@ class Server:
         objects = {c.name: c.get_capability_object(context.era) for c in self.capabilities}
         offered = {name: options for name, options in objects.items() if options is not None}
         offer: dict[str, Any] = {"capabilities": offered}
-        if instructions := self.get_instructions():
+        if instructions := self.get_instructions(context):
             offer["instructions"] = instructions
         return offer

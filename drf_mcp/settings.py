@@ -92,8 +92,9 @@ SETTINGS: dict[str, Setting] = {
     "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
     # The version that clients are told of the server. None: that of this package.
     "SERVER_VERSION": Setting(None, Text(none=True)),
-    # Guidance for the model, sent when a client connects. See docs/naming.md.
-    "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True)),
+    # Guidance for the model, sent when a client connects. None: written from the tools that
+    # the caller sees; "" for none. See docs/naming.md.
+    "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True, empty=True)),
     # --- Tools ----------------------------------------------------------------
     # Names, titles and descriptions of tools that have none in their options: a
     # drf_mcp.tools.Naming. See docs/customising.md.

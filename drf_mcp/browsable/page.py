@@ -116,6 +116,7 @@ class Page:
         cards = [ToolCard(tool, capability) for tool in visible]
         context = {
             **self.get_server_context(),
+            "instructions": self.server.get_instructions(message),
             "user_name": self.user_name,
             "groups": self.group(cards),
             "count": len(cards),
@@ -142,7 +143,6 @@ class Page:
             "envelope": mcp_settings.ENVELOPE_CLASS.__name__,
             "home": self.request.path,
             "endpoint": self.endpoint_url,
-            "instructions": self.server.get_instructions(),
         }
 
     def get_tools_context(self, cards: list[ToolCard]) -> Context:

@@ -71,12 +71,13 @@ class Choice(Kind):
 class Text(Kind):
     words = "a text"
 
-    def __init__(self, *, lazy: bool = False, none: bool = False) -> None:
+    def __init__(self, *, lazy: bool = False, none: bool = False, empty: bool = False) -> None:
         super().__init__(none=none)
         self.types = (str, Promise) if lazy else (str,)
+        self.empty = empty
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, self.types) and bool(str(value).strip())
+        return isinstance(value, self.types) and (self.empty or bool(str(value).strip()))
 
 
 class Number(Kind):

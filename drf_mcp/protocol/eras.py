@@ -230,6 +230,14 @@ class Capability:
         """Return the options that a client is told of; None to advertise nothing."""
         return {} if era.revision in self.result_members else None
 
+    def get_instructions(self, context: Any) -> str:
+        """Return what models are told of the capability, "" for nothing.
+
+        Args:
+            context: the `RequestContext` of the message.
+        """
+        return ""
+
     def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
         """Return the members of a method's result; None where there is no such method."""
         if method not in self.methods:

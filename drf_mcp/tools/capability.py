@@ -22,9 +22,10 @@ from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
-from drf_mcp.truncation import relax_schema
+from drf_mcp.truncation import RETRIEVAL_TOOL, relax_schema
 
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
@@ -76,6 +77,11 @@ class ToolsCapability(Capability):
             tool, arguments, context.caller, self.server.registry, message.meta
         )
         return budget
+
+    def get_instructions(self, context: RequestContext) -> str:
+        """Return what the tools that the caller sees are about, and how to use them."""
+        tools = self.get_tools(context).values()
+        return Instructions(Visibility(context.caller).of(tools), RETRIEVAL_TOOL).get_text()
 
     # --- tools/list -----------------------------------------------------------------------
 

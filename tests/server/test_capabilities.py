@@ -36,7 +36,7 @@ class WordServer(Server):
     def get_server_info(self):
         return {**super().get_server_info(), "name": "words"}
 
-    def get_instructions(self):
+    def get_instructions(self, context):
         return "Words are looked up here."
 
 

@@ -147,9 +147,10 @@ def test_every_stateless_result_says_who_the_server_is(serve, method):
     assert agent.result(method, **params)["_meta"][SERVER_INFO]["name"] == "shop"
 
 
-@pytest.mark.parametrize("members", [{}, {"INSTRUCTIONS": "Ask before deleting."}])
-def test_instructions_are_sent_with_the_handshake_and_with_discovery(serve, members):
-    text = members.get("INSTRUCTIONS")
-    agent = serve("2025-11-25", **members)
-    assert initialize(agent, "2025-11-25").get("instructions") == text
-    assert serve(STATELESS, **members).result("server/discover").get("instructions") == text
+@pytest.mark.parametrize("text", ["", "Ask before deleting."])
+def test_instructions_are_sent_with_the_handshake_and_with_discovery(serve, text):
+    agent = serve("2025-11-25", INSTRUCTIONS=text)
+    expected = text or None
+    assert initialize(agent, "2025-11-25").get("instructions") == expected
+    discovered = serve(STATELESS, INSTRUCTIONS=text).result("server/discover")
+    assert discovered.get("instructions") == expected

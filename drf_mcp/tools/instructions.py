@@ -1,0 +1,88 @@
+"""What a client is told of a server's tools as a whole, written from their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from drf_mcp.tools.tool import Tool
+
+# Clients cut longer ones.
+MAX_LENGTH = 2048
+
+
+class Instructions:
+    """The instructions for tools; nothing is introspected for them.
+
+    Args:
+        tools: the tools that a caller sees.
+        retrieval_tool: the name of the tool that fetches what a shortened result left out.
+    """
+
+    def __init__(self, tools: Iterable[Tool], retrieval_tool: str = "") -> None:
+        self.tools = {tool.name: tool for tool in tools}
+        self.retrieval_tool = retrieval_tool if retrieval_tool in self.tools else ""
+
+    def get_text(self) -> str:
+        """Return the text, "" without a tool, in 2,048 characters at most."""
+        if not self.groups:
+            return ""
+        hints = " ".join(self.get_hints())
+        room = MAX_LENGTH - len(hints) - 1
+        return f"{self.describe_groups(room)}\n{hints}".strip()
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The actions of each noun; a tool that has a name of its own stands alone."""
+        groups: dict[str, list[str]] = {}
+        for name, tool in self.tools.items():
+            if name != self.retrieval_tool:
+                noun, action = self.take_apart(tool)
+                groups.setdefault(noun, []).extend(filter(None, [action]))
+        return groups
+
+    def take_apart(self, tool: Tool) -> tuple[str, str]:
+        action = tool.endpoint.standard_action or ""
+        noun = tool.name.removesuffix(f"_{action}")
+        return (noun, action) if action and noun != tool.name else (tool.name, "")
+
+    def describe_groups(self, room: int) -> str:
+        """Return nouns with their actions, nouns alone, or as many nouns as there is room for."""
+        groups = {noun: actions for noun, actions in self.groups.items() if actions}
+        if alone := [noun for noun in self.groups if noun not in groups]:
+            groups["Others"] = alone
+        lines = (f"{noun}: {', '.join(members)}" for noun, members in groups.items())
+        whole = "\n".join(["Tools by what they are about:", *lines])
+        if len(whole) <= room:
+            return whole
+        start = f"{len(self.tools)} tools, about: "
+        room -= len(start) + len(f", and {len(self.groups)} more.")
+        nouns = list(self.fit(self.groups, room))
+        rest = len(self.groups) - len(nouns)
+        return f"{start}{', '.join(nouns)}" + (f", and {rest} more." if rest else ".")
+
+    @staticmethod
+    def fit(nouns: Iterable[str], room: int) -> Iterator[str]:
+        for noun in nouns:
+            room -= len(noun) + 2
+            if room < 0:
+                return
+            yield noun
+
+    def get_hints(self) -> Iterator[str]:
+        """Yield what holds for several tools."""
+        tools = self.tools.values()
+        if example := next((name for noun in self.groups for name in self.get_names(noun)), ""):
+            yield (
+                f"Names are noun and action, such as {example}: search for both words where not "
+                "every tool is shown."
+            )
+        if any(tool.endpoint.standard_action == "list" for tool in tools):
+            yield "Long lists come in pages: filter them before you read on."
+        if any(tool.selects for tool in tools):
+            yield "In reads, `fields` names what you need of the answer, nested fields by dots."
+        if self.retrieval_tool:
+            yield f"{self.retrieval_tool} fetches what a shortened result left out."
+
+    def get_names(self, noun: str) -> Iterator[str]:
+        return (f"{noun}_{action}" for action in self.groups[noun])

@@ -1,0 +1,135 @@
+"""Instructions that are written from the tools a caller sees."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework import serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.permissions import IsAdminUser
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.tools import Registry
+from drf_mcp.tools.instructions import MAX_LENGTH, Instructions
+from tests.agents import STATELESS, Agent
+from tests.server.views import Word
+
+
+class NameSerializer(serializers.Serializer):
+    name = serializers.CharField()
+
+
+class Plants(viewsets.ViewSet):
+    permission_classes = []
+    serializer_class = NameSerializer
+
+    def list(self, request):
+        return Response([])
+
+    @action(detail=True, methods=["post"])
+    def water(self, request, pk=None): ...
+
+
+class Secrets(Plants):
+    permission_classes = [IsAdminUser]
+
+
+@pytest.fixture
+def told(expose):
+    def instructions(*patterns, client: Client | None = None, **mcp_settings) -> str | None:
+        expose(*patterns, **mcp_settings)
+        agent = Agent(client or Client(), revision=STATELESS)
+        return agent.result("server/discover").get("instructions")
+
+    return instructions
+
+
+def routes(**viewsets_by_name):
+    router = SimpleRouter()
+    for name, viewset in viewsets_by_name.items():
+        router.register(name, viewset, basename=name)
+    return router.urls
+
+
+def test_they_name_groups_of_tools_with_their_actions(told):
+    text = told(*routes(plants=Plants), path("word/", Word.as_view()))
+    assert text.splitlines()[:3] == [
+        "Tools by what they are about:",
+        "plants: list, water",
+        "Others: word",
+    ]
+    assert "such as plants_list" in text
+
+
+def test_they_name_no_tool_that_the_caller_does_not_see(told, admin_client):
+    patterns = routes(plants=Plants, secrets=Secrets)
+    assert "secrets" not in told(*patterns)
+    assert "secrets: list, water" in told(*patterns, client=admin_client)
+
+
+def test_without_a_tool_there_are_none(told):
+    assert told(*routes(secrets=Secrets)) is None
+
+
+@pytest.mark.parametrize("text", ["", "Ask first."])
+def test_the_setting_replaces_them(told, text):
+    assert told(*routes(plants=Plants), INSTRUCTIONS=text) == (text or None)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_they_explain_fields_where_reads_take_them(told, on):
+    assert ("`fields`" in told(*routes(plants=Plants), FIELDS_ARGUMENT=on)) is on
+
+
+def tools_of(settings, *patterns):
+    settings.DRF_MCP = {"EXPOSE": "urlconf"}
+    urlconf = type("URLConf", (), {"urlpatterns": list(patterns)})
+    return Registry().tools(urlconf)
+
+
+def test_nothing_is_introspected_for_them(settings):
+    tools = tools_of(settings, *routes(plants=Plants))
+    assert Instructions(tools.values()).get_text()
+    assert not [tool for tool in tools.values() if "endpoint_schema" in vars(tool)]
+
+
+def test_the_tool_that_fetches_the_rest_is_explained_and_no_group(settings):
+    tools = tools_of(settings, *routes(plants=Plants), path("remainder/", Word.as_view()))
+    text = Instructions(tools.values(), "remainder").get_text()
+    assert "Others" not in text
+    assert text.endswith("remainder fetches what a shortened result left out.")
+
+
+class Named:
+    """A tool as far as instructions look at it."""
+
+    selects = True
+
+    def __init__(self, name: str, standard_action: str) -> None:
+        self.name = name
+        self.endpoint = type("Endpoint", (), {"standard_action": standard_action})
+
+
+words = st.from_regex(r"[a-z][a-z0-9_]{0,40}", fullmatch=True)
+
+
+@given(st.lists(st.tuples(words, st.sampled_from(["list", "sort", ""])), max_size=400))
+def test_they_are_never_cut_by_a_client(named):
+    tools = [Named(f"{noun}_{action}" if action else noun, action) for noun, action in named]
+    assert len(Instructions(tools).get_text()) <= MAX_LENGTH
+
+
+@pytest.mark.parametrize(("groups", "rest"), [(90, ""), (1000, "more.")])
+def test_many_groups_are_named_without_their_actions_and_then_counted(groups, rest):
+    tools = [
+        Named(f"noun{number}_{action}", action)
+        for number in range(groups)
+        for action in ("list", "retrieve", "create", "destroy")
+    ]
+    first, _ = Instructions(tools).get_text().split("\n")
+    assert first.startswith(f"{len(tools)} tools, about: noun0, noun1, ")
+    assert first.endswith(rest or "noun89.")
