@@ -8,7 +8,7 @@ response, over MCP the code and category that their name says.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from django.utils.translation import gettext_lazy as _
@@ -31,6 +31,8 @@ class ProtocolError(Exception):
     http_status: int = 500
     # Of a message that could not be read but for its id.
     id: str | int | None = None
+    # Of the HTTP response.
+    headers: Mapping[str, str] | None = None
 
     def __init__(self, message: str, *, data: Any = None, http_status: int | None = None) -> None:
         super().__init__(message)
@@ -111,9 +113,17 @@ class UnsupportedProtocolVersion(ProtocolError):
 class Refused(ProtocolError):
     # JSON-RPC has no code for a refusal of the door, so its HTTP status is one.
 
-    def __init__(self, http_status: int, message: str) -> None:
-        super().__init__(message, http_status=http_status)
+    def __init__(
+        self,
+        http_status: int,
+        message: str,
+        *,
+        data: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, data=data, http_status=http_status)
         self.code = http_status  # type: ignore[misc]
+        self.headers = headers
 
 
 class ContextDetail(ErrorDetail):

@@ -214,6 +214,7 @@ class Outcome:
         meta: further facts about the answer, which a view's own envelope told.
         version: the canonical version of what was read, "" where nobody said one.
         content_hash: the hash of that version.
+        scopes: what the call needs, if it was refused because the caller's token lacks a scope.
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
     """
@@ -234,6 +235,7 @@ class Outcome:
     body: Any = None
     version: str = ""
     content_hash: str = ""
+    scopes: tuple[str, ...] = ()
     call: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -40,6 +40,7 @@ class Reply:
     status: int
     # One JSON-RPC response, or an array of them; empty when nothing is due.
     body: bytes = b""
+    headers: Mapping[str, str] | None = None
 
 
 ACCEPTED = Reply(202)
@@ -148,6 +149,7 @@ class Server:
         if not serves_batches:
             message = "This revision has no batches: send one message per request."
             return self.respond(InvalidRequest(message), headers, caller)
+        caller.in_batch = True
         caller.authenticate()
         bodies = []
         for item in items:
@@ -186,7 +188,7 @@ class Server:
     def refuse(self, item: Item, exc: ProtocolError, headers: Headers) -> Reply:
         if isinstance(item, Message) and item.is_notification:
             return Reply(exc.http_status)
-        return Reply(exc.http_status, encode_era_error(item.id, exc, headers))
+        return Reply(exc.http_status, encode_era_error(item.id, exc, headers), exc.headers)
 
     def serve(self, item: Message | ClientResponse, headers: Headers, caller: Caller) -> Reply:
         if isinstance(item, ClientResponse):

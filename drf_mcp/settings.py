@@ -21,12 +21,15 @@ from drf_mcp.option_types.kinds import (
     Choice,
     Class,
     Flag,
+    Issuer,
     Kind,
     ListOf,
     Middleware,
     Number,
     Origin,
     PermissionClass,
+    ResourceURI,
+    Scope,
     Text,
     ToolPattern,
     shorten_repr,
@@ -69,6 +72,15 @@ SETTINGS: dict[str, Setting] = {
     "PERMISSION_CLASSES": Setting(
         ["rest_framework.permissions.IsAuthenticated"], ListOf(PermissionClass())
     ),
+    # Issuers whose tokens are taken: with one, clients that know OAuth are told where to sign
+    # in. A path such as "/o" stands for one on the host of the endpoint. See docs/oauth.md.
+    "AUTHORIZATION_SERVERS": Setting([], ListOf(Issuer())),
+    # The scopes that every token needs; a token that has scopes and lacks one of these is
+    # refused. Views ask for more by their own permissions. See docs/oauth.md.
+    "SCOPES": Setting([], ListOf(Scope())),
+    # The canonical URI that tokens are for, "https://shop.example/mcp". None: the address of
+    # the endpoint, by the request. See docs/oauth.md.
+    "RESOURCE": Setting(None, ResourceURI(none=True)),
     # Middleware that runs around each call with the path that the tool stands for: dotted
     # paths, in the order of MIDDLEWARE. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),

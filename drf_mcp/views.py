@@ -15,10 +15,12 @@ from django.http.request import HttpHeaders
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
+from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.origins import check_media_type, check_origin
+from drf_mcp.access.refusals import Refusal
+from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable.page import Page
 from drf_mcp.dispatch.dispatcher import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
@@ -28,9 +30,12 @@ from drf_mcp.option_types.kinds import (
     Class,
     Flag,
     InstanceOf,
+    Issuer,
     Kind,
     ListOf,
     PermissionClass,
+    ResourceURI,
+    Scope,
     refuse_wrong_values,
 )
 from drf_mcp.protocol import encode_era_error
@@ -49,8 +54,10 @@ KINDS: Mapping[str, Kind] = {
     ),
     "permission_classes": ListOf(PermissionClass(), none=True),
     "browsable_page": Flag(none=True),
+    "authorization_servers": ListOf(Issuer(), none=True),
+    "scopes": ListOf(Scope(), none=True),
+    "resource": ResourceURI(none=True),
 }
-CHALLENGE = 'Bearer realm="mcp"'
 
 
 class MCPView(View):
@@ -65,6 +72,9 @@ class MCPView(View):
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.
         browsable_page: whether a browser is shown the tools.
+        authorization_servers: the issuers whose tokens are taken, for OAuth.
+        scopes: the scopes that every token needs.
+        resource: the canonical URI that tokens are for; by default the endpoint's own address.
     """
 
     server_class: type[Server] = Server
@@ -73,6 +83,9 @@ class MCPView(View):
     authentication_classes: Sequence[type[BaseAuthentication]] | None = None
     permission_classes: Sequence[type] | None = None
     browsable_page: bool | None = None
+    authorization_servers: Sequence[str] | None = None
+    scopes: Sequence[str] | None = None
+    resource: str | None = None
     http_method_names = ["get", "post"]
 
     @classmethod
@@ -127,6 +140,33 @@ class MCPView(View):
         own = self.permission_classes
         return [made() for made in (mcp_settings.PERMISSION_CLASSES if own is None else own)]
 
+    def get_authorization_servers(self) -> Sequence[str]:
+        """Return the issuers whose tokens are taken, none if the endpoint has no OAuth.
+
+        Asked without a request as well.
+        """
+        own = self.authorization_servers
+        servers: Sequence[str] = mcp_settings.AUTHORIZATION_SERVERS if own is None else own
+        return servers
+
+    def get_scopes(self) -> Sequence[str]:
+        """Return the scopes that every token needs."""
+        scopes: Sequence[str] = mcp_settings.SCOPES if self.scopes is None else self.scopes
+        return scopes
+
+    def get_resource(self) -> str | None:
+        """Return the canonical URI that tokens are for, None for the endpoint's own address."""
+        own: str | None = self.resource or mcp_settings.RESOURCE
+        return own
+
+    def get_protected_resource(self, path: str) -> ProtectedResource:
+        """Return the endpoint in the terms of OAuth.
+
+        Args:
+            path: the endpoint's path below the script prefix.
+        """
+        return ProtectedResource(self, self.request, path)
+
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not Page.is_wanted(request, self.browsable_page):
             return self.http_method_not_allowed(request)
@@ -138,7 +178,7 @@ class MCPView(View):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         reply = self.server.answer(read_body(request), MetaHeaders(request.META), self.caller)
-        return make_json_response(reply.status, reply.body)
+        return make_json_response(reply.status, reply.body, reply.headers)
 
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
@@ -147,28 +187,17 @@ class MCPView(View):
         return HttpResponseNotAllowed(["POST"])
 
     def refuse_caller(self, exc: APIException) -> HttpResponse:
-        failed = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
-        refused = Refused(401 if failed else exc.status_code, ErrorBody(exc.detail).sentence)
-        response = self.refuse(refused)
-        if failed:
-            response["WWW-Authenticate"] = self.challenge()
-        return response
+        refusal = Refusal(self.caller, exc)
+        headers = {"WWW-Authenticate": refusal.challenge} if refusal.challenge else None
+        sentence = ErrorBody(exc.detail).sentence
+        return self.refuse(Refused(refusal.status, sentence, headers=headers))
 
     def fail(self, exc: Exception) -> HttpResponse:
         return self.refuse(report_unexpected(exc, self.request))
 
     def refuse(self, exc: ProtocolError) -> HttpResponse:
         body = encode_era_error(None, exc, MetaHeaders(self.request.META))
-        return make_json_response(exc.http_status, body)
-
-    def challenge(self) -> str:
-        """Return the challenge of the first authentication class that has one."""
-        request = self.caller.drf_request()
-        for authenticator in self.caller.authenticators:
-            header = authenticator.authenticate_header(request)
-            if header:
-                return str(header)
-        return CHALLENGE
+        return make_json_response(exc.http_status, body, exc.headers)
 
 
 class MetaHeaders(Mapping[str, str]):
@@ -195,10 +224,12 @@ def get_meta_name(header: str) -> str:
     return f"HTTP_{header.upper().replace('-', '_')}"
 
 
-def make_json_response(status: int, body: bytes) -> HttpResponse:
+def make_json_response(
+    status: int, body: bytes, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
     if not body:
-        return HttpResponse(status=status)
-    return HttpResponse(body, status=status, content_type="application/json")
+        return HttpResponse(status=status, headers=headers)
+    return HttpResponse(body, "application/json", status, headers=headers)
 
 
 def read_body(request: HttpRequest) -> bytes:

@@ -19,6 +19,7 @@ from rest_framework import permissions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import (
     APIException,
+    AuthenticationFailed,
     NotAuthenticated,
     PermissionDenied,
 )
@@ -28,6 +29,9 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet, ViewSetMixin
 
+from drf_mcp.access.resources import ProtectedResource
+from drf_mcp.access.scopes import ScopeDenied, ScopeInquiry, get_granted_scopes, has_scopes
+from drf_mcp.exceptions import contain
 from drf_mcp.settings import mcp_settings
 
 # Permissions that look at the user and the method only, so it does not matter to
@@ -40,6 +44,7 @@ USER_PERMISSIONS = frozenset(
         permissions.IsAuthenticatedOrReadOnly,
     }
 )
+OTHER_AUDIENCE = "The access token is for another resource."
 NO_USER = (
     "The credential is valid, but stands for no user, and the endpoint's permissions ask for one: "
     "PERMISSION_CLASSES of DRF_MCP."
@@ -110,6 +115,8 @@ class Caller:
         self.admitted = False
         # The most tokens of a result that the client asked for.
         self.client_limit: int | None = None
+        # One status answers all messages of a batch.
+        self.in_batch = False
 
     @property
     def permission_classes(self) -> tuple[Any, ...]:
@@ -118,6 +125,33 @@ class Caller:
     @property
     def user(self) -> Any:
         return getattr(self.request, "user", None)
+
+    @functools.cached_property
+    def endpoint(self) -> ProtectedResource | None:
+        # None at a door of this process.
+        describe = getattr(self.view, "get_protected_resource", None)
+        return describe(self.request.path_info) if describe else None
+
+    @functools.cached_property
+    def resource(self) -> ProtectedResource | None:
+        # None without OAuth.
+        endpoint = self.endpoint
+        return endpoint if endpoint and endpoint.authorization_servers else None
+
+    @property
+    def bearer(self) -> str | None:
+        """The text after ``Bearer``; None for any other credential."""
+        scheme, _, token = self.request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else None
+
+    def find_missing_scopes(
+        self, view: Any, request: Request, permissions: Sequence[Any]
+    ) -> tuple[str, ...]:
+        """Return the scopes that a refused request needs, () if scopes are not what it lacks."""
+        if self.bearer is None or self.resource is None:
+            return ()
+        inquiry = ScopeInquiry(view, request, permissions)
+        return contain(inquiry.find_scopes, lambda exc: ())
 
     def authenticate(self) -> Request:
         """Authenticate here and ask the endpoint's permissions, once; raises an APIException."""
@@ -168,12 +202,27 @@ class Caller:
     def drf_request(self) -> Request:
         return Request(self.request, parsers=[UnreadBody()], authenticators=self.authenticators)
 
+    def _check_token(self, auth: Any) -> None:
+        # RFC 8707: a token says what it is for, in the way of django-oauth-toolkit's.
+        allows_audience = getattr(auth, "allows_audience", None)
+        if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):
+            raise AuthenticationFailed(OTHER_AUDIENCE, "invalid_token")
+        if self.bearer is None or self.resource is None:
+            return
+        scopes = self.view.get_scopes()
+        if get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
+            raise ScopeDenied(scopes)
+
     def _ask_permissions(self, request: Request) -> None:
+        if request.auth is not None:
+            self._check_token(request.auth)
         for permission in self.permissions:
             if permission.has_permission(request, self.view):
                 continue
             if self.authenticators and not request.successful_authenticator:
                 raise NotAuthenticated()
+            if scopes := self.find_missing_scopes(self.view, request, self.permissions):
+                raise ScopeDenied(scopes)
             message = getattr(permission, "message", None)
             known = request.user and request.user.is_authenticated
             if self.authenticators and type(permission) in USER_PERMISSIONS and not known:

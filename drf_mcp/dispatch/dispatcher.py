@@ -157,7 +157,15 @@ class Dispatcher:
         """Return the outcome of a response, rendered or not."""
         answer = ViewResponse.read(response, request, call.query_string, self.content_reader_class)
         outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
+        if answer.status == 403:
+            return outcome.changed(scopes=self.find_missing_scopes(request.caller, answer.view))
         return self.select_fields(outcome, call.fields) if call.fields else outcome
+
+    def find_missing_scopes(self, caller: Caller, view: Any) -> tuple[str, ...]:
+        # A response of middleware names no view.
+        if view is None:
+            return ()
+        return caller.find_missing_scopes(view, view.request, view.get_permissions())
 
     def build_outcome(
         self, tool: str, arguments: ArgumentLocator, response: ViewResponse

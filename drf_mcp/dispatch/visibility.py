@@ -59,7 +59,12 @@ class Visibility:
             view.check_permissions(view.request)
             return True
 
-        return contain(ask, lambda exc: not turns_away(exc))
+        # A call that lacks a scope alone is answered with the way to get it.
+        return contain(ask, lambda exc: not turns_away(exc) or self.is_short_of_scopes(view))
+
+    def is_short_of_scopes(self, view: Any) -> bool:
+        request, permissions = view.request, view.get_permissions()
+        return bool(self.caller.find_missing_scopes(view, request, permissions))
 
     def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
         # By whom the view would take the caller for.

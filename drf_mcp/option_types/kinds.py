@@ -19,6 +19,12 @@ SHORT.maxstring = SHORT.maxother = 80
 # An Origin header as browsers send it (RFC 6454, section 7).
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null")
 
+# URLs without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
+RESOURCE_URI = re.compile(r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?")
+ISSUER = re.compile(rf"{RESOURCE_URI.pattern}|/[^\s/?#\"\\][^\s?#\"\\]*")
+# RFC 6749, section 3.3.
+SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+
 
 class Kind:
     """A kind of value that settings and options take; `words` end the sentence "must be ..."."""
@@ -105,6 +111,27 @@ class Origin(Kind):
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, str) and bool(ORIGIN.fullmatch(value))
+
+
+class Issuer(Kind):
+    words = "the URL of an authorization server as it stands in its tokens, or a path of this host"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(ISSUER.fullmatch(value))
+
+
+class ResourceURI(Kind):
+    words = "the public URL of the endpoint or of a part of its path"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(RESOURCE_URI.fullmatch(value))
+
+
+class Scope(Kind):
+    words = "a scope, without spaces and quotes"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(SCOPE.fullmatch(value))
 
 
 class CacheAlias(Kind):

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils import translation
 from rest_framework.permissions import AllowAny
 
+from drf_mcp.access.refusals import refuse_scopes
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility, is_open
@@ -151,6 +152,8 @@ class ToolsCapability(Capability):
 
         result = contain(lambda: writer.write(outcome, budget), write_failure)
         Observer(context).record(tool, outcome, result, started)
+        if outcome.scopes and not context.caller.in_batch:
+            raise refuse_scopes(context.caller, outcome.scopes)
         return result
 
     def get_tool(self, context: RequestContext) -> Tool:

@@ -8,9 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, register
 from django.core.exceptions import ImproperlyConfigured
-from django.urls import URLResolver, get_resolver
-from django.views import View
+from django.urls import get_resolver
 
+from drf_mcp.access.metadata import find_endpoint_patterns
 from drf_mcp.exceptions import contain
 from drf_mcp.settings import SETTINGS, mcp_settings
 from drf_mcp.tools import Registry, Tool, registry
@@ -77,22 +77,13 @@ class Project:
 
     @cached_property
     def endpoints(self) -> list[MountedEndpoint]:
-        return list(self.find_endpoints_below(get_resolver(), ()))
-
-    def find_endpoints_below(
-        self, resolver: URLResolver, parents: tuple[Any, ...]
-    ) -> Iterator[MountedEndpoint]:
-        chain = (*parents, resolver.pattern)
-        for entry in resolver.url_patterns:
-            if isinstance(entry, URLResolver):
-                yield from self.find_endpoints_below(entry, chain)
-                continue
-            callback: Any = entry.callback
-            view_class = getattr(callback, "view_class", View)
-            # MCPView is not imported: the app imports the checks when the views do not exist yet.
-            if hasattr(view_class, "server_class") and hasattr(view_class, "registry"):
-                route = Route(None, (*chain, entry.pattern), callback)
-                yield MountedEndpoint(route.path, view_class(**callback.view_initkwargs))
+        return [
+            MountedEndpoint(
+                Route(None, chain, entry.callback).path,
+                entry.callback.view_class(**entry.callback.view_initkwargs),  # type: ignore[attr-defined]
+            )
+            for chain, entry in find_endpoint_patterns(get_resolver())
+        ]
 
 
 def register_check(

@@ -1,0 +1,259 @@
+"""Access tokens that are JSON Web Tokens of an authorization server elsewhere (RFC 9068).
+
+Needs PyJWT: ``pip install "drf-mcp-server[jwt]"``.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import jwt
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ImproperlyConfigured
+from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTError
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import APIException, AuthenticationFailed
+
+from drf_mcp.access.scopes import get_granted_scopes
+from drf_mcp.settings import mcp_settings
+
+# Of a public key; a secret that both sides know, or none at all, would let anybody who knows the
+# public key make tokens.
+ALGORITHMS = frozenset(
+    {
+        *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+        *("ES256", "ES384", "ES512", "EdDSA"),
+    }
+)
+INVALID = "The access token is not valid."
+UNKNOWN_USER = "The access token is for a user who is not known here."
+REQUIRED_CLAIMS = ["exp", "iss", "aud"]
+
+
+class KeysUnavailable(APIException):
+    """The keys of the authorization server cannot be read, so nobody knows about any token."""
+
+    status_code = 503
+    default_detail = "Access tokens cannot be checked at the moment. Try again later."
+    default_code = "unavailable"
+
+
+class KeySet(jwt.PyJWKClient):
+    """The server's public keys, kept for five minutes and read again for a new ``kid``.
+
+    A key that nobody knows has them read at most every thirty seconds, and a server that does not
+    answer is left alone for ten.
+    """
+
+    pause_after_failure = 10
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, timeout=5, lifespan=300, cooldown_duration=30)
+        self.failed_at: float | None = None
+
+    def fetch_data(self) -> Any:
+        failed_at = self.failed_at
+        if failed_at is not None and time.monotonic() - failed_at < self.pause_after_failure:
+            raise PyJWKClientConnectionError("The server did not answer a moment ago.")
+        try:
+            keys = super().fetch_data()
+        except (PyJWTError, ValueError) as exc:
+            self.failed_at = time.monotonic()
+            raise PyJWKClientConnectionError(str(exc)) from exc
+        self.failed_at = None
+        return keys
+
+
+# One for each address, so that all requests of a process share the keys.
+get_key_set = functools.cache(KeySet)
+
+
+class AccessToken:
+    """``request.auth`` of a JSON Web Token.
+
+    Has what permissions of django-oauth-toolkit ask a token.
+
+    Attributes:
+        claims: the claims, as the server signed them.
+        scopes: the names of the scopes.
+    """
+
+    def __init__(self, claims: Mapping[str, Any], scopes: Sequence[str]) -> None:
+        self.claims = claims
+        self.scopes = tuple(scopes)
+
+    @property
+    def scope(self) -> str:
+        return " ".join(self.scopes)
+
+    @property
+    def audiences(self) -> list[str]:
+        value = self.claims["aud"]
+        return [value] if isinstance(value, str) else list(value)
+
+    def is_expired(self) -> bool:
+        return False  # It would not have been let in.
+
+    def allow_scopes(self, scopes: Sequence[str]) -> bool:
+        """Return whether the token has all of the scopes."""
+        return set(scopes) <= set(self.scopes)
+
+    def is_valid(self, scopes: Sequence[str] | None = None) -> bool:
+        return self.allow_scopes(scopes or ())
+
+    def allows_audience(self, uri: str) -> bool:
+        """Return whether the token may be used at an address (RFC 8707).
+
+        An audience on another host is a name that `JWTAuthentication.audience` has agreed to;
+        one on the same host has to be the address, or one above it.
+        """
+        place = urlsplit(uri)
+        for audience in self.audiences:
+            parts = urlsplit(audience)
+            above = parts.path.rstrip("/") + "/"
+            if (parts.scheme, parts.netloc) != (place.scheme, place.netloc):
+                return True
+            if f"{place.path}/".startswith(above):
+                return True
+        return False
+
+
+class JWTAuthentication(BaseAuthentication):
+    """Takes ``Authorization: Bearer`` with a JSON Web Token of one authorization server.
+
+    A class for each server; for views and for endpoints alike::
+
+        class ShopLogin(JWTAuthentication):
+            issuer = "https://login.shop.example/realms/shop"
+            audience = "https://shop.example/mcp"
+            jwks_url = "https://login.shop.example/realms/shop/protocol/openid-connect/certs"
+            username_claim = "preferred_username"
+
+    Tokens of other issuers are left to the classes after it.
+
+    Attributes:
+        issuer: the claim ``iss``, letter by letter.
+        audience: what ``aud`` must hold, or several of which it must hold one; None for the
+            setting RESOURCE.
+        jwks_url: where the server publishes its keys.
+        algorithms: of signatures, each with a public key.
+        leeway: seconds by which clocks may differ.
+        username_claim: the claim that names the user.
+        user_field: the field of the user model that the claim is looked up in; None for its
+            ``USERNAME_FIELD``.
+        realm: of the challenge.
+    """
+
+    issuer: str = ""
+    audience: str | Sequence[str] | None = None
+    jwks_url: str = ""
+    algorithms: ClassVar[Sequence[str]] = ("RS256", "ES256")
+    leeway: float = 30
+    username_claim: str = "sub"
+    user_field: str | None = None
+    realm = "api"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.algorithms or not ALGORITHMS.issuperset(cls.algorithms):
+            raise ImproperlyConfigured(
+                f"{cls.__name__}.algorithms must hold algorithms with a public key, "
+                f"not {cls.algorithms!r}."
+            )
+
+    def authenticate(self, request: Any) -> tuple[Any, AccessToken] | None:
+        token = self.get_token(request)
+        if token is None:
+            return None
+        claims = self.get_claims(token)
+        user = self.get_user(claims)
+        if user is None or not user.is_active:
+            raise AuthenticationFailed(UNKNOWN_USER)
+        return user, AccessToken(claims, self.get_scopes(claims))
+
+    def authenticate_header(self, request: Any) -> str:
+        sent = get_authorization_header(request).lower().startswith(b"bearer ")
+        return f'Bearer realm="{self.realm}"' + (', error="invalid_token"' if sent else "")
+
+    def get_token(self, request: Any) -> str | None:
+        """Return the token of a request, None if it has none of this issuer."""
+        if not self.issuer:
+            raise ImproperlyConfigured(f"{type(self).__name__}.issuer is missing.")
+        scheme, _, value = get_authorization_header(request).decode("latin-1").partition(" ")
+        if scheme.lower() != "bearer" or value.count(".") != 2:
+            return None
+        try:
+            # Not believed yet: it says which class to ask.
+            claims = jwt.decode(value, options={"verify_signature": False})
+        except PyJWTError:
+            return None
+        return value if claims.get("iss") == self.issuer else None
+
+    def get_claims(self, token: str) -> Mapping[str, Any]:
+        """Return the claims of a token that holds in every respect.
+
+        Raises:
+            AuthenticationFailed: of any other token.
+            KeysUnavailable: if the server's keys cannot be read.
+        """
+        try:
+            claims: Mapping[str, Any] = jwt.decode(
+                token,
+                self.get_key(token),
+                algorithms=list(self.algorithms),
+                audience=self.get_audience(),
+                issuer=self.issuer,
+                leeway=self.leeway,
+                options={"require": REQUIRED_CLAIMS},
+            )
+        except PyJWKClientConnectionError as exc:
+            raise KeysUnavailable() from exc
+        except jwt.ExpiredSignatureError as exc:
+            raise AuthenticationFailed("The access token has expired.") from exc
+        except jwt.InvalidAudienceError as exc:
+            raise AuthenticationFailed("The access token is for another resource.") from exc
+        except PyJWTError as exc:
+            raise AuthenticationFailed(INVALID) from exc
+        return claims
+
+    def get_key(self, token: str) -> Any:
+        """Return the public key that a token says it was signed with."""
+        header = jwt.get_unverified_header(token)
+        # No key is looked for whose signature would not be taken.
+        if header.get("alg") not in self.algorithms or not isinstance(header.get("kid"), str):
+            raise PyJWKClientError("The header of the token names no key.")
+        return self.get_key_set().get_signing_key(header["kid"])
+
+    def get_key_set(self) -> jwt.PyJWKClient:
+        """Return the server's keys."""
+        if not self.jwks_url:
+            raise ImproperlyConfigured(f"{type(self).__name__}.jwks_url is missing.")
+        return get_key_set(self.jwks_url)
+
+    def get_audience(self) -> str | Sequence[str]:
+        """Return what the claim ``aud`` must hold, or several of which it must hold one."""
+        audience: str | Sequence[str] | None = self.audience or mcp_settings.RESOURCE
+        if not audience:
+            raise ImproperlyConfigured(
+                f"{type(self).__name__}.audience is missing: a token for anybody else would do."
+            )
+        return audience
+
+    def get_scopes(self, claims: Mapping[str, Any]) -> Sequence[str]:
+        """Return the names of the token's scopes: the claim ``scope``, or ``scp``."""
+        return get_granted_scopes(claims) or ()
+
+    def get_user(self, claims: Mapping[str, Any]) -> Any:
+        """Return the user whom a token is for, None if there is none."""
+        model: Any = get_user_model()
+        name = claims.get(self.username_claim)
+        if not isinstance(name, str) or not name:
+            return None
+        found = model._default_manager.filter(**{self.user_field or model.USERNAME_FIELD: name})
+        # Two users of one address are nobody.
+        users = list(found[:2])
+        return users[0] if len(users) == 1 else None

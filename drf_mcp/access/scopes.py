@@ -1,0 +1,153 @@
+"""Scopes of a token: what it has, and what a view's permissions want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.permissions import AND, NOT, OR, BasePermission
+
+# Of the request's token: an attribute or a claim, the most certain first.
+NAMES = ("scope", "scopes", "scp")
+OPERANDS = attrgetter("op1", "op2")
+
+
+class ScopeDenied(PermissionDenied):
+    # The token is good, and more of its kind would do.
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        self.scopes = tuple(scopes)
+        super().__init__(describe_scopes(self.scopes), "insufficient_scope")
+
+
+def describe_scopes(scopes: Iterable[str]) -> str:
+    return f"The token lacks a scope. This call needs: {' '.join(scopes)}."
+
+
+def read_scopes(value: Any) -> tuple[str, ...]:
+    # A text as OAuth has it, or any collection of names.
+    if isinstance(value, str):
+        return tuple(value.split())
+    return tuple(map(str, value)) if isinstance(value, Iterable) else ()
+
+
+def get_granted_scopes(auth: Any) -> tuple[str, ...] | None:
+    """Return the scopes of ``request.auth``; None for a credential that has no such thing."""
+    # As djangorestframework-simplejwt keeps the claims.
+    auth = getattr(auth, "payload", auth)
+    for name in NAMES:
+        value = auth.get(name) if isinstance(auth, Mapping) else getattr(auth, name, None)
+        if value is not None:
+            return read_scopes(value)
+    return None
+
+
+def has_scopes(auth: Any, scopes: Sequence[str]) -> bool:
+    # The token itself knows best, where a scope stands for others.
+    allow_scopes = getattr(auth, "allow_scopes", None)
+    if callable(allow_scopes):
+        return bool(allow_scopes(scopes))
+    return set(scopes) <= set(get_granted_scopes(auth) or ())
+
+
+class HasScopes(BasePermission):
+    """Admits tokens that have the scopes in ``required_scopes`` of the permission or the view.
+
+    For any ``request.auth`` that has scopes: that of `drf_mcp.access.jwt.JWTAuthentication`, of
+    django-oauth-toolkit, or a mapping of claims. Over HTTP and in tools alike.
+
+    Attributes:
+        required_scopes: the scopes, or the scopes by HTTP method; None for those of the view.
+    """
+
+    required_scopes: Sequence[str] | Mapping[str, Sequence[str]] | None = None
+
+    def get_scopes(self, request: Any, view: Any) -> Sequence[str]:
+        """Return the scopes that a request needs."""
+        own = self.required_scopes
+        wanted = getattr(view, "required_scopes", ()) if own is None else own
+        if isinstance(wanted, Mapping):
+            wanted = wanted.get(request.method, ())
+        return read_scopes(wanted)
+
+    def has_permission(self, request: Any, view: Any) -> bool:
+        return request.auth is not None and has_scopes(request.auth, self.get_scopes(request, view))
+
+
+class ScopeInquiry:
+    """Finds out whether it is for its scopes that a request was refused.
+
+    It was, if every permission that refuses the request would admit a token with more scopes.
+    """
+
+    def __init__(self, view: Any, request: Any, permissions: Sequence[Any]) -> None:
+        self.view = view
+        self.request = request
+        self.permissions = permissions
+        self.granted = frozenset(get_granted_scopes(request.auth) or ())
+
+    def find_scopes(self) -> tuple[str, ...]:
+        """Return all scopes that the request needs, () if scopes are not what it lacks."""
+        if get_granted_scopes(self.request.auth) is None:
+            return ()
+        if not any(self.get_missing(self.get_wanted(leaf)) for leaf in self.leaves):
+            return ()
+        needed = self.join(map(self.get_needed, self.permissions))
+        return needed if needed and self.get_missing(needed) else ()
+
+    def get_needed(self, permission: Any) -> tuple[str, ...] | None:
+        """Return the scopes with which a permission admits the request, None if it never does."""
+        if isinstance(permission, AND):
+            return self.join(map(self.get_needed, OPERANDS(permission)))
+        if isinstance(permission, OR):
+            ways = map(self.get_needed, OPERANDS(permission))
+            return min((way for way in ways if way is not None), key=self.count, default=None)
+        wanted = self.get_wanted(permission)
+        if permission.has_permission(self.request, self.view):
+            return wanted
+        return wanted if self.get_missing(wanted) else None
+
+    def get_wanted(self, permission: Any) -> tuple[str, ...]:
+        """Return the scopes that a permission which is not composed says that it wants."""
+        if alternatives := getattr(permission, "get_required_alternate_scopes", None):
+            ways = alternatives(self.request, self.view).get(self.request.method, ())
+            return min(map(read_scopes, ways), key=self.count, default=())
+        if get_scopes := getattr(permission, "get_scopes", None):
+            return read_scopes(get_scopes(self.request, self.view))
+        own = getattr(permission, "required_scopes", None)
+        if own is None and self.is_reading_the_view(permission):
+            own = getattr(self.view, "required_scopes", None)
+        return read_scopes(own)
+
+    def is_reading_the_view(self, permission: Any) -> bool:
+        # A permission of the project's own, where no other can be what ``required_scopes`` is for.
+        if isinstance(permission, NOT) or type(permission).__module__.startswith("rest_framework."):
+            return False
+        return not any(hasattr(other, "get_scopes") for other in self.leaves)
+
+    @property
+    def leaves(self) -> list[Any]:
+        found, open_ones = [], list(self.permissions)
+        while open_ones:
+            permission = open_ones.pop(0)
+            if isinstance(permission, (AND, OR)):
+                open_ones += OPERANDS(permission)
+            else:
+                found.append(permission)
+        return found
+
+    def get_missing(self, scopes: Iterable[str]) -> set[str]:
+        return set(scopes) - self.granted
+
+    def count(self, scopes: Sequence[str]) -> int:
+        return len(self.get_missing(scopes))
+
+    def join(self, parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+        joined: list[str] = []
+        for part in parts:
+            if part is None:
+                return None
+            joined += part
+        return tuple(dict.fromkeys(joined))
