@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
 from django.http.request import HttpHeaders
@@ -193,6 +193,8 @@ class MCPView(View):
         return self.refuse(Refused(refusal.status, sentence, headers=headers))
 
     def fail(self, exc: Exception) -> HttpResponse:
+        if isinstance(exc, DisallowedHost):
+            return self.refuse(Refused(400, "This host is not allowed."))
         return self.refuse(report_unexpected(exc, self.request))
 
     def refuse(self, exc: ProtocolError) -> HttpResponse:

@@ -189,7 +189,7 @@ class JWTAuthentication(BaseAuthentication):
         try:
             # Not believed yet: it says which class to ask.
             claims = jwt.decode(value, options={"verify_signature": False})
-        except PyJWTError:
+        except (PyJWTError, RecursionError):
             return None
         return value if claims.get("iss") == self.issuer else None
 
@@ -224,7 +224,7 @@ class JWTAuthentication(BaseAuthentication):
         """Return the public key that a token says it was signed with."""
         header = jwt.get_unverified_header(token)
         # No key is looked for whose signature would not be taken.
-        if header.get("alg") not in self.algorithms or not isinstance(header.get("kid"), str):
+        if header.get("alg") not in list(self.algorithms) or not isinstance(header.get("kid"), str):
             raise PyJWKClientError("The header of the token names no key.")
         return self.get_key_set().get_signing_key(header["kid"])
 

@@ -120,8 +120,6 @@ class ProtectedResourceView(View):
     """Serves the metadata to everybody."""
 
     http_method_names = ["get", "head", "options"]
-    # Django's LoginRequiredMiddleware lets it be.
-    login_required = False
 
     def get(self, request: HttpRequest, endpoint: FoundEndpoint) -> HttpResponse:
         headers = {**CORS_HEADERS, "Cache-Control": f"public, max-age={MAX_AGE}"}

@@ -52,7 +52,8 @@ class Refusal:
         if resource is None:
             return own[0] if own else CHALLENGE
         bearer = next(filter(None, map(BearerChallenge.parse, own)), BearerChallenge())
-        parameters = {**self.error, **bearer.parameters, **resource.challenge().parameters}
+        asked = {**self.error, **resource.challenge().parameters}
+        parameters = {**self.error, **bearer.parameters, **asked}
         # Clients of OAuth look at the first challenge alone.
         others = [own[0]] if own and BearerChallenge.parse(own[0]) is None else []
         return ", ".join([str(BearerChallenge(parameters)), *others])
@@ -71,7 +72,7 @@ class Refusal:
         code = "invalid_request" if self.is_malformed else "invalid_token"
         detail: Any = self.exc.detail
         told = isinstance(self.exc, AuthenticationFailed) and isinstance(detail, str)
-        return {"error": code, "error_description": force_str(detail) if told else ""}
+        return {"error": code, **({"error_description": force_str(detail)} if told else {})}
 
 
 def get_scope_challenge(caller: Caller, scopes: tuple[str, ...]) -> BearerChallenge:

@@ -5,6 +5,7 @@
     path("", include("drf_mcp.access.urls")),
 """
 
+from django.contrib.auth.decorators import login_not_required
 from django.urls import path, register_converter
 
 from drf_mcp.access.metadata import ProtectedResourceView, WellKnownConverter
@@ -14,7 +15,8 @@ register_converter(WellKnownConverter, "mcp_endpoint")
 urlpatterns = [
     path(
         ".well-known/oauth-protected-resource<mcp_endpoint:endpoint>",
-        ProtectedResourceView.as_view(),
+        # Django's LoginRequiredMiddleware lets it be.
+        login_not_required(ProtectedResourceView.as_view()),
         name="protected-resource",
     ),
 ]

@@ -6,13 +6,18 @@ import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.checks import CheckMessage, Warning
+from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
 from rest_framework.permissions import AllowAny
 
+from drf_mcp.access.authentication import resolve_authentication_classes
+from drf_mcp.access.metadata import ProtectedResourceView
+from drf_mcp.access.resources import WELL_KNOWN
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import mcp_settings
 
@@ -84,6 +89,45 @@ def check_hosts(project: Project) -> Iterator[CheckMessage]:
             "in DRF_MCP['ALLOWED_ORIGINS'].",
             id="drf_mcp.W008",
         )
+
+
+@register_check()
+def check_metadata_addresses(project: Project) -> Iterator[CheckMessage]:
+    for endpoint in project.endpoints:
+        address = f"{WELL_KNOWN}{endpoint.path.rstrip('/')}"
+        # An address with arguments cannot be looked up.
+        if not endpoint.view.get_authorization_servers() or "{" in address:
+            continue
+        try:
+            found = getattr(resolve(address).func, "view_class", None)
+        except Resolver404:
+            found = None
+        if found is None or not issubclass(found, ProtectedResourceView):
+            yield Warning(
+                f"The MCP endpoint {endpoint.path} has authorization servers, but clients cannot "
+                f"read which: {address} does not lead to the metadata.",
+                hint='Add path("", include("drf_mcp.access.urls")) to the URLconf at the root of '
+                "the host, before any pattern that takes every path. See docs/oauth.md.",
+                id="drf_mcp.W018",
+            )
+
+
+@register_check()
+def check_token_audiences(project: Project) -> Iterator[CheckMessage]:
+    for endpoint in project.endpoints:
+        classes = resolve_authentication_classes(endpoint.view.authentication_classes)
+        own = any(c.__module__.partition(".")[0] == "oauth2_provider" for c in classes)
+        resource = endpoint.view.get_resource()
+        path = urlsplit(resource).path if resource else endpoint.path
+        if own and endpoint.view.get_authorization_servers() and path.strip("/"):
+            yield Warning(
+                f"Clients of {endpoint.path} ask for tokens for {path} alone, and views at other "
+                "paths refuse such tokens of django-oauth-toolkit: tools are listed and cannot "
+                "be called.",
+                hint="Set DRF_MCP['RESOURCE'] to the address of the host, such as "
+                "'https://shop.example'. See docs/oauth.md.",
+                id="drf_mcp.W019",
+            )
 
 
 class InstalledMiddleware:

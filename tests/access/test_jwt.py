@@ -1,0 +1,299 @@
+"""JSON Web Tokens of a server elsewhere: which are taken, for whom, and what the server bears."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client, RequestFactory
+from django.urls import path
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.exceptions import AuthenticationFailed
+
+from drf_mcp.access import jwt as tokens
+from drf_mcp.access.jwt import AccessToken, JWTAuthentication
+from tests.access.conftest import OAUTH
+from tests.access.views import ISSUER, Orders, ShopLogin
+from tests.agents import Agent
+
+NOW = int(time.time())
+
+
+@pytest.fixture
+def ask(expose, issuer, db):
+    """Return the status of a view and of the endpoint for a token, which have to agree."""
+
+    def ask(token: str, *classes: Any, **settings: Any) -> int:
+        used = classes or (ShopLogin,)
+        view = type("Orders", (Orders,), {"authentication_classes": list(used)})
+        usual = {**OAUTH, "AUTHENTICATION_CLASSES": list(used)}
+        usual["PERMISSION_CLASSES"] = ["rest_framework.permissions.IsAuthenticated"]
+        expose(path("orders/", view.as_view()), **{**usual, **settings})
+        agent = Agent(Client(headers={"authorization": f"Bearer {token}"}), "2025-11-25")
+        http = agent.http.get("/orders/").status_code
+        message, headers = agent.frame("tools/call", {"name": "orders_get", "arguments": {}})
+        assert agent.post(message, headers).status_code == http
+        return http
+
+    return ask
+
+
+# --- Which tokens are taken ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claims", "status"),
+    [
+        ({}, 200),
+        ({"aud": ["account", OAUTH["RESOURCE"]]}, 200),
+        ({"aud": "account"}, 401),
+        ({"aud": f"{OAUTH['RESOURCE']}x"}, 401),
+        ({"aud": None}, 401),
+        ({"aud": []}, 401),
+        ({"iss": "https://evil.example"}, 401),
+        ({"iss": f"{ISSUER}/"}, 401),
+        ({"iss": None}, 401),
+        ({"exp": None}, 401),
+        ({"exp": NOW - 3600}, 401),
+        ({"exp": NOW - 10}, 200),  # Clocks differ.
+        ({"nbf": NOW + 3600}, 401),
+        ({"nbf": NOW + 10}, 200),
+        ({"iat": NOW + 3600}, 401),
+        ({"sub": None}, 401),
+        ({"sub": "nobody"}, 401),
+        ({"sub": ""}, 401),
+    ],
+)
+def test_a_token_has_to_hold_in_every_respect(ask, issuer, claims, status):
+    assert ask(issuer.sign(**claims)) == status
+
+
+def test_another_signature_is_refused(ask, issuer):
+    header, payload, signature = issuer.sign().split(".")
+    bits = bytearray(base64.urlsafe_b64decode(signature + "=="))
+    bits[10] ^= 1
+    other = base64.urlsafe_b64encode(bits).decode().rstrip("=")
+    assert ask(f"{header}.{payload}.{other}") == 401
+
+
+def test_a_token_signed_by_anybody_else_is_refused(ask, issuer):
+    issuer.make_key("two")
+    issuer.published.pop()
+    issuer.private["one"], own = issuer.private["two"], issuer.private["one"]
+    assert ask(issuer.sign()) == 401
+    issuer.private["one"] = own
+    assert ask(issuer.sign()) == 200
+
+
+def request_with(token: str) -> Any:
+    return RequestFactory().get("/", headers={"authorization": f"Bearer {token}"})
+
+
+def part(value: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize("alg", ["none", "None", "NONE", "nOnE"])
+def test_a_token_without_a_signature_is_refused(ask, issuer, alg):
+    payload = issuer.sign().split(".")[1]
+    assert ask(f"{part({'alg': alg, 'kid': 'one'})}.{payload}.") == 401
+
+
+def test_a_token_signed_with_the_public_key_as_a_secret_is_refused(ask, issuer):
+    """Algorithm confusion: everybody knows the public key."""
+    public = issuer.private["one"].public_key()
+    pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    signed = f"{part({'alg': 'HS256', 'kid': 'one'})}.{issuer.sign().split('.')[1]}"
+    digest = hmac.new(pem, signed.encode(), hashlib.sha256).digest()
+    assert ask(f"{signed}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}") == 401
+    assert issuer.asked == 0
+
+
+def test_a_secret_among_the_published_keys_signs_nothing(ask, issuer):
+    secret = base64.urlsafe_b64encode(b"x" * 32).decode().rstrip("=")
+    issuer.published.append({"kty": "oct", "k": secret, "kid": "s", "alg": "HS256"})
+    claims = jwt.decode(issuer.sign(), options={"verify_signature": False})
+    assert ask(jwt.encode(claims, b"x" * 32, "HS256", headers={"kid": "s"})) == 401
+
+
+def test_an_algorithm_that_is_not_listed_is_refused(ask, issuer):
+    issuer.make_key("other", "RS512")
+    assert ask(issuer.sign("other", "RS512")) == 401
+
+
+def test_elliptic_curves_are_taken(ask, issuer):
+    issuer.make_key("curve", "ES256")
+    assert ask(issuer.sign("curve", "ES256")) == 200
+
+
+@pytest.mark.parametrize("algorithms", [["HS256"], ["none"], ["RS256", "HS512"], []])
+def test_an_algorithm_without_a_public_key_is_a_fault_of_the_class(algorithms):
+    with pytest.raises(ImproperlyConfigured, match="public key"):
+        type("Wrong", (JWTAuthentication,), {"algorithms": algorithms})
+
+
+@given(token=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=200))
+def test_no_text_is_a_token_by_chance(token):
+    assert ShopLogin().authenticate(request_with(token)) is None
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_token_that_is_nested_deeply_is_none(place):
+    deep = base64.urlsafe_b64encode(b"[" * 100_000).decode().rstrip("=")
+    parts = [part({"alg": "RS256", "kid": "one"}), part({"iss": ISSUER}), "AAAA"]
+    parts[place] = deep
+    assert ShopLogin().authenticate(request_with(".".join(parts))) is None
+
+
+@given(
+    header=st.dictionaries(
+        st.sampled_from(["alg", "kid", "typ", "crit", "b64"]),
+        st.none() | st.text() | st.integers() | st.booleans() | st.lists(st.text()),
+    )
+)
+def test_no_header_breaks_the_check(header):
+    class Offline(ShopLogin):
+        def get_key_set(self) -> Any:
+            raise jwt.exceptions.PyJWKClientError("unknown")
+
+    claims = part({"iss": ISSUER})
+    try:
+        found = Offline().authenticate(request_with(f"{part(header)}.{claims}.AAAA"))
+    except AuthenticationFailed:
+        return
+    assert found is None
+
+
+# --- Keys ---------------------------------------------------------------------------------
+
+
+def test_the_keys_are_read_once_for_many_tokens(ask, issuer):
+    for _ in range(5):
+        assert ask(issuer.sign()) == 200
+    assert issuer.asked == 1
+
+
+def test_a_new_key_is_found_when_the_server_begins_to_use_it(ask, issuer, monkeypatch):
+    assert ask(issuer.sign()) == 200
+    issuer.make_key("two")
+    tokens.get_key_set(issuer.url).cooldown_duration = 0
+    assert ask(issuer.sign("two")) == 200
+    assert issuer.asked == 2
+
+
+def test_a_key_that_was_withdrawn_is_forgotten(ask, issuer):
+    assert ask(issuer.sign()) == 200
+    issuer.make_key("two")
+    del issuer.published[0]
+    tokens.get_key_set(issuer.url).jwk_set_cache.jwk_set_with_timestamp = None
+    assert ask(issuer.sign()) == 401
+
+
+def test_a_flood_of_unknown_keys_does_not_reach_the_server(ask, issuer):
+    assert ask(issuer.sign()) == 200
+    for number in range(20):
+        issuer.private[f"unknown{number}"] = issuer.private["one"]
+        assert ask(issuer.sign(f"unknown{number}")) == 401
+    assert issuer.asked == 1
+
+
+@pytest.mark.parametrize("kid", [None, 1, ["one"], {}])
+def test_a_token_that_names_no_key_asks_for_none(ask, issuer, kid):
+    claims = issuer.sign().split(".")[1]
+    header = {"alg": "RS256"} if kid is None else {"alg": "RS256", "kid": kid}
+    assert ask(f"{part(header)}.{claims}.AAAA") == 401
+    assert issuer.asked == 0
+
+
+def test_while_the_keys_cannot_be_read_nobody_is_called_unknown(ask, issuer):
+    issuer.status = 500
+    assert ask(issuer.sign()) == 503
+    # Asked once for the view and the endpoint together: a failing server is left alone.
+    assert issuer.asked == 1
+    issuer.status = 200
+    tokens.get_key_set(issuer.url).failed_at -= 60
+    assert ask(issuer.sign()) == 200
+
+
+def test_an_address_without_keys_is_no_answer_about_a_token(ask, issuer):
+    issuer.published.clear()
+    assert ask(issuer.sign()) == 503
+
+
+# --- Users --------------------------------------------------------------------------------
+
+
+def test_a_user_is_found_by_the_claim_and_field_that_the_class_names(ask, issuer):
+    class ByMail(ShopLogin):
+        username_claim = "email"
+        user_field = "email"
+
+    User.objects.filter(username="alice").update(email="alice@shop.example")
+    assert ask(issuer.sign(sub="x", email="alice@shop.example"), ByMail) == 200
+    assert ask(issuer.sign(sub="alice"), ByMail) == 401
+    User.objects.filter(username="carol").update(email="alice@shop.example")
+    assert ask(issuer.sign(email="alice@shop.example"), ByMail) == 401
+
+
+def test_an_inactive_user_is_refused(ask, issuer):
+    User.objects.filter(username="alice").update(is_active=False)
+    assert ask(issuer.sign()) == 401
+
+
+def test_a_hook_may_make_users(ask, issuer):
+    class Welcoming(ShopLogin):
+        def get_user(self, claims: Any) -> Any:
+            return User.objects.get_or_create(username=claims["sub"])[0]
+
+    assert ask(issuer.sign(sub="newcomer"), Welcoming) == 200
+    assert User.objects.filter(username="newcomer").count() == 1
+
+
+def test_a_token_of_another_issuer_is_left_to_the_next_class(ask, issuer):
+    class Partner(ShopLogin):
+        issuer = "https://partner.example"
+
+    assert ask(issuer.sign(iss="https://partner.example"), ShopLogin, Partner) == 200
+    assert ask(issuer.sign(), ShopLogin, Partner) == 200
+    assert ask(issuer.sign(iss="https://third.example"), ShopLogin, Partner) == 401
+
+
+# --- What is missing ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["issuer", "jwks_url", "audience"])
+def test_a_class_without_what_it_needs_lets_nobody_in(issuer, settings, rf, db, missing):
+    settings.DRF_MCP = {}
+    given = {"audience": OAUTH["RESOURCE"], missing: ""}
+    made = type("Incomplete", (ShopLogin,), given)()
+    request = rf.get("/", headers={"authorization": f"Bearer {issuer.sign()}"})
+    with pytest.raises(ImproperlyConfigured, match=missing):
+        made.authenticate(request)
+
+
+def test_the_audience_is_the_resource_unless_the_class_names_another(ask, issuer):
+    class Named(ShopLogin):
+        audience = ("api://shop", "https://shop.example")
+
+    assert ask(issuer.sign(aud="api://shop"), Named) == 200
+    assert ask(issuer.sign(aud="https://shop.example"), Named) == 200
+    assert ask(issuer.sign(), Named) == 401
+
+
+def test_the_token_is_what_permissions_of_other_packages_ask():
+    token = AccessToken({"aud": "api://shop"}, ["a", "b"])
+    assert token.scope == "a b"
+    assert not token.is_expired()
+    assert token.is_valid(["a"])
+    assert token.is_valid()
+    assert not token.allow_scopes(["a", "c"])

@@ -1,0 +1,348 @@
+"""The metadata of an endpoint: at its well-known addresses, with the addresses that clients use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpResponse
+from django.test import Client, override_settings
+from django.urls import include, path, re_path
+from django.utils.encoding import escape_uri_path
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.client.auth.utils import build_protected_resource_metadata_discovery_urls
+from mcp.shared.auth import ProtectedResourceMetadata
+from mcp.shared.auth_utils import check_resource_allowed
+
+from drf_mcp.settings import mcp_settings
+from drf_mcp.views import MCPView
+from tests.access.views import ISSUER
+
+ROOT = "/.well-known/oauth-protected-resource"
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+HTTPS = {"secure": True, "headers": {"host": "shop.example"}}
+
+
+@pytest.fixture
+def serve(settings):
+    """Serve patterns, and the well-known addresses after them, with these settings."""
+
+    def serve(*patterns: Any, **mcp_settings: Any) -> None:
+        module = type("URLConf", (), {})
+        module.urlpatterns = [*patterns, path("", include("drf_mcp.access.urls"))]
+        settings.ROOT_URLCONF = module
+        settings.ALLOWED_HOSTS = ["shop.example", "app.internal", "testserver"]
+        settings.DRF_MCP = {"AUTHORIZATION_SERVERS": [ISSUER], "SERVER_NAME": "s", **mcp_settings}
+
+    return serve
+
+
+def document_at(address: str, **options: Any) -> dict[str, Any]:
+    response = Client().get(address, **{**HTTPS, **options})
+    assert response.status_code == 200, address
+    ProtectedResourceMetadata.model_validate_json(response.content)
+    return response.json()
+
+
+def metadata_of(endpoint: str, **options: Any) -> str:
+    """Return the address that a 401 names."""
+    response = Client().post(endpoint, PING, "application/json", **{**HTTPS, **options})
+    assert response.status_code == 401
+    return response.headers["WWW-Authenticate"].split('resource_metadata="')[1].split('"')[0]
+
+
+# --- The document -------------------------------------------------------------------------
+
+
+def test_the_document_says_who_gives_out_tokens_and_for_what(serve):
+    serve(path("mcp", MCPView.as_view()), SCOPES=["shop"], SERVER_TITLE="The shop")
+    assert document_at(f"{ROOT}/mcp") == {
+        "resource": "https://shop.example/mcp",
+        "authorization_servers": [ISSUER],
+        "scopes_supported": ["shop"],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "The shop",
+    }
+
+
+def test_without_scopes_none_are_named(serve):
+    serve(path("mcp", MCPView.as_view()))
+    assert "scopes_supported" not in document_at(f"{ROOT}/mcp")
+
+
+def test_an_issuer_that_is_a_path_stands_on_this_host(serve):
+    serve(path("mcp", MCPView.as_view()), AUTHORIZATION_SERVERS=["/o", ISSUER])
+    servers = document_at(f"{ROOT}/mcp")["authorization_servers"]
+    assert servers == ["https://shop.example/o", ISSUER]
+
+
+def test_pages_of_any_origin_may_read_and_keep_it(serve, client):
+    serve(path("mcp", MCPView.as_view()))
+    response = client.get(f"{ROOT}/mcp", headers={"origin": "https://inspector.example"})
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert response.headers["Cache-Control"] == "public, max-age=3600"
+    assert "Cookie" not in response.headers.get("Vary", "")
+
+
+def test_a_browser_that_asks_before_is_let_in(serve, client):
+    serve(path("mcp", MCPView.as_view()))
+    asked = {
+        "access-control-request-headers": "mcp-protocol-version",
+        "origin": "https://a.example",
+    }
+    response = client.options(f"{ROOT}/mcp", headers=asked)
+    assert response.status_code == 204
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert response.headers["Access-Control-Allow-Headers"] == "*"
+    assert "GET" in response.headers["Access-Control-Allow-Methods"]
+
+
+def test_head_is_answered_without_a_body(serve, client):
+    serve(path("mcp", MCPView.as_view()))
+    response = client.head(f"{ROOT}/mcp")
+    assert (response.status_code, response.content) == (200, b"")
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_nothing_is_written_there(serve, client, method):
+    serve(path("mcp", MCPView.as_view()))
+    assert getattr(client, method)(f"{ROOT}/mcp").status_code == 405
+
+
+def test_login_required_middleware_lets_strangers_read_it(serve, settings):
+    serve(path("mcp", MCPView.as_view()))
+    settings.MIDDLEWARE = [
+        "django.contrib.sessions.middleware.SessionMiddleware",
+        "django.contrib.auth.middleware.AuthenticationMiddleware",
+        "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    ]
+    assert document_at(f"{ROOT}/mcp")["resource"]
+
+
+# --- Where it is --------------------------------------------------------------------------
+
+PLACES = {
+    "a path": (path("mcp", MCPView.as_view()), "/mcp", "/mcp"),
+    "a slash": (path("mcp/", MCPView.as_view()), "/mcp/", "/mcp"),
+    "a deep path": (path("a/b/mcp", MCPView.as_view()), "/a/b/mcp", "/a/b/mcp"),
+    "no path": (path("", MCPView.as_view()), "/", ""),
+    "either slash": (re_path(r"^mcp/?$", MCPView.as_view()), "/mcp/", "/mcp"),
+    "an argument": (path("<slug:tenant>/mcp", MCPView.as_view()), "/acme/mcp", "/acme/mcp"),
+    "an include": (path("x/", include([path("mcp", MCPView.as_view())])), "/x/mcp", "/x/mcp"),
+    "other letters": (path("größe/mcp", MCPView.as_view()), "/größe/mcp", "/gr%C3%B6%C3%9Fe/mcp"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_endpoint_is_found_wherever_it_is(serve, place):
+    pattern, asked, canonical = PLACES[place]
+    serve(pattern)
+    address = metadata_of(asked)
+    assert address == f"https://shop.example{ROOT}{canonical}"
+    document = document_at(address.removeprefix("https://shop.example"))
+    assert document["resource"] == f"https://shop.example{canonical}"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_official_client_finds_it_without_the_challenge(serve, place):
+    pattern, asked, _ = PLACES[place]
+    serve(pattern)
+    server = f"https://shop.example{escape_uri_path(asked)}"
+    urls = build_protected_resource_metadata_discovery_urls(None, server)
+    document = document_at(urls[0].removeprefix("https://shop.example"))
+    assert check_resource_allowed(server, document["resource"])
+
+
+@pytest.mark.parametrize("spelling", [ROOT, f"{ROOT}/"])
+def test_a_lone_endpoint_is_found_at_the_root(serve, spelling):
+    serve(path("agents/mcp", MCPView.as_view()), path("about", lambda request: HttpResponse()))
+    assert document_at(spelling)["resource"] == "https://shop.example/agents/mcp"
+
+
+def test_of_several_endpoints_each_tells_of_its_own(serve, client):
+    serve(
+        path("mcp", MCPView.as_view(scopes=["shop"])),
+        path("staff/mcp", MCPView.as_view(authorization_servers=["https://staff.example"])),
+        path("open/mcp", MCPView.as_view(authorization_servers=[])),
+    )
+    one, two = document_at(f"{ROOT}/mcp"), document_at(f"{ROOT}/staff/mcp")
+    assert (one["resource"], two["resource"]) == (
+        "https://shop.example/mcp",
+        "https://shop.example/staff/mcp",
+    )
+    assert (one["authorization_servers"], two["authorization_servers"]) == (
+        [ISSUER],
+        ["https://staff.example"],
+    )
+    assert one["scopes_supported"] == ["shop"]
+    assert client.get(f"{ROOT}/open/mcp").status_code == 404
+    # Nobody can tell which one is meant.
+    assert client.get(ROOT).status_code == 404
+
+
+def test_of_several_endpoints_the_one_at_the_root_is_found_there(serve):
+    serve(path("", MCPView.as_view()), path("staff/mcp", MCPView.as_view()))
+    assert document_at(ROOT)["resource"] == "https://shop.example"
+
+
+def test_endpoints_with_one_resource_are_found_at_its_address(serve):
+    serve(
+        path("mcp", MCPView.as_view()),
+        path("staff/mcp", MCPView.as_view()),
+        RESOURCE="https://shop.example",
+    )
+    assert document_at(ROOT)["resource"] == "https://shop.example"
+    assert document_at(f"{ROOT}/staff/mcp")["resource"] == "https://shop.example"
+
+
+def test_hooks_decide_for_a_request(serve):
+    class TenantView(MCPView):
+        def get_resource(self):
+            return f"https://{self.kwargs['tenant']}.example/mcp"
+
+        def get_scopes(self):
+            return [self.kwargs["tenant"]]
+
+    serve(path("<slug:tenant>/mcp", TenantView.as_view()))
+    document = document_at(f"{ROOT}/acme/mcp")
+    assert document["resource"] == "https://acme.example/mcp"
+    assert document["scopes_supported"] == ["acme"]
+
+
+@pytest.mark.parametrize("address", ["/nothing", "/about", f"{ROOT}/mcp", f"{ROOT * 200}/mcp"])
+def test_what_is_no_endpoint_is_not_found(serve, client, address):
+    serve(path("mcp", MCPView.as_view()), path("about", lambda request: HttpResponse()))
+    assert client.get(f"{ROOT}{address}").status_code == 404
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+def test_any_address_is_a_document_or_not_found(text):
+    patterns = [path("", include("drf_mcp.urls")), path("<path:x>/mcp", MCPView.as_view())]
+    urlconf = type("URLConf", (), {"urlpatterns": patterns})
+    with override_settings(ROOT_URLCONF=urlconf, DRF_MCP={"AUTHORIZATION_SERVERS": [ISSUER]}):
+        response = Client().get(f"{ROOT}/{escape_uri_path(text)}")
+    assert response.status_code in (200, 404)
+
+
+def test_another_package_serves_the_address_where_no_server_is_named(serve, client, settings):
+    own = path(".well-known/oauth-protected-resource", lambda request: HttpResponse("theirs"))
+    serve(path("mcp", MCPView.as_view()), AUTHORIZATION_SERVERS=[])
+    settings.ROOT_URLCONF.urlpatterns.append(own)
+    assert client.get(ROOT).content == b"theirs"
+
+
+def test_the_usual_include_serves_it(serve, client, settings):
+    serve(AUTHORIZATION_SERVERS=[ISSUER])
+    settings.ROOT_URLCONF.urlpatterns = [path("", include("drf_mcp.urls"))]
+    assert document_at(f"{ROOT}/mcp")["resource"] == "https://shop.example/mcp"
+
+
+# --- Behind proxies -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["shop.example", "Shop.Example", "shop.example:443"])
+def test_the_host_is_written_in_one_way(serve, host):
+    serve(path("mcp", MCPView.as_view()))
+    document = document_at(f"{ROOT}/mcp", headers={"host": host})
+    assert document["resource"] == "https://shop.example/mcp"
+
+
+def test_another_port_is_kept(serve):
+    serve(path("mcp", MCPView.as_view()))
+    document = document_at(f"{ROOT}/mcp", headers={"host": "shop.example:8443"})
+    assert document["resource"] == "https://shop.example:8443/mcp"
+
+
+def test_a_proxy_says_scheme_and_host_if_django_believes_it(serve, settings):
+    serve(path("mcp", MCPView.as_view()))
+    forwarded = {
+        "host": "app.internal",
+        "x-forwarded-proto": "https",
+        "x-forwarded-host": "shop.example",
+    }
+    options = {"secure": False, "headers": forwarded}
+    assert document_at(f"{ROOT}/mcp", **options)["resource"] == "http://app.internal/mcp"
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    settings.USE_X_FORWARDED_HOST = True
+    assert document_at(f"{ROOT}/mcp", **options)["resource"] == "https://shop.example/mcp"
+    assert metadata_of("/mcp", **options) == f"https://shop.example{ROOT}/mcp"
+
+
+@pytest.mark.parametrize("middleware", [[], ["django.middleware.common.CommonMiddleware"]])
+def test_a_host_that_is_not_allowed_is_told_nothing(serve, settings, middleware):
+    serve(path("mcp", MCPView.as_view()))
+    settings.MIDDLEWARE = middleware
+    options = {"secure": True, "headers": {"host": "evil.example"}}
+    assert Client().get(f"{ROOT}/mcp", **options).status_code == 400
+    response = Client().post("/mcp", PING, "application/json", **options)
+    assert response.status_code == 400
+    assert "evil" not in str(response.headers)
+
+
+@pytest.mark.parametrize("forced", [True, False])
+def test_below_a_script_prefix_the_challenge_names_an_address_that_exists(serve, settings, forced):
+    serve(path("mcp", MCPView.as_view()))
+    options = {} if forced else {"SCRIPT_NAME": "/backend"}
+    if forced:
+        settings.FORCE_SCRIPT_NAME = "/backend"
+    address = metadata_of("/mcp", **options)
+    assert address == f"https://shop.example/backend{ROOT}/mcp"
+    document = document_at(f"{ROOT}/mcp", **options)
+    assert document["resource"] == "https://shop.example/backend/mcp"
+
+
+def test_a_proxy_that_passes_on_the_address_by_the_book_is_served(serve):
+    serve(path("mcp", MCPView.as_view()), RESOURCE="https://shop.example/backend/mcp")
+    document = document_at(f"{ROOT}/backend/mcp")
+    assert document["resource"] == "https://shop.example/backend/mcp"
+
+
+@pytest.mark.parametrize(
+    ("resource", "address"),
+    [
+        ("https://shop.example", f"https://shop.example{ROOT}/mcp"),
+        ("https://shop.example/", f"https://shop.example{ROOT}/mcp"),
+        ("https://public.example/mcp", f"https://public.example{ROOT}/mcp"),
+        ("https://public.example/agents/mcp", f"https://public.example/agents{ROOT}/mcp"),
+        ("https://public.example/other", f"https://public.example{ROOT}/mcp"),
+    ],
+)
+def test_a_resource_of_the_settings_says_where_the_project_is(serve, resource, address):
+    serve(path("mcp", MCPView.as_view()), RESOURCE=resource)
+    assert metadata_of("/mcp", headers={"host": "app.internal"}) == address
+    assert document_at(f"{ROOT}/mcp")["resource"] == resource.rstrip("/")
+
+
+# --- Settings -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AUTHORIZATION_SERVERS", "https://login.example"),
+        ("AUTHORIZATION_SERVERS", ["login.example"]),
+        ("AUTHORIZATION_SERVERS", ["//login.example"]),
+        ("AUTHORIZATION_SERVERS", ["https://login.example?tenant=1"]),
+        ("AUTHORIZATION_SERVERS", ['https://login.example/"']),
+        ("SCOPES", "shop"),
+        ("SCOPES", ["shop read"]),
+        ("SCOPES", ['shop"']),
+        ("SCOPES", [""]),
+        ("RESOURCE", "/mcp"),
+        ("RESOURCE", "shop.example"),
+        ("RESOURCE", "https://shop.example/mcp#x"),
+        ("RESOURCE", "https://user@shop.example/mcp"),
+    ],
+)
+def test_a_value_that_would_not_work_is_refused(settings, name, value):
+    settings.DRF_MCP = {name: value}
+    with pytest.raises(ImproperlyConfigured, match=name):
+        getattr(mcp_settings, name)
+
+
+@pytest.mark.parametrize("options", [{"scopes": "shop"}, {"resource": "/mcp"}])
+def test_a_wrong_attribute_is_refused_with_the_urls(options):
+    with pytest.raises(ImproperlyConfigured, match=next(iter(options))):
+        MCPView.as_view(**options)

@@ -1,0 +1,177 @@
+"""A caller who is not let in is told how to get in, in each way that the project has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import path
+from rest_framework.authentication import (
+    BaseAuthentication,
+    BasicAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
+from rest_framework.exceptions import AuthenticationFailed
+
+from drf_mcp.access.jwt import AccessToken
+from tests.access.conftest import OAUTH
+from tests.access.views import Orders, ShopLogin
+from tests.agents import Agent
+
+METADATA = 'resource_metadata="https://shop.example/.well-known/oauth-protected-resource/mcp"'
+
+
+class Talkative(BaseAuthentication):
+    """Has a challenge with facts of its own, as django-oauth-toolkit's."""
+
+    def authenticate(self, request: Any) -> None:
+        if "HTTP_AUTHORIZATION" in request.META:
+            raise AuthenticationFailed('The "token" has been withdrawn.')
+
+    def authenticate_header(self, request: Any) -> str:
+        return 'Bearer realm="api",resource_metadata="https://elsewhere.example"'
+
+
+@pytest.fixture
+def refused(expose, db):
+    """Send a message that is not let in, and return the response."""
+
+    def refused(*classes: type, authorization: str = "", **settings: Any) -> Any:
+        usual = {**OAUTH, "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"]}
+        expose(
+            path("orders/", Orders.as_view()),
+            **{**usual, "AUTHENTICATION_CLASSES": list(classes), **settings},
+        )
+        headers = {"authorization": authorization} if authorization else {}
+        agent = Agent(Client(headers=headers), "2025-11-25")
+        message, more = agent.frame("tools/list", {})
+        return agent.post(message, more)
+
+    return refused
+
+
+def challenge_of(response: Any) -> str:
+    return response.headers["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "others"),
+    [
+        ([ShopLogin], ""),
+        ([SessionAuthentication], ""),
+        ([TokenAuthentication], ", Token"),
+        ([BasicAuthentication], ', Basic realm="api"'),
+        ([TokenAuthentication, ShopLogin], ", Token"),
+        ([ShopLogin, TokenAuthentication], ""),
+    ],
+)
+def test_the_challenge_of_oauth_comes_before_that_of_the_project(refused, classes, others):
+    response = refused(*classes, SCOPES=["shop", "profile"])
+    assert response.status_code == 401
+    text = challenge_of(response)
+    realm = 'realm="api", ' if ShopLogin in classes else ""
+    assert text == f'Bearer {realm}{METADATA}, scope="shop profile"{others}'
+
+
+def test_without_an_authorization_server_the_challenge_is_the_projects(refused):
+    response = refused(TokenAuthentication, AUTHORIZATION_SERVERS=[])
+    assert challenge_of(response) == "Token"
+
+
+def test_a_token_that_was_sent_is_called_invalid(refused, issuer):
+    response = refused(ShopLogin, authorization="Bearer abc")
+    assert response.status_code == 401
+    assert challenge_of(response).startswith('Bearer error="invalid_token"')
+    assert METADATA in challenge_of(response)
+
+
+def test_another_credential_that_was_sent_is_no_invalid_token(refused):
+    response = refused(TokenAuthentication, ShopLogin, authorization="Token abc")
+    assert response.status_code == 401
+    assert "error" not in challenge_of(response)
+
+
+def test_an_expired_token_is_said_to_have_expired(refused, issuer):
+    response = refused(ShopLogin, authorization=f"Bearer {issuer.sign(exp=1)}")
+    assert 'error="invalid_token"' in challenge_of(response)
+    assert 'error_description="The access token has expired."' in challenge_of(response)
+    assert json.loads(response.content)["error"]["message"] == "The access token has expired."
+
+
+@pytest.mark.parametrize("sent", ["Bearer", "Bearer ", "bearer a b", "Bearer ä", 'Bearer "abc"'])
+def test_a_malformed_header_is_a_bad_request(refused, sent):
+    response = refused(ShopLogin, authorization=sent)
+    assert response.status_code == 400
+    assert 'error="invalid_request"' in challenge_of(response)
+
+
+@pytest.mark.parametrize("sent", ["Bearer", "bearer a b"])
+def test_without_oauth_a_malformed_header_is_an_unknown_caller(refused, sent):
+    assert refused(ShopLogin, authorization=sent, AUTHORIZATION_SERVERS=[]).status_code == 401
+
+
+def test_what_a_class_says_of_its_own_is_kept_beside(refused):
+    text = challenge_of(refused(Talkative, authorization="Bearer abc"))
+    assert text == (
+        'Bearer error="invalid_token", error_description="The \'token\' has been withdrawn.", '
+        f'realm="api", {METADATA}'
+    )
+
+
+class OfAnotherHost(BaseAuthentication):
+    """A token that says what it is for."""
+
+    audience = "https://shop.example/api"
+
+    def authenticate(self, request: Any) -> Any:
+        claims = {"aud": self.audience}
+        return User.objects.get(username="alice"), AccessToken(claims, ())
+
+    def authenticate_header(self, request: Any) -> str:
+        return "Bearer"
+
+
+@pytest.mark.parametrize("oauth", [True, False])
+@pytest.mark.parametrize(
+    ("audience", "status"),
+    [
+        ("https://shop.example/api", 401),
+        ("https://shop.example/mcpx", 401),
+        ("https://shop.example/mcp/more", 401),
+        ("https://shop.example/mcp", 200),
+        ("https://shop.example/mcp/", 200),
+        ("https://shop.example/", 200),
+        ("https://shop.example", 200),
+        (["https://shop.example/api", "https://shop.example/mcp"], 200),
+        (["https://shop.example/api", "https://shop.example/staff"], 401),
+        # A name that the authentication class has agreed to.
+        ("api://shop", 200),
+        ("shop", 200),
+    ],
+)
+@pytest.mark.parametrize("method", ["tools/list", "tools/call"])
+def test_a_token_for_another_endpoint_is_invalid(expose, db, audience, status, method, oauth):
+    class Taken(OfAnotherHost):
+        pass
+
+    Taken.audience = audience
+    view = type("Orders", (Orders,), {"authentication_classes": [Taken]})
+    servers = OAUTH["AUTHORIZATION_SERVERS"] if oauth else []
+    expose(
+        path("orders/", view.as_view()),
+        AUTHORIZATION_SERVERS=servers,
+        RESOURCE=OAUTH["RESOURCE"],
+        AUTHENTICATION_CLASSES=[Taken],
+    )
+    agent = Agent(Client(headers={"authorization": "Bearer abc"}), "2025-11-25")
+    params = {"name": "orders_get", "arguments": {}} if method == "tools/call" else {}
+    message, headers = agent.frame(method, params)
+    response = agent.post(message, headers)
+    assert response.status_code == status
+    if status == 401 and oauth:
+        assert 'error="invalid_token"' in challenge_of(response)
+        assert "another resource" in challenge_of(response)

@@ -1,0 +1,259 @@
+"""A call that lacks a scope is answered with the scopes that it needs, and no other is."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import path
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.authtoken.models import Token
+from rest_framework.permissions import AllowAny, IsAuthenticated
+
+from drf_mcp.access.challenges import BearerChallenge
+from drf_mcp.views import MCPView
+from tests.access.conftest import OAUTH
+from tests.access.views import (
+    WAYS,
+    HasScopes,
+    HasTheViewsScopes,
+    Orders,
+    Refunder,
+    ShopLogin,
+    Withheld,
+    view_with,
+)
+from tests.agents import Agent
+
+TOOLS = {"GET": "orders_get", "POST": "orders_post"}
+CASES = [
+    (way, method, needed)
+    for way, (_, read, write) in WAYS.items()
+    for method, needed in (("GET", read), ("POST", write))
+]
+METADATA = "https://shop.example/.well-known/oauth-protected-resource/mcp"
+
+
+@pytest.fixture
+def serve(expose):
+    """Serve a view at ``/orders/`` to whoever signs in with OAuth."""
+
+    def serve(view: type, *more: Any, **settings: Any) -> None:
+        usual = {**OAUTH, "AUTHENTICATION_CLASSES": [ShopLogin]}
+        usual["PERMISSION_CLASSES"] = ["rest_framework.permissions.IsAuthenticated"]
+        expose(path("orders/", view.as_view()), *more, **{**usual, **settings})
+
+    return serve
+
+
+def call(agent: Agent, name: str = "orders_get") -> Any:
+    message, headers = agent.frame("tools/call", {"name": name, "arguments": {}})
+    return agent.post(message, headers)
+
+
+def challenge_of(response: Any) -> dict[str, str]:
+    challenge = BearerChallenge.parse(response.headers["WWW-Authenticate"])
+    assert challenge is not None
+    return challenge.parameters
+
+
+def code_of(response: Any) -> str:
+    assert response.status_code == 200, response.content
+    result = json.loads(response.content)["result"]
+    return json.loads(result["content"][0]["text"])["data"].get("error_code", "")
+
+
+# --- Which scopes, of which permissions ---------------------------------------------------
+
+
+@pytest.mark.parametrize("granted", ["nothing", "another", "a part", "all", "more"])
+@pytest.mark.parametrize(("way", "method", "needed"), CASES)
+def test_a_call_is_challenged_if_scopes_are_all_that_it_lacks(
+    serve, bearer, way, method, needed, granted
+):
+    serve(WAYS[way][0])
+    wanted = needed or ["orders"]
+    held = {
+        "nothing": [],
+        "another": ["profile"],
+        "a part": wanted[:-1],
+        "all": wanted,
+        "more": [*wanted, "profile"],
+    }[granted]
+    agent = bearer(scope=" ".join(held))
+    status = agent.http.generic(method, "/orders/").status_code
+    response = call(agent, TOOLS[method])
+    if status < 400:
+        assert code_of(response) == ""
+    elif needed is None or set(needed) <= set(held):
+        assert code_of(response) == "FORBIDDEN"
+        assert "WWW-Authenticate" not in response.headers
+    else:
+        assert response.status_code == status == 403
+        parameters = challenge_of(response)
+        assert parameters.pop("error_description")
+        assert parameters == {
+            "error": "insufficient_scope",
+            "scope": " ".join(needed),
+            "resource_metadata": METADATA,
+        }
+        # Whoever gets these as well is let in.
+        agent = bearer(scope=" ".join([*held, *needed]))
+        assert code_of(call(agent, TOOLS[method])) == ""
+
+
+@pytest.mark.parametrize(("way", "method", "needed"), CASES)
+def test_a_tool_is_listed_whose_call_lacks_a_scope_alone(serve, bearer, way, method, needed):
+    serve(WAYS[way][0])
+    assert (TOOLS[method] in bearer(scope="profile").tools()) == (needed is not None)
+
+
+def test_the_scopes_of_the_endpoint_are_asked_for_too(serve, bearer):
+    serve(view_with(Refunder), SCOPES=["shop", "profile"])
+    response = call(bearer(scope="profile shop"))
+    assert challenge_of(response)["scope"] == "shop profile refunds:write"
+
+
+def test_the_error_says_which_scopes_the_call_needs(serve, bearer):
+    serve(view_with(Refunder, HasScopes))
+    body = json.loads(call(bearer()).content)
+    assert body["error"] == {
+        "code": 403,
+        "message": "The token lacks a scope. This call needs: refunds:write orders.",
+        "data": {"error": "insufficient_scope", "scope": "refunds:write orders"},
+    }
+    assert body["id"] == 7
+
+
+@pytest.mark.parametrize(
+    "claims", [{"scope": "a orders"}, {"scope": ["orders"]}, {"scp": "orders"}, {"scp": ["orders"]}]
+)
+def test_scopes_are_read_however_a_server_writes_them(serve, bearer, claims):
+    serve(view_with(HasScopes))
+    assert code_of(call(bearer(**claims))) == ""
+
+
+# --- What stays in the result -------------------------------------------------------------
+
+
+def test_a_view_that_refuses_in_its_own_code_is_forbidden(serve, bearer):
+    serve(Withheld)
+    response = call(bearer(scope="orders"))
+    assert code_of(response) == "FORBIDDEN"
+
+
+def test_no_message_of_a_batch_is_challenged(serve, bearer):
+    serve(view_with(HasScopes))
+    agent = bearer(scope="profile")
+    agent.revision = "2025-03-26"
+    message, headers = agent.frame("tools/call", {"name": "orders_get", "arguments": {}})
+    response = agent.post([message, {**message, "id": 8}], headers)
+    assert response.status_code == 200
+    for answer in json.loads(response.content):
+        told = json.loads(answer["result"]["content"][0]["text"])
+        assert told["data"]["error_code"] == "FORBIDDEN"
+
+
+def test_without_an_authorization_server_nobody_is_challenged(serve, bearer):
+    serve(view_with(HasScopes), AUTHORIZATION_SERVERS=[])
+    agent = bearer(scope="profile")
+    assert code_of(call(agent)) == "FORBIDDEN"
+    assert "orders_get" not in agent.tools()
+
+
+@pytest.mark.parametrize("keyword", ["Token", "Bearer"])
+def test_a_credential_without_scopes_is_not_challenged(serve, issuer, db, keyword):
+    class Keyed(TokenAuthentication):
+        pass
+
+    Keyed.keyword = keyword
+    view = view_with(HasTheViewsScopes, authentication_classes=[Keyed])
+    serve(view, AUTHENTICATION_CLASSES=[Keyed])
+    token = Token.objects.get(user__username="alice")
+    agent = Agent(Client(headers={"authorization": f"{keyword} {token.key}"}), "2025-11-25")
+    assert code_of(call(agent)) == "FORBIDDEN"
+
+
+def test_a_signed_in_browser_is_not_challenged(serve, issuer, db):
+    view = view_with(HasTheViewsScopes, authentication_classes=[SessionAuthentication])
+    serve(view, AUTHENTICATION_CLASSES=[SessionAuthentication])
+    http = Client()
+    http.force_login(User.objects.get(username="alice"))
+    assert code_of(call(Agent(http, "2025-11-25"))) == "FORBIDDEN"
+
+
+def test_a_permission_that_breaks_when_asked_again_is_no_challenge(serve, bearer):
+    class Once(HasScopes):
+        asked = 0
+
+        def has_permission(self, request: Any, view: Any) -> bool:
+            Once.asked += 1
+            if Once.asked > 1:
+                raise LookupError
+            return False
+
+    serve(view_with(Once))
+    assert code_of(call(bearer())) == "FORBIDDEN"
+    assert Once.asked == 2
+
+
+# --- The endpoint's own scopes ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["tools/list", "ping", "initialize"])
+def test_a_token_needs_the_endpoints_scopes_for_anything(serve, bearer, method):
+    serve(Orders, SCOPES=["shop"])
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
+    message, headers = bearer(scope="orders").frame(method, params)
+    response = bearer(scope="orders").post(message, headers)
+    assert response.status_code == 403
+    assert challenge_of(response)["error"] == "insufficient_scope"
+    assert challenge_of(response)["scope"] == "shop"
+    assert bearer(scope="orders shop").post(message, headers).status_code == 200
+
+
+def test_an_endpoint_asks_for_scopes_by_a_permission_of_its_own(serve, bearer, settings):
+    class StaffView(MCPView):
+        permission_classes = [IsAuthenticated, HasScopes]
+        required_scopes = ["agents"]
+
+    serve(Orders, path("staff/mcp", StaffView.as_view()))
+    agent = bearer(scope="orders")
+    agent.path = "/staff/mcp"
+    response = call(agent)
+    assert response.status_code == 403
+    assert challenge_of(response)["scope"] == "agents"
+    allowed = bearer(scope="agents")
+    allowed.path = "/staff/mcp"
+    assert code_of(call(allowed)) == ""
+
+
+def test_a_whole_batch_is_refused_that_lacks_a_scope_of_the_endpoint(serve, bearer):
+    serve(Orders, SCOPES=["shop"])
+    agent = bearer(scope="orders")
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    response = agent.post([ping], {"MCP-Protocol-Version": "2025-03-26"})
+    assert response.status_code == 403
+    assert challenge_of(response)["scope"] == "shop"
+
+
+def test_callers_without_a_token_need_no_scope(serve, db, issuer):
+    serve(
+        view_with(AllowAny),
+        SCOPES=["shop"],
+        PERMISSION_CLASSES=["rest_framework.permissions.AllowAny"],
+    )
+    assert call(Agent(Client(), "2025-11-25")).status_code == 200
+
+
+def test_a_refused_call_is_logged_like_any_other(serve, bearer, caplog):
+    serve(view_with(HasScopes))
+    agent = bearer(scope="profile")
+    with caplog.at_level(logging.INFO, "drf_mcp.calls"):
+        call(agent)
+    (record,) = (r for r in caplog.records if getattr(r, "tool", "") == "orders_get")
+    assert (record.outcome, record.status) == ("forbidden", 403)
