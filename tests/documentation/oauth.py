@@ -22,6 +22,13 @@ HOST = "https://shop.example"
 TOKEN = "tested"
 SESSION = "django.contrib.sessions.middleware.SessionMiddleware"
 LOGGED_IN = "django.contrib.auth.middleware.AuthenticationMiddleware"
+# Classes of django-oauth-toolkit, and none of it.
+PERMISSIONS = [
+    "Whoami",
+    "TokenHasScope",
+    "TokenMatchesOASRequirements",
+    "IsAuthenticatedOrTokenHasScope",
+]
 MESSAGES = "django.contrib.messages.middleware.MessageMiddleware"
 CONTEXT = [
     "django.template.context_processors.request",
@@ -31,7 +38,7 @@ CONTEXT = [
 
 
 def shown(file: str) -> str:
-    page = DOCS / "authentication.md"
+    page = DOCS / "oauth.md"
     (text,) = (b.text for b in blocks(page) if b.file == file and "oauth2_provider" in b.text)
     return text
 
@@ -40,9 +47,10 @@ def configure(resource: str | None) -> str:
     given: dict[str, Any] = {}
     exec(shown("settings.py"), given)
     if resource:
-        given["OAUTH2_PROVIDER"]["OAUTH2_PROTECTED_RESOURCE_IDENTIFIER"] = resource
+        given["DRF_MCP"]["RESOURCE"] = resource
     apps = ["admin", "auth", "contenttypes", "messages", "sessions"]
     own = [f"django.contrib.{name}" for name in apps] + ["rest_framework", "drf_mcp"]
+    named = ("REST_FRAMEWORK", "OAUTH2_PROVIDER", "LOGIN_URL")
     settings.configure(
         SECRET_KEY="x" * 50,
         ALLOWED_HOSTS=["shop.example"],
@@ -58,36 +66,40 @@ def configure(resource: str | None) -> str:
             }
         ],
         INSTALLED_APPS=[*own, *(app for app in given["INSTALLED_APPS"] if app is not ...)],
-        **{name: given[name] for name in ("REST_FRAMEWORK", "OAUTH2_PROVIDER", "LOGIN_URL")},
+        DRF_MCP={**given["DRF_MCP"], "SERVER_NAME": "shop"},
+        **{name: given[name] for name in named},
     )
     django.setup()
-    return str(given["OAUTH2_PROVIDER"]["OAUTH2_PROTECTED_RESOURCE_IDENTIFIER"])
+    return str(given["DRF_MCP"]["RESOURCE"])
 
 
 def serve() -> None:
-    """Serve the routes of the page, and a view for whoever is signed in."""
+    """Serve the routes of the page, and views for whoever has the scopes."""
     from django.urls import path
+    from oauth2_provider.contrib.rest_framework import permissions
     from rest_framework.permissions import IsAuthenticated
     from rest_framework.response import Response
     from rest_framework.views import APIView
 
     from drf_mcp import mcp_tool
 
-    @mcp_tool(name="whoami")
     class Whoami(APIView):
         """Tells who asks."""
 
         permission_classes = [IsAuthenticated]
+        required_scopes = ["refunds"]
 
         def get(self, request: Any) -> Response:
             return Response({"name": request.user.username})
 
     given: dict[str, Any] = {}
     exec(shown("urls.py"), given)
-    settings.ROOT_URLCONF.urlpatterns = [
-        path("api/whoami/", Whoami.as_view()),
-        *given["urlpatterns"],
-    ]
+    settings.ROOT_URLCONF.urlpatterns = [*given["urlpatterns"]]
+    for name in PERMISSIONS:
+        own = {"permission_classes": [getattr(permissions, name, IsAuthenticated)]}
+        own["required_alternate_scopes"] = {"GET": [["refunds"], ["many", "more"]]}
+        view = mcp_tool(name=name.lower())(type(name, (Whoami,), own))
+        settings.ROOT_URLCONF.urlpatterns.append(path(f"api/{name}/", view.as_view()))
 
 
 def give_token(resource: str) -> None:
@@ -104,24 +116,29 @@ def give_token(resource: str) -> None:
 
 
 def answers() -> dict[str, Any]:
+    from django.core.checks import run_checks
     from django.test import Client
 
     client = Client(HTTP_HOST="shop.example", HTTP_X_FORWARDED_PROTO="https")
 
-    def ask(method: str, **headers: str) -> Any:
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "whoami"}}
+    def ask(method: str, name: str = "whoami", **headers: str) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": name}}
         return client.post("/mcp", message, "application/json", headers=headers)
 
     challenge = ask("tools/list").headers["WWW-Authenticate"]
     metadata = challenge.split('resource_metadata="')[1].split('"')[0]
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     call = ask("tools/call", **bearer)
+    calls = {name: ask("tools/call", name.lower(), **bearer) for name in PERMISSIONS}
     return {
         "challenge": challenge,
         "metadata": client.get(metadata.removeprefix(HOST)).json(),
         "list": ask("tools/list", **bearer).status_code,
         "call": call.status_code,
         "said": call.json(),
+        "wrong": ask("tools/list", Authorization="Bearer wrong").headers["WWW-Authenticate"],
+        "refused": {name: c.headers.get("WWW-Authenticate", "") for name, c in calls.items()},
+        "checks": [message.id for message in run_checks(tags=["drf_mcp"])],
     }
 
 

@@ -40,7 +40,7 @@ NO_SETTINGS = {
     # commands take.
     *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
     # The environment.
-    *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED"),
+    *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME"),
     # Of django-oauth-toolkit, of djangorestframework-simplejwt, of the example project.
     *("CIMD_ENABLED", "DCR_ENABLED", "ACCESS_TOKEN_LIFETIME"),
     *("LIBRARY_ANSWER_MODEL", "LIBRARY_ANSWER_MODEL_URL"),

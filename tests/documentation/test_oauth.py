@@ -1,4 +1,4 @@
-"""The settings that the page on authentication shows for OAuth give what it says they give."""
+"""The settings that the page on OAuth shows for a project of its own give what it says they give."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 from functools import cache
 from typing import Any
 
-from tests.documentation.pages import DOCS, ROOT, commands
+from tests.documentation.pages import DOCS, ROOT, blocks, commands
 
-PAGE = DOCS / "authentication.md"
+PAGE = DOCS / "oauth.md"
 
 
 @cache
@@ -44,3 +44,22 @@ def test_a_token_for_the_host_lists_and_calls_tools():
 def test_a_token_for_the_endpoint_alone_lists_tools_and_calls_none():
     found = answers("https://shop.example/mcp")
     assert (found["list"], found["call"]) == (200, 401)
+
+
+def test_a_check_warns_of_tokens_for_the_endpoint_alone():
+    assert answers("https://shop.example/mcp")["checks"] == ["drf_mcp.W019"]
+    assert answers()["checks"] == []
+
+
+def test_a_token_that_is_not_known_is_called_invalid():
+    assert answers()["wrong"].startswith('Bearer error="invalid_token"')
+    assert "resource_metadata=" in answers()["wrong"]
+
+
+def test_a_call_that_lacks_a_scope_is_challenged_as_shown():
+    (shown,) = (b.text for b in blocks(PAGE) if "insufficient_scope" in b.text)
+    refused = dict(answers()["refused"])
+    assert refused.pop("Whoami") == ""
+    assert len(refused) == 3
+    for challenge in refused.values():
+        assert f"WWW-Authenticate: {challenge}\n" in shown

@@ -97,3 +97,73 @@ def test_any_host_does_not_matter_without_an_endpoint(settings, found, serve):
     serve()
     settings.ALLOWED_HOSTS = ["*"]
     assert found("drf_mcp.W008", deploy=True) == []
+
+
+# --- OAuth --------------------------------------------------------------------------------
+
+SERVERS = {"AUTHORIZATION_SERVERS": ["https://login.shop.example"]}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        path("mcp", MCPView.as_view()),
+        path("agents/", include("drf_mcp.urls")),
+        path("a/", include([path("mcp/", MCPView.as_view())])),
+    ],
+)
+def test_metadata_that_clients_cannot_find_is_told_of(found, serve, pattern):
+    serve(pattern, **SERVERS)
+    (warning,) = found("drf_mcp.W018")
+    assert 'include("drf_mcp.access.urls")' in warning.hint
+    serve(pattern, path("", include("drf_mcp.access.urls")), **SERVERS)
+    assert found("drf_mcp.W018") == []
+
+
+def test_metadata_behind_a_pattern_that_takes_everything_is_told_of(found, serve):
+    everything = path("<path:page>", lambda request, page: None)
+    usual = path("", include("drf_mcp.urls"))
+    serve(everything, usual, **SERVERS)
+    assert len(found("drf_mcp.W018")) == 1
+    serve(usual, everything, **SERVERS)
+    assert found("drf_mcp.W018") == []
+
+
+def test_metadata_is_needed_where_an_endpoint_has_a_server(found, serve):
+    serve(path("mcp", MCPView.as_view()))
+    assert found("drf_mcp.W018") == []
+    servers = SERVERS["AUTHORIZATION_SERVERS"]
+    serve(path("staff", MCPView.as_view(authorization_servers=servers)))
+    (warning,) = found("drf_mcp.W018")
+    assert "/.well-known/oauth-protected-resource/staff" in warning.msg
+
+
+def test_the_path_of_an_endpoint_may_have_arguments(found, serve):
+    serve(path("<slug:tenant>/mcp", MCPView.as_view()), **SERVERS)
+    assert found("drf_mcp.W018") == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "warnings"),
+    [
+        (None, 1),
+        ("https://shop.example/mcp", 1),
+        ("https://shop.example", 0),
+        ("https://shop.example/", 0),
+    ],
+)
+def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve, resource, warnings):
+    from oauth2_provider.contrib.rest_framework import OAuth2Authentication
+
+    serve(
+        path("", include("drf_mcp.urls")),
+        **SERVERS,
+        RESOURCE=resource,
+        AUTHENTICATION_CLASSES=[OAuth2Authentication],
+    )
+    assert len(found("drf_mcp.W019")) == warnings
+
+
+def test_other_tokens_are_good_at_every_view(found, serve):
+    serve(path("", include("drf_mcp.urls")), **SERVERS)
+    assert found("drf_mcp.W019") == []
