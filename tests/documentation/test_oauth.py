@@ -1,4 +1,4 @@
-"""The settings that the page on OAuth shows for a project of its own give what it says they give."""
+"""The settings that the page on OAuth shows for one's own project give what it says."""
 
 from __future__ import annotations
 
