@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import random
 import re
 from collections.abc import Mapping
@@ -97,7 +98,7 @@ class Generator:
         for _ in range(TRIES):
             text = "".join(self.sample(*step) for step in parsed)
             short = high is None or len(text) <= high
-            if re.search(pattern, text) and short and len(text) >= low:
+            if re.search(pattern, text) and short and len(text) >= low and is_in_calendar(text):
                 return text
         raise ValueError(f"No text found for the pattern {pattern}")
 
@@ -152,6 +153,17 @@ class Generator:
         return "".join(self.sample_all(steps) for _ in range(count))
 
     sample_min_repeat = sample_max_repeat
+
+
+def is_in_calendar(text: str) -> bool:
+    """Return whether a text that looks like a date is one: no agent sends 30 February."""
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        return True
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 # What JSON Schema's own formats look like.

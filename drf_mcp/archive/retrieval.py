@@ -39,6 +39,8 @@ logger = logging.getLogger("drf_mcp")
 
 # Django takes a thousand parameters in one query.
 MOST_IDS = 500
+# How a value of content_archive_hashes begins; no id of the archive's own has a colon.
+HASHED = "sha256:"
 
 GONE = (
     "There is no such content for you: it has expired, has made room for newer results of yours, "
@@ -54,11 +56,11 @@ next_offset until it is null. Content is kept for a limited time."""
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "archive_id": {
         "type": "string",
-        "description": "A name in content_archive_hashes.",
+        "description": "A name or a value in content_archive_hashes.",
     },
     "content_hash": {
         "type": "string",
-        "description": "A value in content_archive_hashes, instead of archive_id or beside it.",
+        "description": "The value that the content must have in content_archive_hashes.",
     },
     "query": {
         "type": "string",
@@ -114,10 +116,15 @@ class Arguments(serializers.Serializer[Any]):
     canonical = serializers.BooleanField(default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if not attrs.get("archive_id") and not attrs.get("content_hash"):
+        named, digest = attrs.get("archive_id"), attrs.get("content_hash")
+        if not named and not digest:
             raise serializers.ValidationError(
                 {"archive_id": ["Name the content: archive_id or content_hash."]}, "required"
             )
+        if named and named.startswith(HASHED):
+            attrs |= {"archive_id": None, "content_hash": digest or named}
+            if digest not in (None, "", named):
+                raise NotFound(GONE)
         return attrs
 
 
@@ -135,7 +142,7 @@ class ItemsById(BaseFilterBackend):
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         return [
-            {"name": name, "in": "query", "required": False, "schema": schema}
+            {"name": name, "in": "query", "required": name == "archive_id", "schema": schema}
             for name, schema in PARAMETERS.items()
         ]
 

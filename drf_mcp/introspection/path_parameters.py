@@ -7,10 +7,10 @@ from typing import Any
 
 from django.urls import converters
 
-from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.inspection import GUARD, Inspection
-from drf_mcp.introspection.names import is_ecmascript
+from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.path_kwargs import NamedKwarg, VersionParameter
 from drf_mcp.introspection.source.handlers import read_handler
@@ -33,7 +33,11 @@ DIGITS = frozenset({r"\d+", "[0-9]+", r"[\d]+"})
 ANYTHING = frozenset({"[^/.]+", "[^/]+", ".+", ".*", "[^/.]*", "[^/]*", r"[^\/.]+"})
 CONVERTERS: dict[type, Schema] = {
     converters.IntConverter: NUMBER,
-    converters.UUIDConverter: {**STRING, "format": "uuid"},
+    converters.UUIDConverter: {
+        **STRING,
+        "format": "uuid",
+        "pattern": f"^{converters.UUIDConverter.regex}$",
+    },
     converters.SlugConverter: {**STRING, "pattern": "^[-a-zA-Z0-9_]+$"},
     converters.PathConverter: {**STRING, "description": "May contain slashes"},
 }
@@ -89,7 +93,7 @@ class PathParameters:
             return explain(by_route, words)
         if by_model.get("type", "string") != "string":
             return explain(by_model, words)
-        return explain({**STRING, **by_model, **by_route}, words)
+        return explain(FieldSchema.of(by_model) | {**STRING, **by_model, **by_route}, words)
 
     def describe_route(self, kwarg: PathKwarg) -> Schema:
         if type(kwarg.converter) in CONVERTERS:
@@ -99,8 +103,8 @@ class PathParameters:
             return {}
         if pattern in DIGITS:
             return dict(NUMBER)
-        anchored = f"^(?:{pattern})$"
-        return {**STRING, "pattern": anchored} if is_ecmascript(anchored) else {}
+        anchored = translate_pattern(f"^(?:{pattern})$")
+        return {} if anchored is None else {**STRING, "pattern": anchored}
 
     def describe_field(self, kwarg: PathKwarg) -> Schema:
         named, model = self.get_named(kwarg), self.inspection.model

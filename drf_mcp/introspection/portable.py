@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, explain, make_own_format
-from drf_mcp.introspection.names import is_ecmascript, is_portable
+from drf_mcp.introspection.names import is_portable, translate_pattern
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.json_text import JSONPointer
@@ -56,6 +56,7 @@ class PortableWriter:
         kind = self.meaning.kind or FieldSchema(self.schema).kind
         self.write_format()
         self.write_pattern()
+        self.write_form()
         self.write_bound("exclusiveMinimum", "minimum", "Greater than", 1, max)
         self.write_bound("exclusiveMaximum", "maximum", "Less than", -1, min)
         self.explain_other_keywords()
@@ -152,10 +153,18 @@ class PortableWriter:
 
     def write_pattern(self) -> None:
         pattern = self.schema.get("pattern")
-        if pattern is None or (self.schema.get("type") == "string" and is_ecmascript(pattern)):
+        if pattern is None:
             return
-        self.schema["pattern"] = None
-        self.explain(f"Must match {pattern}")
+        is_text = self.schema.get("type") == "string"
+        self.schema["pattern"] = translate_pattern(pattern) if is_text else None
+        self.explain("" if self.schema["pattern"] else f"Must match {pattern}")
+
+    def write_form(self) -> None:
+        # A pattern of the project's own says more, and so does an enumeration.
+        kind, schema = self.meaning.kind, self.schema
+        is_said = schema.get("pattern") is not None or schema.get("enum") is not None
+        if kind is not None and kind.pattern and schema.get("type") == "string" and not is_said:
+            schema["pattern"] = kind.pattern
 
     def write_bound(
         self,

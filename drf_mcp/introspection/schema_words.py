@@ -37,9 +37,15 @@ class SchemaWords:
             *self.span("minimum", "maximum", ""),
             # What has a kind of its own is never empty.
             *self.span("" if name else "minLength", "maxLength", " characters"),
-            *([f"matching {self.schema['pattern']}"] if "pattern" in self.schema else ()),
+            *([f"matching {self.schema['pattern']}"] if self.has_own_pattern else ()),
             *([f"that {finder} gives"] if finder else ()),
         ]
+
+    @property
+    def has_own_pattern(self) -> bool:
+        # The words of a kind say what its pattern says.
+        kind = self.schema.kind
+        return "pattern" in self.schema and (kind is None or kind.pattern != self.schema["pattern"])
 
     @property
     def kind_name(self) -> str:

@@ -128,6 +128,11 @@ class OrderLineSerializer(serializers.ModelSerializer):
         read_only_fields = ["unit_price"]
 
     def validate(self, attrs):
+        # A change of an order names all of its lines anew, each whole.
+        missing = [name for name in ("product", "quantity") if name not in attrs]
+        if missing:
+            message = self.fields[missing[0]].error_messages["required"]
+            raise serializers.ValidationError(dict.fromkeys(missing, message), code="required")
         product, quantity = attrs["product"], attrs["quantity"]
         if quantity > product.stock:
             message = f"Only {product.stock} of {product.slug} are in stock."

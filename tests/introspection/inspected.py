@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_mcp.introspection import Describer, EndpointSchema, Inspection, Parameter, PathKwarg
+from drf_mcp.introspection.field_schema import PATTERNS
 from drf_mcp.introspection.inspection import make_request, negotiate
 from drf_mcp.introspection.portable import PortableWriter
 from tests.introspection.portability import assert_portable
@@ -89,3 +90,9 @@ def bare(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     return {name: bare(member) for name, member in schema.items() if name != "description"}
+
+
+def form(*names: str) -> dict[str, Any]:
+    """Return a text in one of the forms that REST framework reads."""
+    either = "|".join(PATTERNS[name] for name in names)
+    return {"type": "string", "pattern": f"^({either})$" if names[1:] else f"^{either}$"}

@@ -29,7 +29,7 @@ from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.fields.scalars import DecimalDescriber
 from drf_mcp.introspection.portable import PortableWriter
-from tests.introspection.inspected import bare
+from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable
 
 ABSENT = object()
@@ -74,6 +74,7 @@ ANY_TEXT = {"type": "string"}
 NULL_TEXT = {"type": ["string", "null"]}
 f = serializers
 
+
 CASES = {
     "boolean": Case(f.BooleanField(), {"type": "boolean"}, {"type": ["boolean", "null"]}, [True, False], ["maybe"], [True, "no"]),
     "nullable boolean": Case(f.BooleanField(allow_null=True), {"type": "boolean"}, {"type": ["boolean", "null"]}, [False], [2], [None]),
@@ -81,30 +82,30 @@ CASES = {
     "text that may be blank": Case(f.CharField(allow_blank=True), ANY_TEXT, NULL_TEXT, ["", "a"], [[]], [""]),
     "text of a least length": Case(f.CharField(min_length=2), {"type": "string", "minLength": 2}, NULL_TEXT, ["ab"], ["a"]),
     "text of a least length or blank": Case(f.CharField(min_length=2, allow_blank=True), ANY_TEXT, NULL_TEXT, ["", "ab"]),
-    "email": Case(f.EmailField(), TEXT, NULL_TEXT, ["a@example.com"], [""], ["root@localhost"]),
+    "email": Case(f.EmailField(), {**form("email"), "minLength": 1}, NULL_TEXT, ["a@example.com"], [""], ["root@localhost"]),
     "pattern": Case(f.RegexField(r"^[a-z]+$"), {**TEXT, "pattern": "^[a-z]+$"}, NULL_TEXT, ["abc"], ["ABC"]),
     "pattern of Python's own": Case(f.RegexField(r"^\w+\Z"), TEXT, NULL_TEXT, ["é"], [""]),
     "pattern or blank": Case(f.RegexField(r"^[a-z]+$", allow_blank=True), ANY_TEXT, NULL_TEXT, ["", "a"]),
     "slug": Case(f.SlugField(), {**TEXT, "pattern": "^[-a-zA-Z0-9_]+$"}, NULL_TEXT, ["a-b"], ["a b"]),
     "unicode slug": Case(f.SlugField(allow_unicode=True), TEXT, NULL_TEXT, ["größe"], [""]),
-    "url": Case(f.URLField(), TEXT, NULL_TEXT, ["https://example.com"], [""], ["/relative"]),
-    "uuid": Case(f.UUIDField(), ANY_TEXT, NULL_TEXT, [str(uuid.uuid4())], [["x"]], [uuid.uuid4(), "no uuid"]),
+    "url": Case(f.URLField(), {**form("uri"), "minLength": 1}, NULL_TEXT, ["https://example.com"], [""], ["/relative"]),
+    "uuid": Case(f.UUIDField(), form("uuid"), NULL_TEXT, [str(uuid.uuid4())], [["x"]], [uuid.uuid4(), "no uuid"]),
     "uuid as a number": Case(f.UUIDField(format="int"), ANY_TEXT, {"type": ["integer", "null"]}, [], [], [uuid.uuid4()]),
-    "ip address": Case(f.IPAddressField(), TEXT, NULL_TEXT, ["::1", "10.0.0.1"], [""]),
-    "ipv4 address": Case(f.IPAddressField(protocol="ipv4"), TEXT, NULL_TEXT, ["10.0.0.1"], [7]),
+    "ip address": Case(f.IPAddressField(), {**form("ipv4", "ipv6"), "minLength": 1}, NULL_TEXT, ["::1", "10.0.0.1"], [""]),
+    "ipv4 address": Case(f.IPAddressField(protocol="ipv4"), {**form("ipv4"), "minLength": 1}, NULL_TEXT, ["10.0.0.1"], [7]),
     "integer": Case(f.IntegerField(min_value=1, max_value=5), {"type": "integer", "minimum": 1, "maximum": 5}, {"type": ["integer", "null"]}, [1, 5], [0, 6], [3, "4"]),
     "integer of the tightest bound": Case(f.IntegerField(min_value=1, validators=[validators.MinValueValidator(Decimal("2.5"))]), {"type": "integer", "minimum": 3}, {"type": ["integer", "null"]}, [3], [2]),
     "integer of a column's range": Case(f.IntegerField(max_value=2**63 - 1), {"type": "integer"}, {"type": ["integer", "null"]}, [7]),
     "float": Case(f.FloatField(min_value=0.5), {"type": "number", "minimum": 0.5}, {"type": ["number", "null"]}, [0.5, 1], [0.4], [1, 2.5]),
-    "decimal": Case(f.DecimalField(max_digits=5, decimal_places=2), ANY_TEXT, NULL_TEXT, ["1.25"], [["x"]], [Decimal("1.25"), "2"]),
+    "decimal": Case(f.DecimalField(max_digits=5, decimal_places=2), {"type": "string", "pattern": r"^-?\d{1,3}(\.\d{1,2})?$"}, NULL_TEXT, ["1.25"], [["x"]], [Decimal("1.25"), "2"]),
     "decimal as a number": Case(f.DecimalField(max_digits=5, decimal_places=2, coerce_to_string=False, max_value=9), {"type": "number", "maximum": 9}, {"type": ["number", "null"]}, [1.25, 9], [10], [Decimal("1.25")]),
     "decimal without limits": Case(f.DecimalField(max_digits=None, decimal_places=None), ANY_TEXT, NULL_TEXT, ["1e5"], [{}]),
     "date and time": Case(f.DateTimeField(), {"type": "string", "format": "date-time"}, NULL_TEXT, ["2026-01-02T03:04:05Z"], [5], [datetime.datetime(2026, 1, 2)]),
     "date and time of another format": Case(f.DateTimeField(input_formats=["%d.%m.%Y %H:%M"]), ANY_TEXT, NULL_TEXT, ["02.01.2026 03:04"], [5]),
     "date and time as it is": Case(f.DateTimeField(format=None), {"type": "string", "format": "date-time"}, NULL_TEXT, [], [], [datetime.datetime(2026, 1, 2)]),
-    "date": Case(f.DateField(), ANY_TEXT, NULL_TEXT, ["2026-01-02"], [5], [datetime.date(2026, 1, 2), "2026-01-02"]),
-    "time": Case(f.TimeField(), ANY_TEXT, NULL_TEXT, ["03:04"], [5], [datetime.time(3, 4)]),
-    "duration": Case(f.DurationField(max_value=datetime.timedelta(days=1)), ANY_TEXT, NULL_TEXT, ["01:00:00"], [{}], [datetime.timedelta(hours=1)]),
+    "date": Case(f.DateField(), form("date"), NULL_TEXT, ["2026-01-02"], [5], [datetime.date(2026, 1, 2), "2026-01-02"]),
+    "time": Case(f.TimeField(), form("time"), NULL_TEXT, ["03:04"], [5], [datetime.time(3, 4)]),
+    "duration": Case(f.DurationField(max_value=datetime.timedelta(days=1)), form("duration"), NULL_TEXT, ["01:00:00"], [{}], [datetime.timedelta(hours=1)]),
     "choice": Case(f.ChoiceField(Size.choices), {"type": "string", "enum": ["s", "l"]}, {}, ["s"], ["m"], ["s", "gone", ""]),
     "choice of members": Case(f.ChoiceField(list(Colour)), {"type": "string", "enum": ["red"]}, {}, ["red"], ["blue"]),
     "choice of integers": Case(f.ChoiceField([(1, "Low"), (2, "High")]), {"type": "integer", "enum": [1, 2]}, {}, [1], [3], [1, 9]),

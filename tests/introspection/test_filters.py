@@ -12,7 +12,7 @@ from rest_framework import filters, generics, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from tests.introspection.inspected import bare, by_name, described, schemas
+from tests.introspection.inspected import bare, by_name, described, form, schemas
 
 TEXT = {"type": "string"}
 
@@ -116,18 +116,18 @@ EXPECTED = {
     "group_name": (TEXT, None),
     "late_group": ({"type": "integer"}, None),
     "groups": ({"type": "array", "items": {"type": "integer"}}, "repeat"),
-    "date": (TEXT, None),
+    "date": (form("date"), None),
     "date_time": ({**TEXT, "format": "date-time"}, None),
     "iso_date_time": ({**TEXT, "format": "date-time"}, None),
-    "time": (TEXT, None),
-    "duration": (TEXT, None),
-    "uuid": (TEXT, None),
+    "time": (form("time"), None),
+    "duration": (form("duration"), None),
+    "uuid": (form("uuid"), None),
     "numbers_min": (NUMBER, None),
     "numbers_max": (NUMBER, None),
-    "dates_after": (TEXT, None),
-    "dates_before": (TEXT, None),
-    "times_after": (TEXT, None),
-    "times_before": (TEXT, None),
+    "dates_after": (form("date"), None),
+    "dates_before": (form("date"), None),
+    "times_after": (form("time"), None),
+    "times_before": (form("time"), None),
     "past": ({**TEXT, "enum": ["today", "yesterday", "week", "month", "year"]}, None),
     "in_numbers": ({"type": "array", "items": NUMBER}, "comma"),
     "range_of_numbers": ({"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}, "comma"),

@@ -15,7 +15,7 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.response import Response
 
 from drf_mcp.introspection import PathKwarg
-from tests.introspection.inspected import bare, described
+from tests.introspection.inspected import bare, described, form
 
 TEXT = {"type": "string"}
 KEY = {"type": "integer"}
@@ -64,7 +64,11 @@ def kwarg(view, name, converter=None, pattern=None, action="retrieve", **options
     ("converter", "pattern", "expected"),
     [
         (converters.IntConverter(), None, {"type": "integer", "minimum": 0}),
-        (converters.UUIDConverter(), None, TEXT),
+        (
+            converters.UUIDConverter(),
+            None,
+            {**TEXT, "pattern": f"^{converters.UUIDConverter.regex}$"},
+        ),
         (converters.SlugConverter(), None, {**TEXT, "pattern": "^[-a-zA-Z0-9_]+$"}),
         (converters.StringConverter(), None, TEXT),
         (converters.PathConverter(), None, TEXT),
@@ -93,12 +97,12 @@ def test_route_tells_the_type(converter, pattern, expected):
         (
             {"queryset": Parcel.objects.all()},
             "pk",
-            {**TEXT, "description": "Primary key of the parcel. UUID."},
+            {**form("uuid"), "description": "Primary key of the parcel. UUID."},
         ),
         (
             {"queryset": None, "get_queryset": lambda self: Parcel.objects.all()},
             "pk",
-            {**TEXT, "description": "Primary key of the parcel. UUID."},
+            {**form("uuid"), "description": "Primary key of the parcel. UUID."},
         ),
     ],
 )

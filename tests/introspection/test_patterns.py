@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.introspection.names import is_ecmascript
+from drf_mcp.introspection.names import is_ecmascript, translate_pattern
 from tests.nasty.test_patterns import refused
 
 SHARED = [
@@ -61,6 +61,57 @@ def test_shared_syntax_is_kept(pattern):
 @pytest.mark.parametrize("pattern", PYTHON_ONLY)
 def test_syntax_of_python_alone_is_refused(pattern):
     assert not is_ecmascript(pattern)
+
+
+TRANSLATED = [
+    (r"^97[89]\d{10}\Z", r"^97[89]\d{10}$"),
+    (r"\A[a-z]+\Z", "^[a-z]+$"),
+    (r"^(?P<year>\d{4})-(?P<week>\d\d)$", r"^(\d{4})-(\d\d)$"),
+    (r"^a\@b\-c$", "^a@b-c$"),
+    (r"^[\@\-.]+$", r"^[@\-.]+$"),
+    ("^a{,3}$", "^a{0,3}$"),
+    (r"^\\Z$", r"^\\Z$"),
+    (r"^[A-Z\]{,2}]$", r"^[A-Z\]{,2}]$"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expected"), TRANSLATED)
+def test_what_python_writes_in_its_own_way_is_translated(pattern, expected):
+    assert translate_pattern(pattern) == expected
+    assert refused([expected]) == []
+
+
+@pytest.mark.parametrize("pattern", [r"^\w+$", r"(a)\1", r"(?P<a>x)(?P=a)", "(?i)a", "a++", r"\bx"])
+def test_what_ecmascript_cannot_say_is_not_translated(pattern):
+    assert translate_pattern(pattern) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [(r"^\w+\Z", "^[A-Za-z0-9_]+$"), (r"^[\w.@+-]+$", "^[A-Za-z0-9_.@+-]+$")],
+)
+def test_words_of_ascii_are_translated(pattern, expected):
+    assert translate_pattern(pattern, re.ASCII) == expected
+
+
+@pytest.mark.parametrize("flag", [re.IGNORECASE, re.MULTILINE, re.DOTALL, re.VERBOSE])
+def test_a_flag_that_changes_the_meaning_is_not_translated(flag):
+    assert translate_pattern("^a.$", flag) is None
+
+
+PIECES_OF_PYTHON = re.split(
+    " ", r"a 0 - @ \Z \A (?P<n> (?: ( ) [ab] [^\@a] {,2} {1} * ? | \@ \- \d ."
+)
+
+
+@given(
+    st.lists(st.sampled_from(PIECES_OF_PYTHON), max_size=7).map("".join),
+    st.text("a0-@", max_size=6),
+)
+def test_a_translation_means_the_same(pattern, text):
+    translated = translate_pattern(pattern)
+    if translated is not None:
+        assert bool(re.search(pattern, text)) is bool(re.search(translated, text))
 
 
 PIECES = re.split(

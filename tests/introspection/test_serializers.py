@@ -16,7 +16,7 @@ from rest_framework.validators import UniqueForDateValidator, UniqueTogetherVali
 
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.portable import PortableWriter
-from tests.introspection.inspected import bare
+from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable
 
 KEY = {"type": "integer"}
@@ -82,8 +82,8 @@ def test_model_serializer_is_described():
         "type": "object",
         "properties": {
             "title": {"type": "string", "minLength": 1, "maxLength": 50},
-            "lent": {"type": "string"},
-            "shelf": {"type": "string", "minLength": 1},
+            "lent": form("date"),
+            "shelf": {**form("uuid"), "minLength": 1},
             "by_code": {"type": "string", "minLength": 1},
             "owner": KEY,
             "readers": {"type": "array", "items": KEY, "minItems": 1},
@@ -122,7 +122,7 @@ def test_words_of_model_fields(name, words):
     ("relation", "accepts", "represents"),
     [
         (serializers.PrimaryKeyRelatedField(queryset=User.objects.all()), KEY, NULL_KEY),
-        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
+        (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects.all()), {**form("uuid"), "minLength": 1}, NULL_TEXT),
         (serializers.PrimaryKeyRelatedField(queryset=Shelf.objects, pk_field=serializers.UUIDField(format="int")), {"type": "string", "minLength": 1}, NULL_KEY),
         (serializers.SlugRelatedField("username", queryset=User.objects.all()), {"type": "string", "minLength": 1}, NULL_TEXT),
         (serializers.SlugRelatedField("is_active", queryset=User.objects.all()), {"type": "boolean"}, {"type": ["boolean", "null"]}),
@@ -256,6 +256,24 @@ def test_partial_update_requires_nothing_at_any_depth():
     assert "required" not in schema
     assert "required" not in schema["properties"]["gift"]
     assert "default" not in schema["properties"]["gift"]["properties"]["quantity"]
+
+
+def test_a_row_without_a_key_is_new_and_whole_in_a_partial_update_too():
+    schema = DescribedField(OrderSerializer(partial=True)).input_schema
+    assert schema["properties"]["lines"]["items"]["required"] == ["product"]
+
+
+@pytest.mark.parametrize("key", ["id", "pk", "uuid"])
+def test_a_row_that_a_key_finds_requires_nothing_in_a_partial_update(key):
+    rows = type("Rows", (LineSerializer,), {key: serializers.CharField()})
+    order = type("Order", (serializers.Serializer,), {"lines": rows(many=True)})
+    schema = DescribedField(order(partial=True)).input_schema
+    assert "required" not in schema["properties"]["lines"]["items"]
+
+
+def test_a_partial_update_of_rows_requires_nothing_of_them():
+    schema = DescribedField(LineSerializer(many=True, partial=True)).input_schema
+    assert "required" not in schema["items"]
 
 
 def test_recursion_is_cut():

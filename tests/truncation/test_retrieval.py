@@ -327,13 +327,27 @@ def test_the_signed_in_owner_fetches_by_hash(library, alice):
     library()
     archive_id, digest = archive_of(alice.call("rows"))
     assert alice.call("content_retrieve", content_hash=digest).data["archive_id"] == archive_id
+    assert alice.call("content_retrieve", archive_id=digest).data["archive_id"] == archive_id
+
+
+def test_two_hashes_that_differ_name_nothing(library, alice):
+    library()
+    _, digest = archive_of(alice.call("rows"))
+    other = f"sha256:{'0' * 64}"
+    assert alice.call("content_retrieve", archive_id=digest, content_hash=digest).data["items"]
+    refused = alice.call("content_retrieve", archive_id=digest, content_hash=other)
+    assert refused.code == "NOT_FOUND"
 
 
 def test_another_user_cannot_read_it(library, agent_of):
     library()
     archive_id, digest = archive_of(agent_of("alice").call("rows"))
     for agent in (agent_of("bob"), agent_of(None), agent_of("carol")):
-        for arguments in ({"archive_id": archive_id}, {"content_hash": digest}):
+        for arguments in (
+            {"archive_id": archive_id},
+            {"archive_id": digest},
+            {"content_hash": digest},
+        ):
             refused = agent.call("content_retrieve", **arguments)
             assert refused.code == "NOT_FOUND"
             assert "Call the tool that gave it again" in refused.envelope["error"]
@@ -397,6 +411,7 @@ def test_the_tool_says_what_it_takes(library, alice):
         "limit",
         "canonical",
     ]
+    assert tool["inputSchema"]["required"] == ["archive_id"]
     assert tool["annotations"]["readOnlyHint"] is True
 
 

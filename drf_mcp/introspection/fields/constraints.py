@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeGuard
 
@@ -12,7 +11,7 @@ from rest_framework.fields import RegexField, SlugField
 from rest_framework.validators import UniqueValidator
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.names import is_ecmascript
+from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, join_values
 
@@ -108,11 +107,11 @@ class ConstraintReader:
         if validator.inverse_match:
             self.explain(message, f"Must not match {expression.pattern}")
             return
-        portable = not expression.flags & ~re.UNICODE and is_ecmascript(expression.pattern)
+        portable = translate_pattern(expression.pattern, expression.flags)
         is_text = self.schema.get("type") == "string" and "pattern" not in self.schema
         # A blank value never reaches the validators, so the pattern must not refuse it.
-        if portable and is_text and not self.allows_blank:
-            self.schema = self.schema | {"pattern": expression.pattern}
+        if portable is not None and is_text and not self.allows_blank:
+            self.schema = self.schema | {"pattern": portable}
             self.explain(message)
         else:
             self.explain(message or f"Must match {expression.pattern}")

@@ -82,7 +82,9 @@ class DescribedField:
 
     @property
     def class_schema(self) -> FieldSchema:
-        return ConstraintReader(self.field, self.describer.get_input_schema()).read()
+        schema = ConstraintReader(self.field, self.describer.get_input_schema()).read()
+        # A method of the project's own may read more forms than REST framework's.
+        return schema if converts_like_drf(self.field) else schema.without_pattern()
 
     @property
     def converts_as_described(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
+from drf_mcp.introspection.field_schema import FieldSchema, make_text
 from drf_mcp.introspection.source.members import find_package
 
 Schema = dict[str, Any]
@@ -19,14 +20,14 @@ SCHEMAS: dict[type, Schema] = {
     models.BooleanField: {"type": "boolean"},
     models.CharField: {"type": "string"},
     models.TextField: {"type": "string"},
-    models.EmailField: {"type": "string", "format": "email"},
-    models.URLField: {"type": "string", "format": "uri"},
+    models.EmailField: make_text("email"),
+    models.URLField: make_text("uri"),
     models.GenericIPAddressField: {"type": "string"},
-    models.UUIDField: {"type": "string", "format": "uuid"},
-    models.DateField: {"type": "string", "format": "date"},
-    models.DateTimeField: {"type": "string", "format": "date-time"},
-    models.TimeField: {"type": "string", "format": "time"},
-    models.DurationField: {"type": "string", "format": "duration"},
+    models.UUIDField: make_text("uuid"),
+    models.DateField: make_text("date"),
+    models.DateTimeField: make_text("date-time"),
+    models.TimeField: make_text("time"),
+    models.DurationField: make_text("duration"),
 }
 
 
@@ -57,9 +58,10 @@ class ModelValue:
     @property
     def input_schema(self) -> Schema:
         owner = type(self.key)
-        schema = next((dict(SCHEMAS[base]) for base in owner.__mro__ if base in SCHEMAS), {})
+        known = (FieldSchema.of(SCHEMAS[base]) for base in owner.__mro__ if base in SCHEMAS)
+        schema = next(known, FieldSchema()) | {}
         if all(find_package(owner, name) == "django" for name in ("to_python", "get_prep_value")):
-            return schema
+            return schema  # type: ignore[no-any-return]
         # Such a field stores another form: of its input no form but a text can be relied on.
         return {"type": "string"} if schema.get("type") == "string" else {}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.template.defaultfilters import filesizeformat
@@ -19,6 +21,7 @@ from drf_mcp.introspection.field_schema import (
     Kind,
     explain,
     make_own_format,
+    make_text,
 )
 from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.types import Schema
@@ -27,29 +30,20 @@ from drf_mcp.settings import mcp_settings
 STRING: Schema = {"type": "string"}
 
 
-class ScalarDescriber(FieldDescriber):
-    json_type: ClassVar[str]
+class NumberDescriber(FieldDescriber):
+    json_types: ClassVar[dict[type, str]] = {
+        fields.BooleanField: "boolean",
+        fields.IntegerField: "integer",
+        fields.FloatField: "number",
+    }
+    field_classes = tuple(json_types)
 
     def get_input_schema(self) -> Schema:
-        return {"type": self.json_type}
+        bases = type(self.field).__mro__
+        return {"type": next(self.json_types[base] for base in bases if base in self.json_types)}
 
     def get_output_schema(self) -> Schema:
-        return {"type": self.json_type}
-
-
-class BooleanDescriber(ScalarDescriber):
-    field_classes = (fields.BooleanField,)
-    json_type = "boolean"
-
-
-class IntegerDescriber(ScalarDescriber):
-    field_classes = (fields.IntegerField,)
-    json_type = "integer"
-
-
-class FloatDescriber(ScalarDescriber):
-    field_classes = (fields.FloatField,)
-    json_type = "number"
+        return self.get_input_schema()
 
 
 class BigIntegerDescriber(FieldDescriber):
@@ -76,8 +70,22 @@ class DecimalDescriber(FieldDescriber):
             f"at most {field.max_digits} digits" if field.max_digits is not None else "",
             f"{field.decimal_places} decimal places" if field.decimal_places is not None else "",
         )
-        schema = FieldSchema(self.get_output_schema()).with_kind(DECIMAL)
+        kind = replace(DECIMAL, pattern=self.get_pattern())
+        schema = FieldSchema(self.get_output_schema()).with_kind(kind)
         return schema.with_limits(*filter(None, limits))
+
+    def get_pattern(self) -> str:
+        most, places, least = self.field.max_digits, self.field.decimal_places, self.field.min_value
+        # Separators of a language may stand in the digits of a localized field.
+        if places is None or getattr(self.field, "localize", False):
+            return ""
+        sign = "" if isinstance(least, (int, float, Decimal)) and least >= 0 else "-?"
+        part = rf"\.\d{{1,{places}}}"
+        if most == places:
+            # Of no digits before the point, not even a zero may stand alone.
+            return f"^{sign}0{part}$"
+        whole = r"\d+" if most is None else rf"\d{{1,{most - places}}}"
+        return f"^{sign}{whole}({part})?$" if places else f"^{sign}{whole}$"
 
     def get_output_schema(self) -> Schema:
         by_setting = api_settings.COERCE_DECIMAL_TO_STRING
@@ -89,7 +97,7 @@ class StringDescriber(FieldDescriber):
     format_name: ClassVar[str] = ""
 
     def get_input_schema(self) -> Schema:
-        return {**STRING, "format": self.format_name} if self.format_name else dict(STRING)
+        return make_text(self.format_name) if self.format_name else FieldSchema(STRING)
 
     def get_output_schema(self) -> Schema:
         # REST framework's times, durations, addresses and naive dates often break the format.
@@ -97,37 +105,42 @@ class StringDescriber(FieldDescriber):
 
 
 class TextDescriber(StringDescriber):
-    field_classes: ClassVar[tuple[type, ...]] = (fields.CharField,)
+    formats: ClassVar[dict[type, str]] = {fields.EmailField: "email", fields.URLField: "uri"}
+    field_classes: ClassVar[tuple[type, ...]] = (fields.CharField, *formats)
 
     def get_input_schema(self) -> Schema:
         # A blank text counts as missing.
         blank = {} if self.field.allow_blank else {"minLength": 1}
-        return {**super().get_input_schema(), **blank}
+        schema: Schema = self.get_text() | blank
+        return schema
 
-
-class EmailDescriber(TextDescriber):
-    field_classes = (fields.EmailField,)
-    format_name = "email"
-
-
-class URLDescriber(TextDescriber):
-    field_classes = (fields.URLField,)
-    format_name = "uri"
+    def get_text(self) -> FieldSchema:
+        for base in type(self.field).__mro__:
+            if base in self.formats:
+                return make_text(self.formats[base], blank=self.field.allow_blank)
+        return FieldSchema(STRING)
 
 
 class IPAddressDescriber(TextDescriber):
     field_classes = (fields.IPAddressField,)
 
-    def get_input_schema(self) -> Schema:
-        schema = super().get_input_schema()
+    def get_text(self) -> FieldSchema:
+        blank = self.field.allow_blank
         if self.field.protocol in ("ipv4", "ipv6"):
-            return {**schema, "format": self.field.protocol}
-        return FieldSchema(schema).with_kind(IP_ADDRESS)
+            return make_text(self.field.protocol, blank=blank)
+        kind = replace(IP_ADDRESS, pattern="") if blank else IP_ADDRESS
+        return FieldSchema(STRING).with_kind(kind)
 
 
 class UUIDDescriber(StringDescriber):
     field_classes = (fields.UUIDField,)
     format_name = "uuid"
+
+    def get_input_schema(self) -> Schema:
+        schema = make_text(self.format_name)
+        # An id is sent as it was given.
+        own_form = self.field.uuid_format not in ("hex", "hex_verbose")
+        return schema.without_pattern() if own_form else schema
 
     def get_output_schema(self) -> Schema:
         return {"type": "integer"} if self.field.uuid_format == "int" else dict(STRING)

@@ -37,7 +37,21 @@ class FieldNode:
 
     @property
     def is_required(self) -> bool:
-        return bool(self.field.required) and not getattr(self.field.root, "partial", False)
+        partial = getattr(self.field.root, "partial", False) and not self.is_of_new_row
+        return bool(self.field.required) and not partial
+
+    @property
+    def is_of_new_row(self) -> bool:
+        # REST framework requires nothing inside a partial update. But a row of a list that has no
+        # key to find it by can only be a new row, of which the view needs all.
+        rows = [f for f in self.enclosing if isinstance(f.parent, serializers.ListSerializer)]
+        return any(row.parent is not row.root and not FieldNode(row).takes_key for row in rows)
+
+    @property
+    def takes_key(self) -> bool:
+        model = getattr(getattr(self.field, "Meta", None), "model", None)
+        keys = {"id", "pk", "uuid", "url", model._meta.pk.name if model is not None else "id"}
+        return any(keys & {name, field.source} for name, field in self.sendable.items())
 
     @property
     def sendable(self) -> Mapping[str, AnyField]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
-from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
 from drf_mcp.introspection.fields.composites import Choices
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.source.members import find_package
@@ -40,12 +40,12 @@ SCALARS: dict[type, Schema] = {
     forms.FloatField: {"type": "number"},
     forms.NullBooleanField: {"type": "boolean"},
     forms.BooleanField: {"type": "boolean"},
-    forms.DateField: {**STRING, "format": "date"},
-    forms.DateTimeField: {**STRING, "format": "date-time"},
-    forms.TimeField: {**STRING, "format": "time"},
-    forms.DurationField: {**STRING, "format": "duration"},
-    forms.UUIDField: {**STRING, "format": "uuid"},
-    forms.EmailField: {**STRING, "format": "email"},
+    forms.DateField: make_text("date"),
+    forms.DateTimeField: make_text("date-time"),
+    forms.TimeField: make_text("time"),
+    forms.DurationField: make_text("duration"),
+    forms.UUIDField: make_text("uuid"),
+    forms.EmailField: make_text("email"),
 }
 BOUNDS = {
     "minimum": "min_value",
@@ -147,7 +147,7 @@ class FormField:
         base = next(base for base in type(self.field).__mro__ if base in SCALARS)
         limits = {name: getattr(self.field, bound, None) for name, bound in BOUNDS.items()}
         numbers = {name: n for name, n in limits.items() if isinstance(n, (int, float))}
-        return {**SCALARS[base], **numbers}
+        return FieldSchema.of(SCALARS[base]) | numbers  # type: ignore[no-any-return]
 
     def get_value_schema(self) -> tuple[Schema, str | None]:
         value, widget = self.get_schema(), self.field.widget
@@ -204,7 +204,8 @@ class FormField:
             help_text = ""
         is_named = says_more(label, name) and UNNAMED not in label
         purpose = help_text or (label if is_named else "")
-        return {**schema, **explain({}, purpose, schema.get("description", ""))}
+        words = explain({}, purpose, schema.get("description", ""))
+        return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,154 @@
+"""Patterns of dates, numbers and addresses: what REST framework reads, as people write it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework import serializers as s
+
+from drf_mcp.introspection.field_schema import PATTERNS
+from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.names import is_ecmascript
+from drf_mcp.introspection.portable import PortableWriter
+from tests.nasty.test_patterns import refused
+
+FIELDS: dict[str, tuple[Any, list[str], list[str]]] = {
+    "date": (
+        s.DateField(),
+        ["2026-11-22", "1000-01-01", "9999-12-31", "2024-02-29"],
+        ["22.11.2026", "2026-20-01", "2026-01-40", "2026-11-22T10:00:00Z", "soon"],
+    ),
+    "time": (
+        s.TimeField(),
+        ["09:30", "23:59:59", "00:00:00.123456"],
+        ["24:00", "9 am", "12:60", "12:00:61"],
+    ),
+    "duration": (
+        s.DurationField(),
+        ["90", "01:30:00", "3 00:00:00", "-1 02:00:00", "02:30", "1.5"],
+        ["an hour", "1:2:3:4", "1 day, two"],
+    ),
+    "email": (
+        s.EmailField(),
+        ["amara@example.com", "o'brien+x@mail.example.co.uk", "a.b_c&d@x-y.museum"],
+        ["amara", "amara@example", "a b@example.com", "@example.com"],
+    ),
+    "uri": (
+        s.URLField(),
+        [
+            "https://example.com",
+            "http://localhost:8000/hooks?a=1#b",
+            "https://a-b.example.org/p/ä",
+        ],
+        ["example.com", "https://", "https://a b.com", "http://999.1.1.1/", "mailto:a@b.co"],
+    ),
+    "uuid": (
+        s.UUIDField(),
+        ["6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10", "6B1F6C5E2A534D0E9C550F3F4F1F7A10"],
+        ["6b1f6c5e", "g" * 32],
+    ),
+    "ipv4": (s.IPAddressField(protocol="ipv4"), ["192.0.2.1", "0.0.0.0"], ["256.1.1.1", "1.2.3"]),
+    "ipv6": (s.IPAddressField(protocol="ipv6"), ["2001:db8::1", "::1", "fe80::"], ["1.2.3.4", "x"]),
+    "either": (s.IPAddressField(), ["192.0.2.1", "::1"], ["host", "256.1.1.1"]),
+    "money": (
+        s.DecimalField(max_digits=5, decimal_places=2),
+        ["0", "12.5", "999.99", "-3.10"],
+        ["1000", "1.234", "12,50", "abc"],
+    ),
+    "price": (
+        s.DecimalField(max_digits=5, decimal_places=2, min_value=0),
+        ["0.00", "12.50"],
+        ["-1", "-0.01"],
+    ),
+    "share": (s.DecimalField(max_digits=2, decimal_places=2), ["0.0", "0.25"], ["1", "1.25"]),
+    "whole": (s.DecimalField(max_digits=3, decimal_places=0), ["7", "-999"], ["1.5", "1000"]),
+}
+
+
+def pattern_of(field: Any) -> str:
+    written = PortableWriter.write(DescribedField(field).input_schema)
+    pattern: str = written["pattern"]
+    return pattern
+
+
+@pytest.mark.parametrize(
+    ("field", "text"), [(field, text) for field, texts, _ in FIELDS.values() for text in texts]
+)
+def test_what_people_write_is_taken_by_field_and_pattern(field, text):
+    field.run_validation(text)
+    assert re.search(pattern_of(field), text)
+
+
+@pytest.mark.parametrize(
+    ("field", "text"), [(field, text) for field, _, texts in FIELDS.values() for text in texts]
+)
+def test_what_no_field_reads_is_refused_by_field_and_pattern(field, text):
+    with pytest.raises(s.ValidationError):
+        field.run_validation(text)
+    assert not re.search(pattern_of(field), text)
+
+
+# Some have a pattern of their shape alone.
+SHAPES = ("date", "email", "uri", "ipv6", "either")
+EXACT = {name: FIELDS[name][0] for name in FIELDS if name not in SHAPES}
+
+
+@pytest.mark.parametrize("field", EXACT.values(), ids=EXACT)
+@given(data=st.data())
+def test_whatever_fits_a_pattern_is_read(field, data):
+    pattern = re.compile(pattern_of(field), re.ASCII)
+    text = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
+    # Of a billion days there is no duration.
+    if text.endswith("\n") or len(text) > 60 or re.search(r"\d{7}", text):
+        return
+    field.run_validation(text)
+
+
+def test_every_pattern_compiles_in_clients():
+    patterns = [pattern_of(field) for field, _, _ in FIELDS.values()]
+    assert [pattern for pattern in patterns if not is_ecmascript(pattern)] == []
+    assert refused(patterns) == []
+
+
+def test_a_blank_text_fits_where_the_field_takes_one():
+    field = s.EmailField(allow_blank=True)
+    field.run_validation("")
+    assert re.search(pattern_of(field), "")
+    assert not re.search(pattern_of(field), "amara")
+
+
+def test_a_field_that_reads_in_its_own_way_has_no_pattern():
+    class Loose(s.DecimalField):
+        def to_internal_value(self, data):
+            return super().to_internal_value(str(data).removesuffix("%"))
+
+    written = PortableWriter.write(DescribedField(Loose(5, 2)).input_schema)
+    assert "pattern" not in written
+
+
+def test_digits_of_a_language_have_no_pattern():
+    written = PortableWriter.write(DescribedField(s.DecimalField(5, 2, localize=True)).input_schema)
+    assert "pattern" not in written
+
+
+def test_a_pattern_of_the_project_counts_before_that_of_the_kind():
+    from django.core.validators import RegexValidator
+
+    field = s.EmailField(validators=[RegexValidator(r"@example\.com$")])
+    assert pattern_of(field) == r"@example\.com$"
+
+
+@pytest.mark.parametrize("name", ["hex", "hex_verbose"])
+def test_ids_are_sent_as_they_are_given(name):
+    field = s.UUIDField(format=name)
+    assert re.search(pattern_of(field), field.to_representation(field.run_validation("0" * 32)))
+
+
+def test_kinds_that_people_declare_have_words_alone():
+    written = PortableWriter.write({"type": "string", "format": "time"})
+    assert written == {"type": "string", "description": "Time, hh:mm[:ss]."}
+    assert "time" in PATTERNS
