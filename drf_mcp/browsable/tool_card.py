@@ -143,4 +143,5 @@ class ToolCard:
             "format": FieldSchema.of(parameter.schema).format_name,
             "upload": () in parameter.handling.uploads,
             "secret": parameter.write_only,
+            "example": self.tool.hints.find_value(argument.pointer),
         }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.utils import translation
 
 from drf_mcp.introspection.annotations import CURRENT
+from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.outputs import ResponseSchema
 from drf_mcp.introspection.path_parameters import PathParameters
@@ -58,10 +59,11 @@ class Describer:
     def get_schema(self) -> EndpointSchema:
         """Return the parts of the description, put together."""
         return EndpointSchema(
-            path=self.guard("get_path_parameters", self.any_path),
-            query=self.guard("get_query_parameters", self.query.pages),
+            path=self.add_examples(self.guard("get_path_parameters", self.any_path), "path"),
+            query=self.add_examples(self.guard("get_query_parameters", self.query.pages), "query"),
             body=self.guard("get_request_body", Body("open", schema={})),
             output=self.guard("get_response_schema", {}),
+            examples=self.guard("get_request_examples", ()),
             paginated=bool(self.query.pages),
             computed_query=tuple(self.query.undeclared.reading.computed),
         )
@@ -85,6 +87,29 @@ class Describer:
     def get_response_schema(self) -> Schema:
         """Return the schema of the success payload, ``{}`` where anything may be answered."""
         return ResponseSchema(self.inspection).get_schema()
+
+    def get_request_examples(self) -> tuple[Any, ...]:
+        """Return bodies that people wrote as examples of a request, the best first."""
+        annotations = self.inspection.annotations
+        return () if annotations is None else tuple(annotations.request_examples())
+
+    def add_examples(self, parameters: Parameters, location: str) -> Parameters:
+        annotations = self.inspection.annotations
+        if annotations is None:
+            return parameters
+        written: dict[tuple[str, str], Any] = {}
+        written = self.inspection.attempt(annotations.parameter_examples, GUARD, written)
+        return tuple(
+            replace(
+                parameter,
+                schema=self.inspection.shaped(
+                    FieldSchema.of(parameter.schema).with_example(written[parameter.name, location])
+                ),
+            )
+            if (parameter.name, location) in written
+            else parameter
+            for parameter in parameters
+        )
 
     @cached_property
     def query(self) -> QueryParameters:

@@ -25,6 +25,8 @@ class Example:
     @property
     def value(self) -> Any:
         schema = self.schema
+        if schema.meaning.examples:
+            return schema.meaning.examples[0]
         for keyword in ("default", "const"):
             if keyword in schema:
                 return schema[keyword]

@@ -77,12 +77,14 @@ def make_own_format(format_name: str) -> Kind:
 @dataclass(frozen=True)
 class Meaning:
     # limits: bounds that no keyword holds, in words. intention: the intended values, where the
-    # schema takes any. finder: the tool that lists the objects that the value identifies.
+    # schema takes any. finder: the tool that lists the objects that the value identifies. examples:
+    # values that people wrote.
 
     kind: Kind | None = None
     limits: tuple[str, ...] = ()
     intention: str = ""
     finder: str = ""
+    examples: tuple[Any, ...] = ()
 
 
 UNKNOWN = Meaning()
@@ -106,6 +108,10 @@ class FieldSchema(dict[str, Any]):
 
     def with_meaning(self, **meaning: Any) -> FieldSchema:
         return FieldSchema(self, replace(self.meaning, **meaning))
+
+    def with_example(self, value: Any) -> FieldSchema:
+        written: FieldSchema = self | {"examples": [value]}
+        return written.with_meaning(examples=(value,))
 
     def with_kind(self, kind: Kind) -> FieldSchema:
         return FieldSchema(explain(self, kind.sentence), replace(self.meaning, kind=kind))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from drf_mcp.introspection.annotations import CURRENT
-from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.text import clean_text
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
@@ -42,6 +42,7 @@ def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
     schema: Schema = declared.get("schema") or inline
     description = clean_text(declared.get("description")) or clean_text(schema.get("description"))
     bare = {name: value for name, value in schema.items() if name != "description"}
+    bare = add_example(bare, declared)
     # OpenAPI repeats the key of an array by default.
     multiple = "comma" if declared.get("explode") is False else "repeat"
     return Parameter(
@@ -50,6 +51,20 @@ def read_openapi_parameter(declared: Mapping[str, Any]) -> Parameter:
         required=bool(declared.get("required")),
         multiple=multiple if schema.get("type") == "array" else None,
     )
+
+
+def add_example(schema: Schema, declared: Mapping[str, Any]) -> Schema:
+    values = list(find_examples(declared))
+    return FieldSchema.of(schema).with_example(values[0]) if values else schema
+
+
+def find_examples(declared: Mapping[str, Any]) -> Iterator[Any]:
+    # Example Objects and the value itself, as OpenAPI has them beside a schema.
+    named = declared.get("examples") or {}
+    objects = named.values() if isinstance(named, Mapping) else ()
+    yield from (each["value"] for each in objects if isinstance(each, Mapping) and "value" in each)
+    if "example" in declared:
+        yield declared["example"]
 
 
 class OpenAPISchema:

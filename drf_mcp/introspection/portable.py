@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -192,7 +193,7 @@ class PortableWriter:
         schema = self.schema
         values = schema.get("additionalProperties")
         is_values = isinstance(values, dict) and bool(values)
-        example = schema.get("example")
+        example = next(iter(schema.get("examples") or ()), schema.get("example"))
         self.explain(
             "" if schema.get("description") else clean_text(schema.get("title")),
             f"Values: {SchemaWords(values).type_name}" if is_values else "",
@@ -200,7 +201,7 @@ class PortableWriter:
             "No duplicates" if schema.get("uniqueItems") is True else "",
             f"At least {schema['minProperties']} members" if schema.get("minProperties") else "",
             f"At most {schema['maxProperties']} members" if schema.get("maxProperties") else "",
-            f"Example: {example}" if isinstance(example, (str, int)) else "",
+            f"Example: {write_value(example)}" if example not in (None, "") else "",
         )
 
     def write_items(self) -> None:
@@ -260,6 +261,10 @@ class ReferenceResolver:
             found = found.get(name) if isinstance(found, dict) else None
         schema = self.resolve(found, (*enclosing, reference))
         return schema if isinstance(schema, dict) else {}
+
+
+def write_value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def is_finite_number(value: Any) -> TypeGuard[int | float]:

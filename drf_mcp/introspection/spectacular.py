@@ -25,10 +25,10 @@ from drf_spectacular.plumbing import (
 )
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiRequest, PolymorphicProxySerializer
-from rest_framework.fields import Field
+from rest_framework.fields import Field, empty
 from rest_framework.serializers import BaseSerializer, ListSerializer
 
-from drf_mcp.introspection.openapi import OpenAPISchema
+from drf_mcp.introspection.openapi import OpenAPISchema, find_examples
 from drf_mcp.introspection.portable import ReferenceResolver
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.types import UNSAID, AnyField, Schema
@@ -177,6 +177,32 @@ class Annotations:
         if declared is own:
             return UNSAID
         return None if declared in (None, OpenApiTypes.NONE) else self.convert_request(declared)
+
+    def request_examples(self) -> list[Any]:
+        # Bodies of requests: those at the endpoint, else those at its serializer.
+        content = self.operation.get("requestBody", {}).get("content", {})
+        if content:
+            return list(find_examples(self.pick_media_type(content)))
+        declared = self.ask(self.schema.get_examples) or self.get_serializer_examples()
+        return [
+            example.value
+            for example in declared
+            if not (example.response_only or example.parameter_only)
+            and example.media_type in (None, *MEDIA_TYPES)
+            and example.value is not empty
+        ]
+
+    def get_serializer_examples(self) -> list[Any]:
+        request = self.ask(self.schema.get_request_serializer)
+        extras = request.examples if isinstance(request, OpenApiRequest) else None
+        serializer = request.request if isinstance(request, OpenApiRequest) else request
+        target = getattr(serializer, "child", serializer)
+        return list(extras or get_override(target, "examples", None) or ())
+
+    def parameter_examples(self) -> dict[tuple[str, str], Any]:
+        # Of parameters that were declared, and of those that were found, by (name, location).
+        examples = self.ask(self.schema.get_examples) or ()
+        return {e.parameter_only: e.value for e in reversed(examples) if e.parameter_only}
 
     def pick_media_type(self, content: Mapping[str, Any]) -> Any:
         return next((content[name] for name in (*MEDIA_TYPES, *content) if name in content), None)

@@ -255,6 +255,7 @@ class EndpointSchema:
         output: the schema of the success payload; ``{}`` when it is not known.
         paginated: True if answers may come in pages.
         findings: what could not be described, and how to mend it.
+        examples: bodies that people wrote as examples of a request.
         computed_query: the source of names of query parameters that only the running code knows.
     """
 
@@ -265,6 +266,7 @@ class EndpointSchema:
     paginated: bool = False
     findings: tuple[Finding, ...] = ()
     computed_query: tuple[str, ...] = ()
+    examples: tuple[Any, ...] = ()
 
     def with_many_answers(self) -> EndpointSchema:
         one = FieldSchema.of(self.output).allow_null() if self.output else {}

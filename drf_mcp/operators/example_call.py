@@ -12,7 +12,6 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.examples import make_example_arguments
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.tools import Tool, registry
@@ -66,7 +65,7 @@ class ExampleCall:
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        arguments = make_example_arguments(self.tool.input_schema)
+        arguments = self.tool.hints.call
         if self.caller is None or self.tool.options.input_schema is not None:
             return arguments
         return contain(lambda: self.caller.fill(arguments), lambda exc: arguments)
@@ -126,7 +125,9 @@ class ExampleCaller:
         for argument in places:
             if argument.parameter.name == lookup and row is not None:
                 value = getattr(row, view.lookup_field)
-                groups[lookup][argument.name] = value if isinstance(value, int) else str(value)
+                value = value if isinstance(value, int) else str(value)
+                is_list = argument.json_type == "array"
+                groups[lookup][argument.name] = [value] if is_list else value
 
     def find_row(self, kwargs: Mapping[str, Any]) -> Any:
         trace = self.trace

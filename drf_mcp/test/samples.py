@@ -22,7 +22,7 @@ def sample_arguments(tool: Tool, user: Any = None) -> dict[str, Any]:
     arguments = [
         (argument, samples.get_value(argument))
         for argument in tool.arguments.arguments
-        if argument.required or argument.location == PATH
+        if argument.required or argument.location == PATH or samples.has_example(argument)
     ]
     return tool.arguments.get_arguments_of(arguments)
 
@@ -49,7 +49,9 @@ class Samples:
             if value is not None:
                 value = value if isinstance(value, int) else str(value)
                 return [value] if argument.json_type == "array" else value
-        value = Example(parameter.schema, parameter.name).value
+        value = self.tool.hints.find_value(argument.pointer)
+        if value is None:
+            value = Example(parameter.schema, parameter.name).value
         for place, relation in parameter.handling.relations.items():
             key = contain(lambda r=relation: self.get_key(r), lambda exc: None)  # type: ignore[misc]
             if key is not None:
@@ -57,6 +59,9 @@ class Samples:
         for place, upload in parameter.handling.uploads.items():
             value = self.put(value, place, self.get_file(upload))
         return value
+
+    def has_example(self, argument: Argument) -> bool:
+        return self.tool.hints.find_value(argument.pointer) is not None
 
     def get_row_value(self, kwarg: str) -> Any:
         view_class: Any = self.tool.endpoint.view_class

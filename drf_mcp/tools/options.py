@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
+from drf_mcp.option_types.hints import EXAMPLES, ICONS, MetaMembers
 from drf_mcp.option_types.kinds import (
     Choice,
     Class,
@@ -44,7 +45,12 @@ KINDS: Mapping[str, Kind] = {
     "max_error_tokens": Number(0, none=True),
     "condition": Function(none=True),
     "tags": Words(),
+    "examples": EXAMPLES,
+    "keywords": Words(),
+    "meta": MetaMembers(none=True),
+    "icons": ICONS,
 }
+COLLECTIONS = frozenset({"tags", "examples", "keywords", "icons"})
 VIEW_KINDS: Mapping[str, Kind] = {
     "actions": Words(none=True),
     "exclude": Words(),
@@ -85,6 +91,11 @@ class ToolOptions:
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
+        examples: arguments of calls, each a dict; the first is the one that commands, the page
+            and tests use. Without any, those of ``@extend_schema`` count.
+        keywords: further words by which a search is to find the tool.
+        meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
+        icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
     """
 
     name: str | None = None
@@ -106,6 +117,10 @@ class ToolOptions:
     max_error_tokens: int | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
+    examples: tuple[Mapping[str, Any], ...] = ()
+    keywords: tuple[str, ...] = ()
+    meta: Mapping[str, Any] | None = None
+    icons: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def of(cls, **options: Any) -> ToolOptions:
@@ -116,8 +131,8 @@ class ToolOptions:
             )
         options = {name: value for name, value in options.items() if value is not MISSING}
         refuse_wrong_values(KINDS, options, "Options of a tool")
-        if "tags" in options:
-            options["tags"] = tuple(options["tags"])
+        for name in COLLECTIONS & options.keys():
+            options[name] = tuple(options[name])
         made = cls(**options)
         HeaderNames(made.declared_schema)
         return made

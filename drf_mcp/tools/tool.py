@@ -23,6 +23,7 @@ from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.hints import ToolHints
 from drf_mcp.tools.mirrored import HeaderNames
 from drf_mcp.tools.options import ToolOptions
 
@@ -104,7 +105,11 @@ class Tool:
     @functools.cached_property
     def input_schema(self) -> dict[str, Any]:
         own = self.options.input_schema
-        return self.arguments.schema if own is None else dict(own)
+        return self.hints.add_to_schema(self.arguments.schema) if own is None else dict(own)
+
+    @functools.cached_property
+    def hints(self) -> ToolHints:
+        return ToolHints(self)
 
     @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:
@@ -112,9 +117,10 @@ class Tool:
 
     @functools.cached_property
     def description(self) -> str:
-        return self.options.description or self.endpoint.attempt(
+        description = self.options.description or self.endpoint.attempt(
             lambda: str(mcp_settings.NAMING_CLASS().get_description(self)), self.title
         )
+        return self.hints.add_to_description(description)
 
     @functools.cached_property
     def title(self) -> str:
@@ -151,11 +157,11 @@ class Tool:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return self.schema.findings
+        return (*self.schema.findings, *self.hints.findings)
 
     def definition(self, output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the tool as ``tools/list`` shows it (specification, server/tools)."""
-        definition = {
+        definition: dict[str, Any] = {
             "name": self.name,
             "title": self.title,
             "description": self.description,
@@ -164,6 +170,10 @@ class Tool:
         }
         if output_schema is not None:
             definition["outputSchema"] = output_schema
+        if self.options.icons:
+            definition["icons"] = self.options.icons
+        if self.options.meta:
+            definition["_meta"] = self.options.meta
         return definition
 
     def bind(self, arguments: Any) -> Call:

@@ -7,9 +7,20 @@ from __future__ import annotations
 
 from drf_mcp import registry
 from example_project.shop.urls import router
-from example_project.shop.views import CustomerOrderViewSet, TicketDetail, TicketList
+from example_project.shop.views import (
+    CustomerOrderViewSet,
+    OrderViewSet,
+    TicketDetail,
+    TicketList,
+)
 
 registry.register(router)
 registry.register(CustomerOrderViewSet, TicketList)
+# An order has lines inside it, which an example shows best.
+registry.register(
+    OrderViewSet,
+    actions=["create"],
+    examples=[{"customer": 1, "lines": [{"product": "cast-iron-pan", "quantity": 2}]}],
+)
 # Several tickets are read in one call.
 registry.register(TicketDetail, many=True)

@@ -257,7 +257,13 @@ class TicketDetail(generics.RetrieveUpdateDestroyAPIView):
     permission_classes = [IsAuthenticated, IsOpenerOrStaff]
 
 
-@mcp_tool(title="Shop figures", read_only=True)
+@mcp_tool(
+    title="Shop figures",
+    read_only=True,
+    keywords=["turnover", "takings"],
+    meta={"com.example.shop/owner": "back office"},
+    icons=[{"src": "https://shop.example.com/icons/figures.svg", "sizes": ["any"]}],
+)
 @api_view(["GET"])
 @permission_classes([IsAuthenticated])
 def stats(request) -> Response:

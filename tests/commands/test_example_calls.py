@@ -50,7 +50,7 @@ def shell(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    ["orders_list", "products_retrieve", "customers_orders_create", "quote"],
+    ["orders_list", "products_retrieve", "tickets_retrieve", "customers_orders_create", "quote"],
 )
 def test_the_call_that_is_printed_can_be_pasted_and_succeeds(shell, name):
     printed = shell(f"python manage.py mcp_tools {name}").stdout.splitlines()

@@ -12,6 +12,7 @@ from rest_framework import filters, generics, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
+from example_project.shop.models import Product
 from tests.introspection.inspected import bare, by_name, described, form, schemas
 
 TEXT = {"type": "string"}
@@ -391,3 +392,59 @@ def test_list_without_readable_source_offers_them():
     namespace = {"Acting": Acting}
     exec("class Own(Acting):\n    def list(self, request):\n        return None", namespace)
     assert len(described(namespace["Own"], action="list").query) == 1
+
+
+class ProductFilters(django_filters.FilterSet):
+    """Filters with words of their own, and others of model fields with help texts."""
+
+    named = django_filters.CharFilter("sku", help_text="The number on the box.")
+    sku_range = django_filters.RangeFilter("stock", label="sku range")
+    labelled = django_filters.AllValuesFilter("sku", label="What the box says")
+    helped = django_filters.AllValuesFilter("sku", help_text="The number of the box.")
+
+    class Meta:
+        model = Product
+        fields = {"sku": ["exact"], "stock": ["exact", "gte"], "slug": ["exact"]}
+
+
+def words_of(model, filterset_class) -> dict[str, str]:
+    backend = django_filters.DjangoFilterBackend
+    view = users(backend, filterset_class=filterset_class, queryset=model.objects.all())
+    found = by_name(described(view, action="list").query)
+    return {name: p.schema.get("description", "") for name, p in found.items()}
+
+
+def test_the_help_text_of_the_model_field_speaks_for_a_filter_without_words():
+    words = words_of(Product, ProductFilters)
+    assert words["sku"] == "Stock number: three letters, a hyphen and four digits."
+    assert words["stock"] == "Pieces in the warehouse."
+    assert words["sku_range_min"] == words["sku_range_max"] == "Pieces in the warehouse."
+    # A label that says more, and words of the filter's own, come first.
+    assert words["stock__gte"] == "Stock is greater than or equal to."
+    assert words["named"] == "The number on the box."
+    assert words["slug"] == ""
+
+
+def test_label_and_help_text_of_values_in_use_are_told():
+    words = words_of(Product, ProductFilters)
+    assert words["labelled"] == "What the box says. One of the values in use."
+    assert words["helped"] == "The number of the box. One of the values in use."
+
+
+class OfCaller(django_filters.FilterSet):
+    """A relation whose rows depend on who asks, so that only the model tells of it."""
+
+    group = django_filters.ModelChoiceFilter(
+        field_name="groups",
+        label="Team of the user",
+        queryset=lambda request: request.user.groups.filter(pk=request.headers["X-Key"]),
+    )
+
+    class Meta:
+        model = User
+        fields = ["group"]
+
+
+def test_the_label_of_a_relation_that_needs_a_caller_is_told():
+    words = words_of(User, OfCaller)
+    assert words["group"].startswith("Team of the user")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,16 +97,22 @@ class FilterParameters:
         schema = ModelValue.at(model, key).input_schema or dict(STRING)
         several = isinstance(item, filters.MultipleChoiceFilter)
         handling = Handling(relations={(ANY,) if several else (): Relation(model, key)})
-        value = explain(schema, clean_text(item.extra.get("help_text")))
+        value = explain(schema, self.get_purpose(item.extra))
         return (self.get_parameter(value, several=several, handling=handling),)
 
     def get_stored_value(self) -> Parameter:
         # The values in use are the choices: they would have to be asked of the database.
         item = self.item
         schema = ModelValue.at(getattr(item, "model", None), item.field_name).input_schema or STRING
-        value = explain(schema, clean_text(item.label), "One of the values in use")
+        value = explain(schema, self.get_purpose(item.extra), "One of the values in use")
         several = isinstance(item, filters.AllValuesMultipleFilter)
         return self.get_parameter(value, several=several)
+
+    def get_purpose(self, extra: Mapping[str, Any]) -> str:
+        # Of a filter whose form field would ask the database, or somebody.
+        label = clean_text(self.item.label)
+        named = label if says_more(label, self.name) and UNNAMED not in label else ""
+        return clean_text(extra.get("help_text")) or named or get_help_text(self.item)
 
     def get_parameter(
         self, value: Schema, *, several: bool, handling: Handling = PLAIN
@@ -122,7 +129,7 @@ class FilterParameters:
         names = [f"{name}_{suffix}" if suffix else name for suffix in suffixes]
         found = []
         for part, part_name in zip(field.fields, names, strict=False):
-            schema = FormField(field).explain(FormField(part).get_schema(), name)
+            schema = FormField(field, self.item).explain(FormField(part).get_schema(), name)
             # One end of a range is enough, a value without its lookup is not.
             if part_name == name and isinstance(field, fields.LookupChoiceField):
                 schema = explain(schema, f"Needs {names[-1]}")
@@ -203,7 +210,7 @@ class FormField:
         if help_text == gettext(COMMAS):  # django-filter's own, and an array here
             help_text = ""
         is_named = says_more(label, name) and UNNAMED not in label
-        purpose = help_text or (label if is_named else "")
+        purpose = help_text or (label if is_named else "") or get_help_text(self.item)
         words = explain({}, purpose, schema.get("description", ""))
         return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
 
@@ -230,6 +237,18 @@ class FormValues(ClosedSet):
             return self.form_field.clean(data) is not None
         except ValidationError:
             return not self.is_lenient
+
+
+def get_help_text(item: filters.Filter | None) -> str:
+    # That of the model field: a filter has its label alone, which may be its name. Django's own
+    # models speak to somebody who fills in a form ("Required. 150 characters or fewer.").
+    model = getattr(item, "model", None)
+    if item is None or model is None or not item.field_name:
+        return ""
+    field = ModelValue.at(model, item.field_name).field
+    if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
+        return ""
+    return clean_text(getattr(field, "help_text", ""))
 
 
 def flatten_choices(choices: Any) -> dict[Any, Any]:

@@ -209,9 +209,9 @@
     if (schema.enum) return selectControl(attributes, absent, schema.enum);
     if (type === "boolean") return selectControl(attributes, absent, [true, false]);
     if (type === "array" && schema.items?.enum) return checkControl(attributes, schema.items.enum);
-    if (["array", "object", ""].includes(type)) return jsonControl(attributes, schema);
+    if (["array", "object", ""].includes(type)) return jsonControl(attributes, schema, facts);
     if (type === "string") return textControl(attributes, schema, facts);
-    return numberControl(attributes, schema);
+    return numberControl(attributes, schema, facts);
   }
 
   function selectControl(attributes, absent, values) {
@@ -239,8 +239,8 @@
     };
   }
 
-  function jsonControl(attributes, schema) {
-    const control = make("textarea", { ...attributes, rows: 2, spellcheck: "false", placeholder: JSON.stringify(example(schema)) });
+  function jsonControl(attributes, schema, facts) {
+    const control = make("textarea", { ...attributes, rows: 2, spellcheck: "false", placeholder: JSON.stringify(facts?.example ?? example(schema)) });
     return {
       control,
       read: () => (control.value.trim() ? parsed(control.value) : undefined),
@@ -253,7 +253,8 @@
     const format = facts?.format || schema.format;
     const long = facts?.location === "body" && !format && !schema.pattern && !(schema.maxLength <= 500);
     const type = { date: "date", "date-time": "text", time: "time", email: "email", uri: "url" }[format] || "text";
-    const placeholder = schema.default !== undefined ? String(schema.default) : format === "date-time" ? "2026-12-31T23:59:00Z" : undefined;
+    const written = schema.default ?? facts?.example;
+    const placeholder = written !== undefined ? String(written) : format === "date-time" ? "2026-12-31T23:59:00Z" : undefined;
     const control = long
       ? make("textarea", { ...attributes, class: "prose", rows: 1, placeholder })
       : make("input", { ...attributes, type: facts?.secret ? "password" : type, placeholder, autocomplete: facts?.secret ? "new-password" : "off" });
@@ -264,8 +265,9 @@
     };
   }
 
-  function numberControl(attributes, schema) {
-    const placeholder = schema.default === undefined ? undefined : String(schema.default);
+  function numberControl(attributes, schema, facts) {
+    const written = schema.default ?? facts?.example;
+    const placeholder = written === undefined ? undefined : String(written);
     const mode = typeOf(schema) === "integer" ? "numeric" : "decimal";
     const control = make("input", { ...attributes, type: "text", inputmode: mode, placeholder });
     // What is no number goes as it is: the view's own words about it are the better ones.

@@ -209,6 +209,18 @@ class Arguments:
                 arguments.setdefault(argument.group, {})[argument.name] = value
         return arguments
 
+    def get_arguments_of_body(self, body: Any) -> dict[str, Any]:
+        # What no listed argument takes, such as a read-only member, is left out.
+        listed = [a for a in self.arguments if a.location == BODY and a.listed]
+        fields = [a for a in listed if not a.whole]
+        whole = next((a for a in listed if a.whole), None)
+        if whole is not None and (isinstance(body, list) or not fields):
+            is_row = whole.json_type == "array" and not isinstance(body, list)
+            return self.get_arguments_of([(whole, [body] if is_row else body)])
+        members = body if isinstance(body, Mapping) else {}
+        found = [a for a in fields if a.parameter.name in members]
+        return self.get_arguments_of((a, members[a.parameter.name]) for a in found)
+
     def rebuild_call(self, view: Any, body: Any) -> Call:
         values = ((argument, argument.find_in_request(view, body)) for argument in self.arguments)
         return Call(self.get_arguments_of(pair for pair in values if pair[1] is not MISSING))

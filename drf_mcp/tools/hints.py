@@ -1,0 +1,96 @@
+"""What a project says of a tool, so that models find it and fill it in."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from drf_mcp.introspection.examples import make_example_arguments
+from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.settings import mcp_settings
+
+# Of an example that was written for the documentation of the API, and costs tokens here.
+LONGEST_WRITTEN = 400
+MEND_EXAMPLE = "Correct or remove it in examples= of the tool's options."
+
+Example = Mapping[str, Any]
+
+
+class ToolHints:
+    """The examples and keywords of one tool.
+
+    Args:
+        tool: the tool.
+    """
+
+    def __init__(self, tool: Any) -> None:
+        self.tool = tool
+
+    @functools.cached_property
+    def examples(self) -> tuple[Example, ...]:
+        """Arguments of calls, as people wrote them; those that would be refused are left out."""
+        if not self.tool.options.examples:
+            return tuple(self.find_written())
+        return tuple(e for e in self.tool.options.examples if not self.find_fault(e))
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        for fault in filter(None, map(self.find_fault, self.tool.options.examples)):
+            message = f"An example of {self.tool.name} is left out: {fault}"
+            yield Finding(self.tool.endpoint.place, message, MEND_EXAMPLE)
+
+    def find_fault(self, example: Example) -> str:
+        problems = self.tool.arguments.find_problems(example)
+        return problems[0].message if problems else ""
+
+    def find_written(self) -> Iterator[Example]:
+        # The first: documentation has room for many.
+        bodies = map(self.tool.arguments.get_arguments_of_body, self.tool.schema.examples)
+        found = (body for body in bodies if body and len(self.write(body)) <= LONGEST_WRITTEN)
+        first = next(found, None)
+        return iter(() if first is None else (first,))
+
+    def write(self, example: Example) -> str:
+        return json.dumps(example, ensure_ascii=False, separators=(",", ":"))
+
+    @property
+    def are_words(self) -> bool:
+        # Gemini refuses the keyword ``examples``, and an own schema is sent as it is.
+        options = self.tool.options
+        portable = options.get_flag("portable", mcp_settings.PORTABLE)
+        return bool(portable or options.input_schema is not None)
+
+    def add_to_description(self, description: str) -> str:
+        """Return a description with the keywords and, where the schema has none, the examples."""
+        keywords, lines = self.tool.options.keywords, [description]
+        if keywords:
+            lines.append(f"Also: {', '.join(map(str, keywords))}.")
+        if self.are_words:
+            lines += [f"Example: {self.write(example)}" for example in self.examples]
+        return "\n".join(lines)
+
+    def add_to_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return an input schema with the examples, where the schema is to have them."""
+        if self.are_words or not self.examples:
+            return schema
+        return {**schema, "examples": list(self.examples)}
+
+    def find_value(self, pointer: str) -> Any:
+        """Return the value of an argument in the first example, None if it has none."""
+        value: Any = next(iter(self.examples), None)
+        for name in JSONPointer(pointer).path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+    @functools.cached_property
+    def call(self) -> dict[str, Any]:
+        """The arguments of one call: the first example, and made-up ones that it lacks."""
+        made = make_example_arguments(self.tool.input_schema)
+        for name, value in (self.examples[0] if self.examples else {}).items():
+            group = made.get(name) if self.tool.arguments.groups else None
+            both = isinstance(group, dict) and isinstance(value, Mapping)
+            made[name] = {**group, **value} if both else value  # type: ignore[dict-item]
+        return made

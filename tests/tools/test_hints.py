@@ -1,0 +1,306 @@
+"""What a project says of its tools for models and clients: examples, keywords, ``_meta``, icons."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import path
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiRequest,
+    extend_schema,
+    extend_schema_serializer,
+)
+from rest_framework import generics, serializers, viewsets
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.browsable.tool_card import ToolCard
+from drf_mcp.operators.example_call import ExampleCall
+from drf_mcp.test.samples import sample_arguments
+from drf_mcp.tools import mcp_tool, mcp_viewset
+from tests.agents import REVISIONS, Agent
+
+SOFA = {"name": "sofa", "places": 3}
+ICONS = [{"src": "https://shop.example/sofa.png", "mimeType": "image/png", "sizes": ["48x48"]}]
+META = {"com.example/team": "sales"}
+
+
+class FurnitureSerializer(serializers.Serializer):
+    id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField()
+    places = serializers.IntegerField(required=False)
+
+
+class Furniture(generics.CreateAPIView):
+    """Add a piece of furniture."""
+
+    permission_classes = []
+    serializer_class = FurnitureSerializer
+
+    def perform_create(self, serializer) -> None:
+        pass
+
+
+class Pieces(generics.RetrieveUpdateAPIView):
+    """One piece of furniture."""
+
+    permission_classes = []
+    serializer_class = FurnitureSerializer
+    queryset = Group.objects.all()
+
+
+def with_options(view, **options):
+    return mcp_tool(**options)(type("Own", (view,), {"__doc__": view.__doc__}))
+
+
+def furniture(**options):
+    return path("furniture/", with_options(Furniture, **options).as_view())
+
+
+def test_examples_stand_in_the_description_as_compact_json(tool_of):
+    tool = tool_of(furniture(examples=[SOFA, {"name": "Stühle"}]))
+    assert tool.description.splitlines()[1:] == [
+        'Example: {"name":"sofa","places":3}',
+        'Example: {"name":"Stühle"}',
+    ]
+    assert "examples" not in tool.input_schema
+
+
+def test_examples_are_a_keyword_where_all_of_json_schema_is_wanted(tool_of):
+    tool = tool_of(furniture(examples=[SOFA], portable=False))
+    assert tool.input_schema["examples"] == [SOFA]
+    assert "Example" not in tool.description
+
+
+def test_an_own_schema_is_sent_as_it_is(tool_of):
+    own = {"type": "object", "properties": {"name": {}}}
+    tool = tool_of(furniture(examples=[{"name": "sofa"}], input_schema=own, portable=False))
+    assert tool.input_schema == own
+    assert 'Example: {"name":"sofa"}' in tool.description
+
+
+@pytest.mark.parametrize(
+    ("example", "words"),
+    [
+        ({"name": "sofa", "legs": 4}, "Unknown argument 'legs'."),
+        ({"name": "sofa", "id": 4}, "'id' is read-only."),
+    ],
+)
+def test_an_example_that_would_be_refused_is_left_out_and_found(tool_of, example, words):
+    tool = tool_of(furniture(examples=[example, SOFA]))
+    assert tool.hints.examples == (SOFA,)
+    (finding,) = tool.findings
+    assert finding.message == f"An example of furniture_create is left out: {words}"
+    assert "examples=" in finding.remedy
+
+
+def test_an_example_without_the_key_of_its_path_is_left_out(tool_of):
+    view = with_options(Pieces, examples=[{"name": "sofa"}])
+    tool = tool_of(path("pieces/<int:pk>/", view.as_view()), "pieces_partial_update")
+    assert tool.hints.examples == ()
+    assert "Argument 'pk' is required." in tool.findings[0].message
+
+
+def test_grouped_arguments_have_grouped_examples(tool_of):
+    tool = tool_of(furniture(examples=[{"body": SOFA}, SOFA]), ARGUMENTS="grouped")
+    assert tool.hints.examples == ({"body": SOFA},)
+
+
+def test_the_first_example_is_the_one_that_is_shown_and_tried(tool_of):
+    tool = tool_of(furniture(examples=[SOFA, {"name": "chair"}]))
+    assert tool.hints.call == SOFA
+    assert sample_arguments(tool) == SOFA
+
+
+@pytest.mark.django_db
+def test_the_printed_call_has_the_example(expose):
+    from drf_mcp.tools import registry
+
+    expose(furniture(examples=[SOFA]))
+    command = ExampleCall(registry.tool("furniture_create")).command
+    assert "name=sofa places=3" in command
+
+
+def test_keywords_follow_the_description(tool_of):
+    tool = tool_of(furniture(keywords=["couch", "settee"], examples=[SOFA]))
+    first, second, third = tool.description.splitlines()
+    assert first.endswith("Add a piece of furniture.")
+    assert second == "Also: couch, settee."
+    assert third.startswith("Example: ")
+
+
+def test_keywords_follow_an_own_description_too(tool_of):
+    tool = tool_of(furniture(description="Buy something.", keywords=["couch"]))
+    assert tool.description == "Buy something.\nAlso: couch."
+
+
+class Shelves(viewsets.ReadOnlyModelViewSet):
+    permission_classes = []
+    queryset = Group.objects.all()
+    serializer_class = FurnitureSerializer
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_meta_and_icons_are_of_the_revisions_that_have_them(expose, revision):
+    """Of a viewset they are those of all its tools; the oracles judge each list."""
+    view = mcp_viewset(meta=META, icons=ICONS)(type("Own", (Shelves,), {}))
+    expose(
+        path("shelves/", view.as_view({"get": "list"})),
+        path("shelves/<int:pk>/", view.as_view({"get": "retrieve"})),
+    )
+    tools = Agent(Client(), revision=revision).tools()
+    assert set(tools) == {"shelves_list", "shelves_retrieve"}
+    for tool in tools.values():
+        assert tool.get("_meta") == (META if revision >= "2025-06-18" else None)
+        assert tool.get("icons") == (ICONS if revision >= "2025-11-25" else None)
+
+
+def test_a_tool_without_hints_has_no_such_members(tool_of):
+    definition = tool_of(furniture()).definition(None)
+    assert {"icons", "_meta"}.isdisjoint(definition)
+    assert definition["description"].endswith("Add a piece of furniture.")
+    assert "\n" not in definition["description"]
+
+
+# --- Written for drf-spectacular -------------------------------------------------------------
+
+
+def annotated(**options):
+    class Annotated(Furniture):
+        @extend_schema(**options)
+        def post(self, request, *args, **kwargs) -> Response:
+            return super().post(request, *args, **kwargs)
+
+    return path("furniture/", Annotated.as_view())
+
+
+def test_request_examples_of_extend_schema_count(tool_of):
+    examples = [
+        OpenApiExample("answer", {"id": 1, "name": "bed"}, response_only=True),
+        OpenApiExample("sofa", SOFA, request_only=True),
+        OpenApiExample("chair", {"name": "chair"}),
+    ]
+    tool = tool_of(annotated(examples=examples))
+    assert tool.hints.examples == (SOFA,)
+    assert tool.description.endswith('Example: {"name":"sofa","places":3}')
+
+
+def test_what_only_the_answer_has_is_left_out_of_an_example_of_both(tool_of):
+    tool = tool_of(annotated(examples=[OpenApiExample("bed", {"id": 1, "name": "bed"})]))
+    assert tool.hints.examples == ({"name": "bed"},)
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        [OpenApiExample("xml", "<sofa/>", media_type="application/xml")],
+        [OpenApiExample("elsewhere", external_value="https://example.com/sofa.json")],
+        [OpenApiExample("long", {"name": "x" * 400})],
+        [OpenApiExample("other", {"legs": 4})],
+    ],
+)
+def test_examples_of_nothing_that_the_tool_takes_or_too_long_ones_are_none(tool_of, examples):
+    tool = tool_of(annotated(examples=examples))
+    assert tool.hints.examples == ()
+    assert not tool.findings
+
+
+def test_examples_of_the_option_stand_in_the_place_of_written_ones(tool_of):
+    written = annotated(examples=[OpenApiExample("bed", {"name": "bed"})])
+    written.callback.cls.mcp_tool = mcp_tool(examples=[SOFA])(Furniture).mcp_tool
+    assert tool_of(written).hints.examples == (SOFA,)
+
+
+def test_an_example_of_the_body_gets_a_key_where_it_is_printed(tool_of):
+    class Changed(Pieces):
+        @extend_schema(examples=[OpenApiExample("sofa", SOFA, request_only=True)])
+        def put(self, request, *args, **kwargs) -> Response:
+            return super().put(request, *args, **kwargs)
+
+    tool = tool_of(path("pieces/<int:pk>/", Changed.as_view()), "pieces_update")
+    assert tool.hints.call == {"pk": 1, **SOFA}
+
+
+def test_examples_of_a_serializer_and_of_a_request_count(tool_of):
+    @extend_schema_serializer(examples=[OpenApiExample("sofa", SOFA, request_only=True)])
+    class Shown(FurnitureSerializer):
+        pass
+
+    class OfSerializer(Furniture):
+        serializer_class = Shown
+
+        @extend_schema(summary="Add")
+        def post(self, request, *args, **kwargs) -> Response:
+            return super().post(request, *args, **kwargs)
+
+    assert tool_of(path("x/", OfSerializer.as_view())).hints.examples == (SOFA,)
+    request = OpenApiRequest(FurnitureSerializer, examples=[OpenApiExample("sofa", SOFA)])
+    assert tool_of(annotated(request=request)).hints.examples == (SOFA,)
+
+
+def test_examples_of_an_operation_written_whole_count(tool_of):
+    content = {"application/json": {"schema": {"type": "object"}, "example": SOFA}}
+    operation = {"operationId": "add", "requestBody": {"content": content}}
+    tool = tool_of(annotated(operation=operation))
+    assert tool.hints.call == {"body": SOFA}
+
+
+def test_examples_of_a_list_are_lists(tool_of):
+    class Rows(Furniture):
+        @extend_schema(
+            request=FurnitureSerializer(many=True),
+            examples=[OpenApiExample("sofa", SOFA, request_only=True)],
+        )
+        def post(self, request, *args, **kwargs) -> Response:
+            return Response()
+
+    assert tool_of(path("rows/", Rows.as_view())).hints.examples == ({"items": [SOFA]},)
+
+
+class Searched(APIView):
+    """Look for furniture."""
+
+    permission_classes = []
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("style", str, examples=[OpenApiExample("old", "baroque")]),
+            OpenApiParameter("legs", int),
+            OpenApiParameter("room", int, OpenApiParameter.PATH),
+        ],
+        examples=[
+            OpenApiExample("four", 4, parameter_only=("legs", "query")),
+            OpenApiExample("hall", 7, parameter_only=("room", "path")),
+        ],
+    )
+    def get(self, request, room) -> Response:
+        return Response()
+
+
+@pytest.mark.parametrize("portable", [True, False])
+def test_examples_of_parameters_are_told_with_the_argument(tools_of, portable):
+    (tool,) = tools_of(path("rooms/<int:room>/", Searched.as_view()), PORTABLE=portable).values()
+    properties = tool.input_schema["properties"]
+    written = {"style": "baroque", "legs": 4, "room": 7}
+    for name, value in written.items():
+        if portable:
+            assert f"Example: {value}." in properties[name]["description"]
+            assert "examples" not in properties[name]
+        else:
+            assert properties[name]["examples"] == [value]
+    assert tool.hints.call == {"room": 7}
+
+
+def test_a_schema_of_an_option_may_have_examples(tool_of):
+    query = {"depth": {"type": "integer", "examples": [2]}}
+    tool = tool_of(path("x/", with_options(Searched, query=query).as_view()))
+    assert tool.input_schema["properties"]["depth"]["description"] == "Example: 2."
+
+
+def test_the_form_of_the_page_has_the_example(tool_of):
+    card = ToolCard(tool_of(furniture(examples=[SOFA])), None)
+    examples = {field["name"]: field["example"] for field in card.form["arguments"]}
+    assert examples == SOFA
