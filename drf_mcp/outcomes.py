@@ -209,7 +209,8 @@ class Outcome:
         content: further content blocks of the MCP result (images, resources).
         suggestions: what the caller could do next.
         pagination: None when the answer is no page.
-        telemetry: measurements, such as ``duration_ms``.
+        telemetry: measurements by name: the view's own, and what the setting TELEMETRY adds.
+        duration_ms: how long the call took, None where nobody measured.
         fidelity: None when nothing was left out.
         meta: further facts about the answer, which a view's own envelope told.
         version: the canonical version of what was read, "" where nobody said one.
@@ -230,6 +231,7 @@ class Outcome:
     pagination: Pagination | None = None
     rate_limit: RateLimit | None = None
     telemetry: Mapping[str, Any] = field(default_factory=dict)
+    duration_ms: float | None = None
     fidelity: Fidelity | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None

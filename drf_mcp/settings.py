@@ -150,9 +150,9 @@ SETTINGS: dict[str, Setting] = {
     # True gives reads an argument "fields", which asks for some fields of the answer only.
     # See docs/large_results.md.
     "FIELDS_ARGUMENT": Setting(True, Flag()),
-    # True adds database_queries, database_ms and slowest_query_ms to the telemetry of every
-    # result, and database_hint where one statement runs often or long. DEBUG adds them as
-    # well. See docs/observing.md.
+    # True adds duration_ms, database_queries, database_ms and slowest_query_ms to the telemetry
+    # of every result, and database_hint where one statement runs often or long. DEBUG adds them
+    # as well. See docs/observing.md.
     "TELEMETRY": Setting(False, Flag()),
     # True adds the arguments of a call to its log record and span, secrets masked.
     # See docs/observing.md.

@@ -15,6 +15,7 @@ from typing import Any
 from django.test import Client
 from mcp_types import methods
 
+from drf_mcp.json_text import JSONPointer
 from tests.introspection.portability import assert_portable_arguments
 from tests.oracles.watching import compiled
 
@@ -50,8 +51,20 @@ class Result:
 
     @property
     def problems(self) -> list[dict[str, Any]]:
-        """The problems of a refusal."""
-        return self.data.get("details", {}).get("problems", [])
+        """The problems of a refusal: several, or the one that the details tell."""
+        details = self.data.get("details", {})
+        if "constraint" not in details or "problems" in details:
+            return details.get("problems", [])
+        field = details.get("field", "")
+        return [
+            {
+                "pointer": details.get("pointer", JSONPointer.from_dotted(field)),
+                "code": details["constraint"],
+                "message": self.envelope["error"].removeprefix(f"{field}: "),
+                **{name: details[name] for name in ("received", "accepted") if name in details},
+                "remediation": self.data["remediation"],
+            }
+        ]
 
 
 class Agent:

@@ -181,7 +181,6 @@ PROBLEM: Schema = {
             **STRING,
             "description": "JSON pointer into the arguments, `/lines/0/quantity`",
         },
-        "field": {**STRING, "description": "The pointer as people write it, `lines[0].quantity`"},
         "code": {**STRING, "description": "REST framework's own code, such as `required`"},
         "message": {**STRING, "description": "The view's sentence"},
         "received": {"description": "The value that was sent, masked where secret"},
@@ -193,10 +192,12 @@ PROBLEM: Schema = {
 }
 DETAILS: Schema = {
     "properties": {
-        "field": {"description": "`field` of the first problem"},
+        "field": {"description": "The pointer of the first problem as people write it"},
         "constraint": {"description": "`code` of the first problem"},
         "received": {"description": "`received` of the first problem"},
-        "problems": {"description": "All of them", "items": PROBLEM},
+        "accepted": {"description": "`accepted` of a single problem"},
+        "pointer": {"description": "`pointer` of a single problem whose field does not lead to it"},
+        "problems": {"description": "All of them, where there are several", "items": PROBLEM},
     }
 }
 ADVICE: Schema = {"properties": {"remediation": {**STRING, "description": "What to do"}}}

@@ -79,6 +79,7 @@ class Dispatcher:
         return outcome.changed(
             request_id=outcome.request_id or request_id,
             telemetry={**stopwatch.telemetry(), **outcome.telemetry},
+            duration_ms=stopwatch.duration_ms,
             call=request_parts,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Container, Iterator, Mapping, MappingView
 from typing import Any, ClassVar
 
@@ -21,6 +22,9 @@ from drf_mcp.outcomes import (
 )
 
 Encode = Callable[[Any], str]
+
+# Characters of a received value that an error repeats.
+MOST_RECEIVED = 100
 
 # What REST framework's encoder writes as an array.
 LISTS = (list, tuple, set, frozenset, QuerySet, MappingView, Iterator)
@@ -155,7 +159,14 @@ class ContractEnvelope(Envelope):
 
     def get_pagination(self, outcome: Outcome) -> dict[str, Any] | None:
         page = outcome.pagination
-        return None if page is None else self.get_facts(page, PAGINATION)
+        if page is None:
+            return None
+        facts = self.get_facts(page, PAGINATION)
+        # Facts that others imply: a page has a number or a cursor, and the only page neither.
+        needless: tuple[str, ...] = ("cursor",) if page.page is not None else ()
+        if page.has_more is False and page.page in (None, 1) and not page.own:
+            needless = ("page", "page_size", "cursor")
+        return {name: facts[name] for name in facts if page.own or name not in needless}
 
     def get_rate_limit(self, outcome: Outcome) -> dict[str, Any] | None:
         quota = outcome.rate_limit
@@ -221,11 +232,25 @@ class ContractEnvelope(Envelope):
     def get_remediation(self, failure: Failure) -> str:
         return failure.remediation or HANDLING[failure.category].remediation
 
+    def get_advice(self, problem: Problem) -> str:
+        # For contracts that have one sentence for what to do and what is accepted.
+        accepted, remediation = problem.accepted, problem.remediation
+        if not accepted or accepted in remediation:
+            return remediation
+        return f"{remediation} Accepted: {accepted}.".lstrip()
+
     def get_received(self, problem: Problem) -> dict[str, Any]:
         # Null for a missing required value, as contract 000 has it.
         if problem.received is not MISSING:
-            return {"received": problem.received}
+            return {"received": self.shorten(problem.received)}
         return {"received": None} if problem.code == "required" else {}
+
+    def shorten(self, received: Any) -> Any:
+        # The caller has the whole value.
+        text = received if isinstance(received, str) else ""
+        if isinstance(received, (list, tuple, Mapping)):
+            text = json.dumps(received, ensure_ascii=False, default=str)
+        return f"{text[:MOST_RECEIVED]}…" if len(text) > MOST_RECEIVED else received
 
 
 def drop_empty(members: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class OkEnvelope(ContractEnvelope):
             {
                 "code": self.format_code(problem.code),
                 "message": problem.message,
-                **drop_empty({"path": problem.path, "fix_hint": problem.remediation}),
+                **drop_empty({"path": problem.path, "fix_hint": self.get_advice(problem)}),
             }
             for problem in problems
         ]
@@ -99,6 +99,11 @@ class OkEnvelope(ContractEnvelope):
         if outcome.failure is not None and outcome.failure.soft:
             meta["warnings"] = []
         return meta | drop_empty(self.get_common_meta(outcome))
+
+    def get_pagination(self, outcome: Outcome) -> dict[str, Any] | None:
+        # ``next_cursor`` has the cursor.
+        facts = super().get_pagination(outcome) or {}
+        return {name: facts[name] for name in facts if name != "cursor"}
 
     def schema(self, data_schema: dict[str, Any]) -> dict[str, Any]:
         success = {"ok": {"enum": [True]}, "data": self.data_schema(data_schema)}

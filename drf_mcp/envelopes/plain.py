@@ -6,7 +6,7 @@ import json
 from typing import Any, ClassVar
 
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
-from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 
 PREFIX = "Error executing tool: "
 
@@ -70,6 +70,11 @@ class PlainEnvelope(ContractEnvelope):
     def reason(self, failure: Failure, data: Any) -> str:
         if data is not None:
             return f"ViewSet returned error: {data}"
-        if len(failure.problems) > 1:
-            return " ".join(f"{p.message} {p.remediation}".rstrip() for p in failure.problems)
-        return f"{failure.message} {failure.remediation}".rstrip()
+        problems = failure.problems
+        if len(problems) > 1:
+            return " ".join(f"{self.name(p)}{p.message} {self.get_advice(p)}" for p in problems)
+        advice = self.get_advice(problems[0]) if problems else failure.remediation
+        return f"{failure.message} {advice or failure.remediation}".rstrip()
+
+    def name(self, problem: Problem) -> str:
+        return f"{problem.path}: " if problem.path else ""

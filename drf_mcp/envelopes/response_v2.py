@@ -9,6 +9,7 @@ from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata import Members, MetaParser
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
 
 VERSION = "response-v2"
@@ -104,15 +105,31 @@ class ResponseV2Envelope(ContractEnvelope):
                 **drop_empty({"field": first.path}),
                 "constraint": first.code,
                 **self.get_received(first),
-                "problems": [self.problem(problem) for problem in problems],
+                **self.further_details(failure),
                 **failure.details,
             }
         }
 
+    def further_details(self, failure: Failure) -> dict[str, Any]:
+        first = failure.problems[0]
+        if not self.is_told_by_details(first, failure):
+            return {"problems": [self.problem(problem) for problem in failure.problems]}
+        # A name with a dot in it leads to another pointer than its own.
+        is_own = JSONPointer.from_dotted(first.path) != first.pointer
+        return drop_empty({"pointer": first.pointer if is_own else "", "accepted": first.accepted})
+
+    def is_told_by_details(self, problem: Problem, failure: Failure) -> bool:
+        sentences = (problem.message, f"{problem.path}: {problem.message}")
+        return (
+            len(failure.problems) == 1
+            and not problem.context
+            and (not problem.message or failure.message in sentences)
+            and problem.remediation in ("", self.get_remediation(failure))
+        )
+
     def problem(self, problem: Problem) -> dict[str, Any]:
         return {
             "pointer": problem.pointer,
-            **drop_empty({"field": problem.path}),
             "code": problem.code,
             "message": problem.message,
             **self.get_received(problem),
@@ -184,7 +201,7 @@ class ResponseV2Envelope(ContractEnvelope):
             category=self.parse_category(category, code, status),
             message=envelope.get_text("error") or code,
             remediation=remediation,
-            problems=tuple(self.parse_problems(details)),
+            problems=tuple(self.parse_problems(details, envelope, remediation)),
             context=data.get_others(STANDARD_DATA),
             soft=soft,
             details={n: v for n, v in details.values.items() if self.is_valid_detail(n, v)},
@@ -196,8 +213,15 @@ class ResponseV2Envelope(ContractEnvelope):
         except ValueError:
             return category_of_code(code, status if status >= 400 else 500)
 
-    def parse_problems(self, details: Members) -> list[Problem]:
-        # Without ``problems``, ``details`` themselves describe one.
+    def parse_problems(
+        self, details: Members, envelope: Members, remediation: str
+    ) -> list[Problem]:
+        # Without ``problems``, ``details`` describe one, with the sentences of the failure.
+        entries = details.get_objects("problems")
+        if not entries and not PROBLEM_MEMBERS.isdisjoint(details.values):
+            message = envelope.get_text("error").removeprefix(f"{details.get_text('field')}: ")
+            sentences = {"message": message, "remediation": remediation}
+            entries = [Members({**sentences, **details.values})]
         return [
             Problem(
                 code=entry.get_text("code") or entry.get_text("constraint") or "invalid",
@@ -208,7 +232,7 @@ class ResponseV2Envelope(ContractEnvelope):
                 remediation=entry.get_text("remediation"),
                 context=entry.get_object("context"),
             )
-            for entry in details.get_objects("problems") or [details]
+            for entry in entries
             if not PROBLEM_MEMBERS.isdisjoint(entry.values)
         ]
 

@@ -91,7 +91,7 @@ class ErrorData(TypedDict, total=False):
     remediation: Required[Annotated[str, Field(description="What to do, in one sentence")]]
     details: Annotated[
         dict[str, Any],
-        Field(description="The first problem, and all of them in problems"),
+        Field(description="The first problem; problems has all where there are several"),
     ]
 
 

@@ -96,7 +96,7 @@ class StatusEnvelope(ContractEnvelope):
     def metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = Members(outcome.meta)
-        duration = outcome.telemetry.get("duration_ms")
+        duration = outcome.telemetry.get("duration_ms", outcome.duration_ms)
         # A view may measure a duration of its own, of any type.
         seconds = round(duration / 1000, 6) if isinstance(duration, (int, float)) else None
         return drop_empty(

@@ -98,7 +98,7 @@ class Form(s.Serializer):
 
 PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({}, "Provide 'number'."),
-    ({"number": None}, "Send a value other than null for 'number'. Accepted"),
+    ({"number": None}, "Send a value other than null for 'number'."),
     ({"number": 1, "size": None}, "Send a value other than null for 'size', or leave it out."),
     ({"number": 1, "tags": []}, "Do not send 'tags' empty."),
     ({"number": 1, "price": "12345"}, "Use fewer digits for 'price'."),

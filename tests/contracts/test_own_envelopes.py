@@ -208,7 +208,7 @@ def test_details_that_name_an_argument_are_its_problem_too(serve):
     served = serve(view(lambda: refused({"error_code": "MISSING_REQUIRED", "details": details})))
     told = served.read()["data"]["details"]
     assert {name: told[name] for name in details} == details
-    assert told["problems"][0]["pointer"] == "/lines/0/name"
+    assert (told["received"], "problems" in told) == (None, False)
     assert served.read("ok")["errors"][0]["path"] == "lines[0].name"
 
 

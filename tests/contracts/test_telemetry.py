@@ -1,4 +1,4 @@
-"""Measurements of a call: its duration always, its queries where TELEMETRY is on."""
+"""Measurements of a call: the view's own, and duration and queries where TELEMETRY is on."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ def telemetry(served: Any) -> dict[str, Any]:
     return served.read()["meta"]["telemetry"]
 
 
-def test_the_duration_is_always_told(serve):
-    measured = telemetry(serve(answering(querying)))
-    assert set(measured) == {"duration_ms"}
-    assert 0 < measured["duration_ms"] < 60_000
+def test_nobody_pays_for_measurements_that_nobody_asked_for(serve):
+    assert set(serve(answering(querying)).read()["meta"]) == {"version", "request_id"}
+
+
+def test_the_status_contract_has_a_duration_of_its_own(serve):
+    metadata = serve(answering(querying)).read("status")["metadata"]
+    assert 0 < metadata["execution_time"] < 60
 
 
 @pytest.mark.parametrize("exc", [NotFound(), ZeroDivisionError()])
 def test_a_failed_call_is_measured_too(serve, exc):
-    assert telemetry(serve(raising(exc)))["duration_ms"] > 0
+    assert telemetry(serve(raising(exc), TELEMETRY=True))["duration_ms"] > 0
 
 
 def test_refused_arguments_are_measured_too(serve):
-    envelope = serve(answering(querying)).read(nonsense=1)
+    envelope = serve(answering(querying), TELEMETRY=True).read(nonsense=1)
     assert envelope["meta"]["telemetry"]["duration_ms"] >= 0
 
 
@@ -92,7 +95,8 @@ def test_measurements_of_a_view_stand_beside_ours(serve):
         call_context(request).measure(downstream_calls=3)
         return Response({})
 
-    seen = telemetry(serve(answering(measured)))
+    assert telemetry(serve(answering(measured))) == {"downstream_calls": 3}
+    seen = telemetry(serve(answering(measured), TELEMETRY=True))
     assert seen["downstream_calls"] == 3
     assert seen["duration_ms"] > 0
 

@@ -132,7 +132,7 @@ def test_texts_under_the_names_of_arguments_are_pointed_at_without_codes(handled
     )
     result = handled(shape, validating(Basket)).call(name="x")
     assert [(p["pointer"], p["code"]) for p in result.problems] == [("/size", "invalid")]
-    assert result.envelope["error"] == "Validation failed: size: This field is required."
+    assert result.envelope["error"] == "size: This field is required."
 
 
 def test_a_sentence_under_the_name_of_an_argument_is_not_about_it(handled):

@@ -197,8 +197,8 @@ def test_client_learns_what_to_correct(client):
     answer = client.call("orders_create", customer=customer_of(client), lines=[line])
     assert answer.is_error
     assert answer.envelope["data"]["error_code"] == "VALIDATION_ERROR"
-    (problem,) = answer.envelope["data"]["details"]["problems"]
-    assert (problem["pointer"], problem["code"]) == ("/lines/0/quantity", "min_value")
+    details = answer.envelope["data"]["details"]
+    assert (details["field"], details["constraint"]) == ("lines[0].quantity", "min_value")
 
 
 def test_client_creates_an_order(client):

@@ -53,8 +53,8 @@ def test_client_takes_the_result_of_a_reading_tool(seen, name):
 def test_client_learns_what_to_correct(seen):
     result = seen["results"]["customers_create"]
     assert result["isError"] is True
-    (problem,) = envelope(result)["data"]["details"]["problems"]
-    assert (problem["pointer"], problem["code"]) == ("/email", "invalid")
+    details = envelope(result)["data"]["details"]
+    assert (details["field"], details["constraint"]) == ("email", "invalid")
 
 
 def test_action_hidden_from_a_user_refuses_to_be_called(seen):

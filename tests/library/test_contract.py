@@ -119,8 +119,8 @@ def test_a_plain_refusal_names_both_in_words(reader):
     text = raw["content"][0]["text"]
     assert raw["isError"] is True
     assert text.startswith("Error executing tool: ")
-    assert "Unknown argument 'query'" in text
-    assert "Argument 'question' is required" in text
+    assert "query: Unknown argument." in text
+    assert "question: This argument is required." in text
 
 
 def test_an_agent_is_told_of_the_missing_question_alone(alice):

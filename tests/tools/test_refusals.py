@@ -85,8 +85,8 @@ def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(prob
     problem = problem_of({"pk": 1, "name": "a", "nmae": ["x"]})
     assert (problem.code, problem.pointer, problem.received) == ("unknown", "/nmae", ["x"])
     assert problem.accepted == "name"
-    assert problem.message == "Unknown argument 'nmae'."
-    assert problem.remediation.startswith("Did you mean 'name'?")
+    assert problem.message == "Unknown argument."
+    assert problem.remediation == "Did you mean 'name'? Else leave 'nmae' out."
 
 
 @pytest.mark.parametrize(
@@ -104,24 +104,22 @@ def test_an_unknown_argument_is_told_with_what_was_received_and_the_nearest(prob
 def test_a_read_only_field_is_told_to_be_one(problem_of, arguments, mcp_settings, pointer):
     problem = problem_of(arguments, **mcp_settings)
     assert (problem.code, problem.pointer, problem.received) == ("read_only", pointer, "me")
-    assert problem.message == "'packed_by' is read-only."
-    assert problem.remediation == "Leave 'packed_by' out, then call again."
+    assert problem.message == "This argument is read-only."
+    assert problem.remediation == "Leave 'packed_by' out."
 
 
 def test_a_field_that_a_read_gives_is_no_argument_of_it(tool_of):
     with pytest.raises(ArgumentsRefused) as refused:
         tool_of(OneBox).bind({"pk": 1, "packed_by": "me"})
     (problem,) = refused.value.problems
-    assert problem.message == "Unknown argument 'packed_by'."
+    assert problem.message == "Unknown argument."
 
 
 def test_an_unknown_argument_beside_an_open_body_belongs_into_it(tool_of):
     with pytest.raises(ArgumentsRefused) as refused:
         tool_of(Anything).bind({"pk": 1, "name": "x"})
     (problem,) = refused.value.problems
-    assert problem.remediation.endswith(
-        "Put 'name' into 'body' or correct its name, then call again."
-    )
+    assert problem.remediation == "Correct its name, or put 'name' into 'body'."
 
 
 def test_of_very_many_arguments_some_are_told(tool_of):

@@ -131,7 +131,10 @@ class ErrorMapper:
         """Return the failure of a call that worked and whose answer is no."""
         texts = [self.locate(entry) for entry in ErrorBody(detail.errors).texts]
         problems = tuple(
-            replace(problem, remediation=detail.remediation or problem.remediation)
+            # The view's own advice is whole.
+            replace(problem, remediation=detail.remediation, accepted=None)
+            if detail.remediation
+            else problem
             for problem in map(self.make_problem, texts)
             if problem.pointer or len(texts) > 1
         )
@@ -202,7 +205,8 @@ class ErrorMapper:
     def get_problem_remediation(self, code: str, pointer: str, accepted: str | None) -> str:
         """Return one sentence that tells the caller what to do about one argument.
 
-        A pointer of "" stands for all arguments.
+        A pointer of "" stands for all arguments. What is accepted need not be repeated: every
+        envelope has it beside the sentence, or adds it.
         """
         name = JSONPointer(pointer).dotted
         text = PROBLEM_REMEDIES.get(code, "Correct {name}.")
@@ -212,11 +216,7 @@ class ErrorMapper:
             text = FILE_REMEDIES[code]
         elif code == "null" and self.arguments.optional(pointer):
             text = OPTIONAL_NULL
-        text = text.format(name=f"'{name}'" if name else "the arguments")
-        # Knowing the format does not find a value that is free.
-        if accepted is None or code == "unique":
-            return text
-        return f"{text} Accepted: {accepted}."
+        return text.format(name=f"'{name}'" if name else "the arguments")
 
     def make_failure(
         self,
@@ -249,7 +249,9 @@ class ErrorMapper:
         arguments, code = self.arguments, entry.code
         pointer = arguments.pointer(entry.path)
         is_argument = bool(entry.path and pointer)
-        accepted = arguments.accepted(pointer) if is_argument else None
+        # Knowing the format does not find a value that is free.
+        tells_format = is_argument and code != "unique"
+        accepted = arguments.accepted(pointer) if tells_format else None
         return Problem(
             code=code,
             message=str(entry.text),
@@ -280,5 +282,5 @@ class ErrorMapper:
         problem, more = problems[0], len(problems) - 1
         text = problem.message
         if problem.path:
-            text = f"Validation failed: {problem.path}: {text}"
+            text = f"{problem.path}: {text}"
         return f"{text} ({more} more problem{'s' if more > 1 else ''})" if more else text

@@ -606,7 +606,10 @@
   }
 
   function problemsOf(envelope) {
-    const problems = envelope.data?.details?.problems || envelope.errors || [];
+    const details = envelope.data?.details;
+    // Of one problem the details themselves tell, with the sentence of the error.
+    const only = details?.constraint ? [{ ...details, message: (envelope.error || "").replace(`${details.field}: `, "") }] : [];
+    const problems = details?.problems || envelope.errors || only;
     return problems.map((problem) => {
       const path = problem.path || problem.context?.field || problem.field || "";
       const dotted = path.replace(/\[(\d+)\]/g, ".$1").split(".").filter(Boolean).map((name) => `/${escaped(name)}`).join("");

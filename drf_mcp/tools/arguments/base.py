@@ -171,20 +171,20 @@ class Arguments:
             for index, item in enumerate(value if several else [value]):
                 pointer = f"{argument.pointer}/{index}" if several else argument.pointer
                 for part in closed.ignored(write_query_text(item)):
-                    problems.append(self.ignored_value(part, pointer, argument.name, closed))
+                    problems.append(self.ignored_value(part, pointer, closed))
         return problems[:MAX_UNKNOWN]
 
-    def ignored_value(self, value: str, pointer: str, name: str, closed: ClosedSet) -> Problem:
+    def ignored_value(self, value: str, pointer: str, closed: ClosedSet) -> Problem:
         nearest = difflib.get_close_matches(value, closed.choices, n=1)
         accepted = SchemaWords(closed.get_schema()).accepted or "another value"
-        hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted: {accepted}."
+        hint = f"Did you mean '{nearest[0]}'? Else" if nearest else "Use an accepted value, or"
         return Problem(
             code="invalid_choice",
-            message=f"'{name}' takes no value '{value}'.",
+            message=f'"{value}" is not a valid choice.',
             pointer=pointer,
             received=mask_secrets(value),
             accepted=accepted,
-            remediation=f"{hint} Correct '{value}' or leave it out, then call again.",
+            remediation=f"{hint} leave '{value}' out.",
         )
 
     def beside_whole_body(self, argument: Argument) -> Problem:

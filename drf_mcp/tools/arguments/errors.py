@@ -20,7 +20,7 @@ class ArgumentsRefused(Exception):
     """The arguments cannot be bound to the request; `problems` has one for each argument."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("; ".join(problem.message for problem in problems))
+        super().__init__("; ".join(f"{p.path} {p.message}".strip() for p in problems))
         self.problems = tuple(problems)
 
 
@@ -69,32 +69,32 @@ class ArgumentErrors:
         rest = len(self.known) - MAX_NAMES
         names = ", ".join(islice(self.known, MAX_NAMES)) or "none"
         names += f" and {rest} more" if rest > 0 else ""
-        hint = f"Did you mean '{nearest[0]}'?" if nearest else f"Accepted arguments: {names}."
         mended = f"Put '{name}' into '{self.holder}'" if self.holder else f"Leave '{name}' out"
+        hint = f"Did you mean '{nearest[0]}'? Else" if nearest else "Correct its name, or"
         return Problem(
             code="unknown",
-            message=f"Unknown argument '{name}'.",
+            message="Unknown argument.",
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
             accepted=nearest[0] if nearest else names,
-            remediation=f"{hint} {mended} or correct its name, then call again.",
+            remediation=f"{hint} {mended[0].lower()}{mended[1:]}.",
         )
 
     def read_only_argument(self, name: str, value: Any) -> Problem:
         return Problem(
             code="read_only",
-            message=f"'{name}' is read-only.",
+            message="This argument is read-only.",
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
-            remediation=f"Leave '{name}' out, then call again.",
+            remediation=f"Leave '{name}' out.",
         )
 
     def missing_argument(self, name: str) -> Problem:
         return Problem(
             code="required",
-            message=f"Argument '{name}' is required.",
+            message="This argument is required.",
             pointer=self.get_pointer(name),
-            remediation=f"Provide '{name}' and call again.",
+            remediation=f"Provide '{name}'.",
         )
 
     def not_an_object(self, value: Any) -> Problem:

@@ -85,12 +85,12 @@ class FieldsArgument(Argument):
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
         nearest, names = find_nearest_path(path, known), self.join_paths(known)
-        hint = f"Did you mean '{nearest}'?" if nearest else f"The fields are: {names}."
+        hint = f"Did you mean '{nearest}'? Else" if nearest else "Use an accepted field, or"
         return Problem(
             code="unknown",
-            message=f"Unknown field '{path}'.",
+            message="Unknown field.",
             pointer=pointer,
             received=path,
             accepted=nearest or names,
-            remediation=f"{hint} Correct '{path}' or leave it out, then call again.",
+            remediation=f"{hint} leave '{path}' out.",
         )
