@@ -11,6 +11,8 @@ from pathlib import Path
 
 import django
 
+from benchmarks.agents.fetched import FETCHED
+
 DEFAULT_OUTPUT = Path("build") / "agents.json"
 
 
@@ -24,11 +26,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT, help="where the JSON goes")
     parser.add_argument("--details", action="store_true", help="print what went wrong, too")
     parser.add_argument("--record", action="store_true", help="record the figures as the gates")
+    parser.add_argument("--project", help=f"one project only; also {' or '.join(FETCHED)}")
+    parser.add_argument("--path", type=Path, help="where the fetched project is")
+    parser.add_argument("--beside", choices=["fastmcp"], help="ask another package the same")
+    parser.add_argument("--before", type=Path, help="the JSON of an earlier run, as a column")
+    parser.add_argument("--checkout", type=Path, help="judge the package of another checkout")
+    parser.add_argument("--markdown", type=Path, help="where the tables go, too")
+    parser.add_argument("--transcript", metavar="WORDS", help="print one task, each message")
     asked = parser.parse_args(arguments)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.agents.settings"
+    set_up(asked)
+    return show_transcript(asked) if asked.transcript else judge(asked)
+
+
+def set_up(asked: argparse.Namespace) -> None:
+    """Make this process the project's, with rows in the database."""
+    if asked.checkout:
+        sys.path.insert(0, str(asked.checkout.absolute()))
+    fetched = FETCHED.get(asked.project)
+    if fetched is not None:
+        fetched.prepare(asked.project, asked.path)
+    else:
+        os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.agents.settings"
     django.setup()
-    fill_database()
-    return judge(asked)
+    if fetched is not None:
+        fetched.fill_database(asked.project)
+    else:
+        fill_database()
 
 
 def fill_database() -> None:
@@ -39,26 +62,48 @@ def fill_database() -> None:
     seed_loans()
 
 
+def show_transcript(asked: argparse.Namespace) -> int:
+    from benchmarks.agents.projects import find_projects
+    from benchmarks.agents.transcript import Transcript
+
+    for project in find_projects(asked.project):
+        with project.serving():
+            lines = list(Transcript(project, asked.transcript).write())
+        if lines:
+            sys.stdout.write("\n".join([*lines, ""]))
+            return 0
+    sys.stderr.write(f"No task has the words {asked.transcript}.\n")
+    return 1
+
+
 def judge(asked: argparse.Namespace) -> int:
     from benchmarks.agents import report
+    from benchmarks.agents.comparison import make_tables
     from benchmarks.agents.judge import Gates, Judge
+    from benchmarks.agents.projects import find_projects
 
     judge = Judge(asked.attempts, asked.every)
     gates = Gates()
-    all_findings = judge.run()
-    lines = list(report.make_table(all_findings, judge.tokens.encoder))
-    if asked.details:
-        lines += [line for each in all_findings for line in ["", *report.describe_findings(each)]]
-    if asked.record:
-        for each in all_findings:
-            gates.record(each)
-    exact = judge.tokens.exact
-    worse = [line for each in all_findings for line in gates.find_worse(each, exact)]
+    all_findings = judge.run(find_projects(asked.project), bool(asked.beside))
     content = {
         "encoder": judge.tokens.encoder,
         "projects": [report.make_json(each) for each in all_findings],
-        "worse": worse,
     }
+    before = json.loads(asked.before.read_text()) if asked.before else {}
+    compared = asked.beside or before
+    table = report.make_table(all_findings, judge.tokens.encoder)
+    lines = list(make_tables(content, before) if compared else table)
+    if asked.markdown:
+        asked.markdown.write_text("\n".join([*lines, ""]))
+    if asked.details:
+        lines += [line for each in all_findings for line in ["", *report.describe_findings(each)]]
+    own = [] if asked.beside or asked.project else all_findings
+    if asked.record:
+        for each in own:
+            gates.record(each)
+    exact = judge.tokens.exact
+    worse = [line for each in own for line in gates.find_worse(each, exact)]
+    content["worse"] = worse
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     asked.output.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     sys.stdout.write("\n".join([*lines, "", *worse, f"Everything: {asked.output}", ""]))

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
+from django.db import IntegrityError
+
 from benchmarks.agents.generation import Generator
 from benchmarks.agents.projects import Endpoint, Project, get_at
 from drf_mcp.test import MCPRefused
 
 # Refused for what the rows are like, or for who asks: no schema can tell that.
 NOT_OF_THE_SCHEMA = frozenset({"conflict", "authorization"})
+# The same, where a package tells a conflict as a server's error; protected rows are among them.
+CONFLICTS = (IntegrityError,)
 NOTHING = object()
 
 
@@ -22,23 +26,43 @@ class Keys:
 
     def __init__(self, endpoint: Endpoint, rules: list[dict[str, Any]]) -> None:
         self.endpoint = endpoint
+        self.names = endpoint.names
         self.rules = rules
         self.random = random.Random()
         self.rows: dict[int, list[Any]] = {}
 
     def get_reason_to_leave_out(self, tool: str) -> str:
         """Return why a tool gets no attempts, "" if it gets some."""
-        reasons = (r.get("leave_out", "") for r in self.rules if fnmatch(tool, r["tools"]))
-        return next(filter(None, reasons), "")
+        rules = self.find_rules(tool)
+        missing = self.find_missing_row(tool, rules)
+        return next(filter(None, (rule.get("leave_out", "") for rule in rules)), missing)
+
+    def find_missing_row(self, tool: str, rules: list[dict[str, Any]]) -> str:
+        # What takes the key of a row needs one.
+        schema, name = self.endpoint.tools[tool]["inputSchema"], self.names.find_data_name(tool)
+        for argument in schema.get("required", ()):
+            for rule in rules:
+                given = {**rule.get("members", {}), **rule.get("values", {})}
+                if argument in self.names.translate(name, given):
+                    if "from" in rule and not self.read_rows(rule):
+                        return f"There is no row for {argument}."
+                    break
+        return ""
+
+    def find_rules(self, tool: str) -> list[dict[str, Any]]:
+        name = self.names.find_data_name(tool)
+        return [rule for rule in self.rules if fnmatch(name, rule["tools"])]
 
     def put(self, tool: str, arguments: Mapping[str, Any], seed: str) -> dict[str, Any]:
         """Return the arguments with keys; the same ones of the same seed."""
         self.random.seed(seed)
-        rules = [rule for rule in self.rules if fnmatch(tool, rule["tools"])]
+        rules, name = self.find_rules(tool), self.names.find_data_name(tool)
         omitted = {name for rule in rules for name in rule.get("omit", ())}
+        omitted = set(self.names.translate(name, dict.fromkeys(omitted)))
+        omitted -= set(self.endpoint.tools[tool]["inputSchema"].get("required", ()))
         kept = {name: value for name, value in arguments.items() if name not in omitted}
         # One row for all arguments: a parent's key goes with its child's.
-        values = self.choose_values(rules)
+        values = self.names.translate(name, self.choose_values(rules))
         return {name: self.fill(name, value, rules, values) for name, value in kept.items()}
 
     def choose_values(self, rules: list[dict[str, Any]]) -> dict[str, Any]:
@@ -57,11 +81,18 @@ class Keys:
 
     def read_rows(self, rule: dict[str, Any]) -> list[Any]:
         if id(rule) not in self.rows:
-            # Not undone: what a list archives can be fetched later.
-            result = self.endpoint.call(rule["from"], rule.get("with", {}))
-            # An object has its keys as rows.
-            self.rows[id(rule)] = list(get_at(result.envelope, rule["rows"]) or ())
+            self.rows[id(rule)] = self.read_list(rule)
         return self.rows[id(rule)]
+
+    def read_list(self, rule: dict[str, Any]) -> list[Any]:
+        tool = self.names.find_tool(rule["from"])
+        if tool is None:
+            return []
+        arguments = self.names.translate(rule["from"], rule.get("with", {}))
+        # Not undone: what a list archives can be fetched later.
+        result = self.endpoint.call(tool, arguments)
+        # An object has its keys as rows.
+        return list(get_at(result.envelope, rule["rows"]) or ())
 
     def fill(self, name: str, value: Any, rules: Any, values: Mapping[str, Any]) -> Any:
         if isinstance(value, dict):
@@ -119,5 +150,6 @@ class FirstAttempts:
         if result.error is None or not result.is_error:
             return Attempt(tool, arguments, True, "")
         kind = get_at(result.envelope, "data.error_type")
+        excused = kind in NOT_OF_THE_SCHEMA or isinstance(self.endpoint.crash, CONFLICTS)
         refusal = f"{result.error.code}: {result.error.message}"
-        return Attempt(tool, arguments, kind in NOT_OF_THE_SCHEMA, refusal)
+        return Attempt(tool, arguments, excused, refusal)

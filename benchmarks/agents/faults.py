@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.agents.projects import Endpoint, Project
-from benchmarks.agents.repair import Repair
+from benchmarks.agents.projects import Endpoint
+from benchmarks.agents.repair import FINAL, Repair, Step
+from benchmarks.agents.search import Search
 from drf_mcp.test import MCPRefused, ToolResult
 
 MENDED, UNMENDED, SILENT = "mended", "refused, not mended", "silently wrong"
 # Answers of two calls that mean the same differ in these.
 VOLATILE = frozenset(
     {"number", "placed_at", "created", "borrowed_at", "returned_at", "timestamp", "cover", "time"}
+    | {"created_at", "updated_at", "last_update"}
 )
+# The key of a new row is another each time, where keys are drawn by lot.
+DRAWN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -35,24 +40,19 @@ class Verdict:
 
 
 class Faults:
-    """Makes the mistakes of a data file against a project: all, or a sample, every so many."""
+    """Makes mistakes against an endpoint."""
 
-    def __init__(self, project: Project, endpoint: Endpoint, every: int) -> None:
-        self.project = project
+    def __init__(self, endpoint: Endpoint) -> None:
         self.own = endpoint
-        self.every = every
+        self.search = Search(endpoint.tools)
 
-    def run(self) -> Iterator[Verdict]:
-        for fault in self.project.read("faults")[:: self.every]:
-            endpoint = Endpoint(fault["user"]) if "user" in fault else self.own
+    def run(self, faults: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
+        for fault in faults:
+            endpoint = self.own.become(fault["user"]) if "user" in fault else self.own
             yield self.judge(fault, endpoint)
 
     def judge(self, fault: Mapping[str, Any], endpoint: Endpoint) -> Verdict:
-        """Return what became of a fault.
-
-        Raises:
-            ValueError: if the arguments that would be right are refused: the entry is wrong then.
-        """
+        """Return what became of a fault."""
         right = self.answer_right(fault, endpoint)
         try:
             result = endpoint.try_call(fault["tool"], fault["arguments"])
@@ -66,6 +66,8 @@ class Faults:
         knows = fault.get("knows", {})
         repair = Repair(endpoint.tools, fault["tool"], fault["arguments"], result, knows)
         step = repair.find_step()
+        if step == Step() and repair.error_type not in FINAL:
+            step = Step(tools=frozenset({self.find_lister(fault["tool"], result)}))
         if step.tools & set(fault.get("then", ())):
             return Verdict(fault, MENDED, result.text, f"calls {', '.join(sorted(step.tools))}")
         if step.arguments is None:
@@ -74,6 +76,12 @@ class Faults:
         retried = endpoint.try_call(fault["tool"], step.arguments)
         same = right is not None and not retried.is_error and self.read(retried) == right
         return Verdict(fault, MENDED if same else UNMENDED, result.text, f"sends {step.arguments}")
+
+    def find_lister(self, tool: str, result: ToolResult) -> str:
+        """Return where an agent looks that has no better advice: what lists the argument's rows."""
+        places = " ".join(problem.pointer for problem in result.problems)
+        subject = places or tool.rpartition("_")[0]
+        return self.search.find_lister(subject.replace("/", " ").replace("_", " "))
 
     def judge_accepted(self, fault: Mapping[str, Any], result: ToolResult, right: Any) -> Verdict:
         """Judge a mistake that was answered: as it was meant, with a warning, or in silence."""
@@ -84,12 +92,18 @@ class Faults:
         return Verdict(fault, UNMENDED if told else SILENT, step="is answered")
 
     def answer_right(self, fault: Mapping[str, Any], endpoint: Endpoint) -> Any:
+        """Return what the arguments give that would be right, None where none would be.
+
+        Raises:
+            ValueError: if our package refuses them: the entry is wrong then.
+        """
         if "right" not in fault:
             return None
         result = endpoint.try_call(fault["tool"], fault["right"])
-        if result.is_error:
+        if result.is_error and endpoint.package == Endpoint.package:
             raise ValueError(f"{fault['tool']}, {fault['mistake']}: {result.text}")
-        return self.read(result)
+        # What another package cannot send, its agent cannot mend.
+        return None if result.is_error else self.read(result)
 
     def read(self, result: ToolResult) -> Any:
         """Return an answer without what changes from call to call."""
@@ -97,8 +111,12 @@ class Faults:
 
     def strip(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {k: self.strip(v) for k, v in value.items() if k not in VOLATILE}
+            return {k: self.strip(v) for k, v in value.items() if not self.is_volatile(k, v)}
         return [self.strip(each) for each in value] if isinstance(value, list) else value
+
+    def is_volatile(self, name: str, value: Any) -> bool:
+        drawn = name in ("id", "uuid") and DRAWN.fullmatch(str(value)) is not None
+        return name in VOLATILE or drawn
 
     def is_internal(self, result: ToolResult) -> bool:
         return result.error is not None and "INTERNAL" in result.error.code.upper()

@@ -82,10 +82,12 @@ class Generator:
         if schema.get("format") in FORMATS:
             return FORMATS[schema["format"]]
         low, high = schema.get("minLength", 0), schema.get("maxLength", LARGEST)
+        if not high:
+            return ""
         text = " ".join(self.random.choices(WORDS, k=2))
         while len(text) < low:
             text += f" {self.random.choice(WORDS)}"
-        return text[: max(high, 1)].strip() if high >= low else text
+        return text[:high].strip() if high >= low else text
 
     def make_match(self, schema: Mapping[str, Any]) -> str:
         """Return a text that the pattern and the lengths allow.
@@ -94,9 +96,13 @@ class Generator:
             ValueError: if none of many is one.
         """
         pattern, low, high = schema["pattern"], schema.get("minLength", 0), schema.get("maxLength")
+        usual = FORMATS.get(schema.get("format", ""))
+        if usual and re.search(pattern, usual):
+            return usual
         parsed = sre_parse.parse(pattern)
         for _ in range(TRIES):
-            text = "".join(self.sample(*step) for step in parsed)
+            # Nobody sends an empty text where there are others.
+            text = "".join(self.sample(*step) for step in parsed) or self.sample_all(parsed)
             short = high is None or len(text) <= high
             if re.search(pattern, text) and short and len(text) >= low and is_in_calendar(text):
                 return text

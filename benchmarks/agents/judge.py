@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.agents.attempts import Attempt, FirstAttempts
+from benchmarks.agents.beside.names import Names
+from benchmarks.agents.entries import Entries
 from benchmarks.agents.faults import MENDED, SILENT, UNMENDED, Faults, Verdict
 from benchmarks.agents.projects import DATA, PROJECTS, Endpoint, Project
 from benchmarks.agents.search import Search
@@ -25,8 +28,11 @@ class Findings:
 
     Attributes:
         project: the project.
+        package: whose list it is.
         page: the result of ``tools/list``.
+        entries: what was asked.
         figures: the figures, by name.
+        task_tokens: the tokens that each task gave to read, by task.
         places: question, right tools, place of the best, tool at the top.
         attempts: the first attempts.
         left_out: why tools got none, by name.
@@ -35,8 +41,11 @@ class Findings:
     """
 
     project: Project
+    package: str
     page: dict[str, Any]
+    entries: Entries
     figures: dict[str, Any] = field(default_factory=dict)
+    task_tokens: dict[str, int] = field(default_factory=dict)
     places: list[tuple[str, list[str], int, str]] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -77,31 +86,48 @@ class Judge:
         self.every = every
         self.tokens = Tokens()
 
-    def run(self) -> list[Findings]:
-        """Return what was found in each project."""
+    def run(self, projects: Sequence[Project] = PROJECTS, beside: bool = False) -> list[Findings]:
+        """Return what was found in each project.
+
+        Args:
+            projects: the projects.
+            beside: whether FastMCP is asked the same, after our package.
+        """
         all_findings = []
-        for project in PROJECTS:
-            with project.serving() as endpoint:
-                all_findings.append(self.observe(project, endpoint))
+        for project in projects:
+            with project.serving(), ExitStack() as stack:
+                endpoints = [Endpoint(project, project.user)]
+                if beside:
+                    from benchmarks.agents.beside.endpoint import FastMCPEndpoint
+
+                    opening = FastMCPEndpoint.opening(endpoints[0])
+                    endpoints.append(stack.enter_context(opening))
+                all_names = [endpoint.names for endpoint in endpoints]
+                all_findings += [self.observe(project, each, all_names) for each in endpoints]
         # An encoder takes a second to start: it counts everything at once.
         counted = self.tokens.count_each(
             [text for each in all_findings for text in self.get_texts(each)]
         )
         for each in all_findings:
             each.figures = self.make_figures(each, counted)
+            each.task_tokens = {
+                reading.task["task"]: sum(counted[text] for text in reading.texts)
+                for reading in each.readings
+            }
         return all_findings
 
-    def observe(self, project: Project, endpoint: Endpoint) -> Findings:
+    def observe(self, project: Project, endpoint: Endpoint, all_names: list[Names]) -> Findings:
         """Return what happens in a project, without figures."""
-        findings = Findings(project, endpoint.page)
+        entries = Entries(project, endpoint.names, all_names)
+        findings = Findings(project, endpoint.package, endpoint.page, entries)
         search = Search(endpoint.tools)
-        for entry in project.read("questions"):
+        for entry in entries.questions:
             place, top = search.rank(entry["question"], entry["tools"])
             findings.places.append((entry["question"], entry["tools"], place, top))
         attempts = FirstAttempts(project, endpoint, self.attempts)
         findings.attempts, findings.left_out = list(attempts.run()), attempts.left_out
-        findings.verdicts = list(Faults(project, endpoint, self.every).run())
-        findings.readings = list(Tasks(project, endpoint, self.every).run())
+        findings.verdicts = list(Faults(endpoint).run(entries.faults[:: self.every]))
+        findings.readings = list(Tasks(endpoint).run(entries.tasks[:: self.every]))
         return findings
 
     def get_texts(self, findings: Findings) -> list[str]:
@@ -136,12 +162,13 @@ class Judge:
 
     def count_verdicts(self, findings: Findings, tokens: Mapping[str, int]) -> dict[str, Any]:
         ends = [verdict.end for verdict in findings.verdicts]
+        errors = [tokens[error] for error in findings.errors]
         return {
             "faults": len(ends),
             "mended": ends.count(MENDED),
             "not_mended": ends.count(UNMENDED),
             "silently_wrong": ends.count(SILENT),
-            "error_tokens_median": int(statistics.median(tokens[e] for e in findings.errors)),
+            "error_tokens_median": int(statistics.median(errors)) if errors else 0,
         }
 
     def count_readings(self, findings: Findings, tokens: Mapping[str, int]) -> dict[str, Any]:

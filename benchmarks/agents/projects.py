@@ -1,4 +1,4 @@
-"""The two projects whose tools are judged, each with its own list."""
+"""The projects whose tools are judged, each with its own list."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 from django.core.cache import cache
 from django.db import transaction
 from django.test import override_settings
-from rest_framework.authtoken.models import Token
 
+from benchmarks.agents.beside.names import Names
+from benchmarks.agents.fetched import FETCHED
 from drf_mcp.test import MCPClient, MCPRefused, ToolResult
 
 DATA = Path(__file__).parent / "data"
@@ -33,42 +34,82 @@ class Project:
         subjects: the parts of the data files that ask about its tools.
         user: whose token the agent has.
         settings: the settings that make the process this project.
+        scheme: the scheme of its tokens.
     """
 
     name: str
     subjects: tuple[str, ...]
     user: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    scheme: str = "Token"
 
     @contextmanager
-    def serving(self) -> Iterator[Endpoint]:
-        """Serve the project, and give an endpoint as its user sees it."""
+    def serving(self) -> Iterator[None]:
+        """Serve the project in this process."""
         with override_settings(**self.settings):
-            yield Endpoint(self.user)
+            yield
+
+    def get_authorization(self, user: str) -> str:
+        """Return the header with a user's token."""
+        if self.scheme == "Bearer":
+            from oauth2_provider.models import AccessToken
+
+            return f"Bearer {AccessToken.objects.get(user__username=user).token}"
+        from rest_framework.authtoken.models import Token
+
+        return f"Token {Token.objects.get(user__username=user).key}"
 
     def read(self, name: str) -> list[dict[str, Any]]:
-        """Return the entries of a data file that are about this project."""
-        content = (DATA / f"{name}.json").read_text(encoding="utf-8")
-        entries = json.loads(content.replace("$PNG", PNG))
-        return [{"subject": s, **entry} for s in self.subjects for entry in entries[s]]
+        """Return the entries of a kind that are about this project."""
+        return [{"subject": s, **entry} for s in self.subjects for entry in self.read_all(name, s)]
+
+    def read_all(self, name: str, subject: str) -> list[dict[str, Any]]:
+        # A fetched project has a file of its own.
+        own = DATA / "fetched" / f"{subject}.json"
+        path, member = (own, name) if own.exists() else (DATA / f"{name}.json", subject)
+        content = path.read_text(encoding="utf-8").replace("$PNG", PNG)
+        entries: list[dict[str, Any]] = json.loads(content)[member]
+        return entries
 
 
 class Endpoint:
-    """The MCP endpoint of a project that is being served, in this process."""
+    """The MCP endpoint of a project that is being served, in this process, as a user meets it.
 
-    def __init__(self, user: str) -> None:
+    Attributes:
+        package: whose endpoint it is.
+        names: how its list names what the data files ask about.
+        crash: the exception that the last call met and hid, None for none.
+    """
+
+    package = "drf_mcp"
+
+    def __init__(self, project: Project, user: str) -> None:
+        self.project = project
+        self.authorization = project.get_authorization(user)
+        self.names = Names()
+        self.crash: BaseException | None = None
+        self.page = self.open()
+        self.tools: dict[str, dict[str, Any]] = {t["name"]: t for t in self.page["tools"]}
+
+    def open(self) -> dict[str, Any]:
+        """Return the list."""
         # A view that crashes is an answer like any other, as it is on a server.
         self.client = MCPClient(raise_request_exception=False)
-        token = Token.objects.get(user__username=user)
-        self.client.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
-        self.page, self.response = self.client.request_mcp("tools/list", {})
-        self.tools: dict[str, dict[str, Any]] = {t["name"]: t for t in self.page["tools"]}
+        self.client.credentials(HTTP_AUTHORIZATION=self.authorization)
+        return self.client.request_mcp("tools/list", {})[0]
+
+    def become(self, user: str) -> Endpoint:
+        """Return the endpoint as another user meets it."""
+        return type(self)(self.project, user)
+
+    def send(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        return self.client.call_tool(tool, arguments)
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult | MCPRefused:
         """Call a tool, with throttles that have counted nothing."""
         cache.clear()
         try:
-            return self.client.call_tool(tool, arguments)
+            return self.send(tool, arguments)
         except MCPRefused as exc:
             return exc
 
@@ -92,6 +133,9 @@ class Endpoint:
         return result
 
 
+FETCHED_PROJECTS = tuple(
+    Project(name, (name,), each.user, scheme=each.scheme) for name, each in FETCHED.items()
+)
 PROJECTS = (
     Project("shop and library", ("shop", "library"), "carol"),
     Project(
@@ -101,6 +145,20 @@ PROJECTS = (
         {"ROOT_URLCONF": "benchmarks.agents.loans.urls", "DRF_MCP": {"EXPOSE": "urlconf"}},
     ),
 )
+
+
+def find_projects(name: str | None) -> list[Project]:
+    """Return the project of a name, or those of this repository.
+
+    Raises:
+        LookupError: if there is none.
+    """
+    if name is None:
+        return list(PROJECTS)
+    found = [each for each in (*PROJECTS, *FETCHED_PROJECTS) if each.name == name]
+    if not found:
+        raise LookupError(name)
+    return found
 
 
 def get_at(value: Any, path: str) -> Any:

@@ -20,7 +20,8 @@ from drf_mcp.test import ToolProblem, ToolResult
 ALIKE, ALIKE_NAMES = 0.5, 0.6
 # No retry of the same call helps, unless the error names an argument.
 FINAL = frozenset({"authorization", "authentication", "conflict"})
-LABEL = re.compile(r"([\w-]+) = ([^,.;]+)")
+# A choice and its label: "3 = High", or drf-spectacular's "`3` - High".
+LABEL = re.compile(r"`?([\w-]+)`? (?:=|(?<=` )-) ([^,.;\n]+)")
 NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
 DATES = ("%d.%m.%Y", "%B %d, %Y", "%Y/%m/%d", "%d/%m/%Y", "%Y-%m-%d")
 YES_AND_NO = {"yes": True, "no": False, "true": True, "false": False}
@@ -106,16 +107,22 @@ class Repair:
         if not place or not isinstance(parent, dict):
             return
         schema, properties = self.get_schemas(place)
+        unknown = [name for name in parent if name not in properties]
         if place[-1] in parent and place[-1] not in properties:
             self.rename(parent, place[-1], properties, problem)
         elif place[-1] in self.knows:
             # What belongs together is told together.
             known = {k: v for k, v in self.knows.items() if k in parent or k == place[-1]}
             parent.update(known)
-        elif place[-1] not in parent:
-            return
-        else:
+        elif place[-1] in parent:
             self.replace(parent, place[-1], schema, problem, others)
+        elif place[-1] not in properties:
+            # One word for both ends of a range.
+            for name in [each for each in parent if each.startswith(f"{place[-1]}_")]:
+                self.replace(parent, name, properties.get(name, {}), problem, others)
+        elif len(unknown) == 1:
+            # What is missing was sent under a name that the schema does not have.
+            self.rename(parent, unknown[0], properties, problem)
 
     def get_parent(self, place: list[Any]) -> Any:
         value = self.arguments

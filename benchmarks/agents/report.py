@@ -61,6 +61,8 @@ def make_json(findings: Findings) -> dict[str, Any]:
     """Return everything about a project as JSON."""
     return {
         "project": findings.project.name,
+        "package": findings.package,
+        "left_out": findings.entries.left_out,
         "figures": findings.figures,
         "questions": [
             {"question": question, "right": right, "place": place, "top": top}
@@ -77,7 +79,12 @@ def make_json(findings: Findings) -> dict[str, Any]:
             for each in findings.verdicts
         ],
         "tasks": [
-            {"task": each.task["task"], "texts": each.texts, "failure": each.failure}
+            {
+                "task": each.task["task"],
+                "texts": each.texts,
+                "tokens": findings.task_tokens[each.task["task"]],
+                "failure": each.failure,
+            }
             for each in findings.readings
         ],
     }

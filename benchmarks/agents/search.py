@@ -78,6 +78,12 @@ class Search:
             for word in words
         )
 
+    def find_lister(self, subject: str) -> str:
+        """Return the tool that lists what a subject is about, as far as the list tells."""
+        words = split_words(f"list {subject}")
+        listers = [name for name in self.documents if name.endswith("_list")]
+        return max(listers or self.documents, key=lambda name: self.get_score(name, words))
+
     def rank(self, question: str, right: Sequence[str]) -> tuple[int, str]:
         """Return the place of the best right tool, 1 for the top, and the tool at the top.
 

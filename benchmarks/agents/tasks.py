@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.agents.projects import Endpoint, Project, get_at
+from benchmarks.agents.projects import Endpoint, get_at
 from drf_mcp.test import MCPRefused, ToolResult
 
 
@@ -26,15 +26,13 @@ class Reading:
 
 
 class Tasks:
-    """Runs the tasks of a data file against a project: all, or a sample, every so many."""
+    """Runs tasks against an endpoint."""
 
-    def __init__(self, project: Project, endpoint: Endpoint, every: int) -> None:
-        self.project = project
+    def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.every = every
 
-    def run(self) -> Iterator[Reading]:
-        for task in self.project.read("tasks")[:: self.every]:
+    def run(self, tasks: Iterable[Mapping[str, Any]]) -> Iterator[Reading]:
+        for task in tasks:
             with self.endpoint.undoing():
                 yield self.work(task)
 
@@ -76,6 +74,10 @@ class Tasks:
 
     def resolve(self, value: Any, answers: list[Any]) -> Any:
         """Return what "$0.results.0.id" stands for: a member of an earlier step's answer."""
+        if isinstance(value, dict):
+            return {name: self.resolve(each, answers) for name, each in value.items()}
+        if isinstance(value, list):
+            return [self.resolve(each, answers) for each in value]
         if not isinstance(value, str) or not value.startswith("$"):
             return value
         number, _, path = value[1:].partition(".")

@@ -1,0 +1,44 @@
+"""``python -m benchmarks.agents.beside.document PROJECT``: drf-spectacular's document of a project.
+
+A process of its own, since views keep the schema class that they are first asked for. The
+environment names the settings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from typing import Any
+
+import django
+from django.conf import settings
+
+AUTO_SCHEMA = "drf_spectacular.openapi.AutoSchema"
+
+
+def make_document(name: str) -> dict[str, Any]:
+    """Return the OpenAPI document of a project, as its clients get it."""
+    # A project that has chosen drf-spectacular keeps its own class and settings.
+    own = {"DEFAULT_SCHEMA_CLASS": AUTO_SCHEMA, **getattr(settings, "REST_FRAMEWORK", {})}
+    settings.REST_FRAMEWORK = own
+    if not hasattr(settings, "SPECTACULAR_SETTINGS"):
+        # What drf-spectacular's documentation advises where clients are made of the document.
+        settings.SPECTACULAR_SETTINGS = {"COMPONENT_SPLIT_REQUEST": True}
+    django.setup()
+    from drf_spectacular.generators import SchemaGenerator
+
+    from benchmarks.agents.projects import find_projects
+
+    (project,) = find_projects(name)
+    with project.serving():
+        document = SchemaGenerator().get_schema(request=None, public=True)
+    content: dict[str, Any] = json.loads(json.dumps(document, default=str))
+    return content
+
+
+if __name__ == "__main__":
+    # Warnings about views go to the error stream.
+    with contextlib.redirect_stdout(sys.stderr):
+        document = make_document(sys.argv[1])
+    json.dump(document, sys.stdout)

@@ -1,0 +1,64 @@
+"""FastMCP's server over an OpenAPI document, and its own client: JSON lines in, JSON lines out.
+
+Runs in a virtual environment that has FastMCP and nothing of this project. The first line
+names the document and where the API is; the answer has the list and each tool's route. Each line
+after it is a call, each answer its result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import fastmcp
+import httpx2
+from fastmcp import Client, FastMCP
+
+# The judge serves one request after another.
+TIMEOUT_SECONDS = 60
+
+
+def write(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def describe_routes(server: FastMCP, names: list[str]) -> dict[str, Any]:
+    """Return method, path and places of the arguments of each tool."""
+    (provider,) = [each for each in server.providers if hasattr(each, "_spec")]
+    routes = {name: provider._tools[name]._route for name in names}
+    return {
+        name: {"method": route.method, "path": route.path, "arguments": route.parameter_map}
+        for name, route in routes.items()
+    }
+
+
+async def answer(client: Client, call: dict[str, Any]) -> dict[str, Any]:
+    """Call a tool, and return its result as it goes over the wire."""
+    try:
+        result = await client.call_tool_mcp(call["tool"], call["arguments"])
+    except Exception as exc:  # noqa: BLE001  # The client's own refusals are what an agent reads, too.
+        return {"isError": True, "content": [{"type": "text", "text": str(exc)}]}
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+async def main() -> None:
+    asked = json.loads(sys.stdin.readline())
+    api = httpx2.AsyncClient(base_url=asked["url"], timeout=TIMEOUT_SECONDS)
+    # Answers that break their own document are no failures then.
+    server = FastMCP.from_openapi(openapi_spec=asked["document"], client=api, validate_output=False)
+    async with Client(server) as client:
+        page = await client.list_tools_mcp()
+        content = page.model_dump(mode="json", by_alias=True, exclude_none=True)
+        routes = describe_routes(server, [tool["name"] for tool in content["tools"]])
+        write({"version": fastmcp.__version__, "page": content, "routes": routes})
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            call = json.loads(line)
+            api.headers.update(call["headers"])
+            write(await answer(client, call))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

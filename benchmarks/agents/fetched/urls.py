@@ -1,0 +1,11 @@
+"""A fetched project's own URLs, with the MCP endpoint before them."""
+
+from importlib import import_module
+
+from django.conf import settings
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("drf_mcp.urls")),
+    *import_module(settings.FETCHED_URLCONF).urlpatterns,
+]

@@ -1,0 +1,259 @@
+"""The judge beside another package: its list and its messages are read as fairly as ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from benchmarks.agents.beside import names
+from benchmarks.agents.beside.endpoint import merge
+from benchmarks.agents.beside.live import LiveServer
+from benchmarks.agents.beside.results import PlainResult
+from benchmarks.agents.comparison import Comparison
+from benchmarks.agents.generation import Generator
+from benchmarks.agents.projects import DATA
+from benchmarks.agents.repair import Repair
+from benchmarks.agents.report import ROWS
+from benchmarks.agents.tokens import ROOT
+
+FETCHED = sorted((DATA / "fetched").glob("*.json"))
+REFUSED = "Error calling tool 'orders_create': HTTP error 400: Bad Request - "
+
+
+def read(text: str, *, failed: bool = True) -> PlainResult:
+    return PlainResult({"isError": failed, "content": [{"type": "text", "text": text}]})
+
+
+def mend(schema, arguments, text, **knows):
+    tools = {"orders_list": {"name": "orders_list", "inputSchema": schema}}
+    return Repair(tools, "orders_list", arguments, read(text), knows).find_step().arguments
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "pointers"),
+    [
+        (REFUSED + "{'email': ['Enter a valid e-mail address.']}", "validation", ["/email"]),
+        (REFUSED + "{'lines': [{}, {'product': ['No.']}]}", "validation", ["/lines/1/product"]),
+        (REFUSED + "{'lines': {'non_field_errors': ['A list.']}}", "validation", ["/lines"]),
+        (REFUSED + "{'non_field_errors': ['Sold out.']}", "validation", []),
+        (REFUSED + "['Sold out.']", "validation", []),
+        (
+            "HTTP error 422: Unprocessable Entity - "
+            "{'detail': [{'loc': ['body', 'question'], 'msg': 'Field required', 'input': {}}]}",
+            "validation",
+            ["/question"],
+        ),
+        ("HTTP error 404: Not Found - {'detail': 'No Order matches.'}", "not_found", []),
+        ("HTTP error 403: Forbidden - {'detail': 'You may not.'}", "authorization", []),
+        ("HTTP error 500: Internal Server Error - <html>\n</html>", "internal", []),
+        (
+            "Error building request for GET /orders/{id}/: ValueError: "
+            "Missing required path parameters: {'id'}",
+            "validation",
+            ["/id"],
+        ),
+    ],
+)
+def test_a_refusal_is_read_with_its_kind_and_the_arguments_it_names(text, kind, pointers):
+    result = read(text)
+    assert result.kind == kind
+    assert [problem.pointer for problem in result.problems] == pointers
+    assert result.text == text
+
+
+def test_an_answer_is_read_without_what_the_protocol_wraps_around_it():
+    assert read('{"result":[{"id":1}]}', failed=False).data == [{"id": 1}]
+    assert read('{"id":1}', failed=False).data == {"id": 1}
+    assert read("plain", failed=False).data == "plain"
+
+
+def test_the_arguments_of_the_next_page_are_those_of_its_address():
+    page = {"next": "http://127.0.0.1/api/orders/?page=2&status=paid", "results": []}
+    result = read(json.dumps(page), failed=False)
+    assert result.envelope["meta"] == {"pagination": {"next": {"page": "2", "status": "paid"}}}
+    assert read('{"next":null}', failed=False).meta == {}
+
+
+def test_a_schema_is_read_with_its_references_and_all_of_in_place():
+    schema = {
+        "$defs": {"Priority": {"type": "integer", "enum": [1, 2], "description": "General."}},
+        "properties": {
+            "priority": {"allOf": [{"$ref": "#/$defs/Priority"}], "description": "Own."},
+        },
+    }
+    merged = {"type": "integer", "enum": [1, 2], "description": "Own."}
+    assert merge(schema, schema) == {"properties": {"priority": merged}}
+
+
+@pytest.fixture
+def route_names(monkeypatch):
+    """The names of a list with the routes of two of our tools, of which one updates."""
+
+    def make(method, path):
+        return SimpleNamespace(
+            endpoint=SimpleNamespace(method=method, route=SimpleNamespace(path=path))
+        )
+
+    known = {
+        "books_partial_update": make("patch", "/books/{isbn}/"),
+        "orders_list": make("get", "/customers/{customer_pk}/orders/"),
+        "status": make("get", "/{version}/status/"),
+    }
+    monkeypatch.setattr(names, "registry", SimpleNamespace(tools=lambda: known))
+    own = {
+        "books_partial_update": {"isbn_path": {}, "isbn": {}, "pages": {}},
+        "orders_list": {"customer_pk": {}, "status": {}, "fields": {}},
+        "status": {"version": {}},
+    }
+    in_books = [
+        ("isbn__path", "path", "isbn"),
+        ("isbn", "body", "isbn"),
+        ("pages", "body", "pages"),
+    ]
+    in_orders = [("customer_id", "path", "customer_id"), ("status", "query", "status")]
+    routes = {
+        "books_patch": ("PATCH", "/books/{isbn}/", in_books),
+        "books_put": ("PUT", "/books/{isbn}/", []),
+        "find_orders": ("GET", "/customers/{customer_id}/orders/", in_orders),
+        "v2_status": ("GET", "/v2/status/", []),
+    }
+    return names.RouteNames(
+        {
+            name: {
+                "method": method,
+                "path": path,
+                "arguments": {a: {"location": b, "openapi_name": c} for a, b, c in arguments},
+            }
+            for name, (method, path, arguments) in routes.items()
+        },
+        {name: {"inputSchema": {"properties": p}} for name, p in own.items()},
+    )
+
+
+def test_a_tool_of_another_list_is_found_by_its_route_and_method(route_names):
+    assert route_names.find_tool("orders_list") == "find_orders"
+    assert route_names.find_tool("status") == "v2_status"
+    assert route_names.find_tool("books_destroy") is None
+    assert route_names.find_tool("books_update") == "books_put"
+    assert route_names.find_data_name("books_put") == "books_update"
+
+
+def test_arguments_are_told_in_the_words_of_another_list(route_names):
+    sent = {"customer_pk": 1, "status": "paid", "state": "new"}
+    told = {"customer_id": 1, "status": "paid", "state": "new"}
+    assert route_names.translate("orders_list", sent) == told
+    sent = {"isbn_path": "1", "isbn": "2"}
+    assert route_names.translate("books_partial_update", sent) == {"isbn__path": "1", "isbn": "2"}
+
+
+def test_what_another_list_lacks_is_not_asked_of_it(route_names):
+    assert route_names.covers("orders_list", {"status": "paid"})
+    assert not route_names.covers("orders_list", {"fields": ["id"]})
+    assert not route_names.covers("books_destroy", {})
+    assert not route_names.covers("books_partial_update", {"pages": "data:text/plain,1"})
+
+
+def test_only_paths_that_our_package_serves_are_given_to_another(route_names):
+    paths = ["/books/{id}/", "/v2/status/", "/login/"]
+    assert route_names.find_common_paths(paths) == ["/books/{id}/", "/v2/status/"]
+
+
+def test_labels_are_read_as_drf_spectacular_writes_them():
+    choices = {"enum": [1, 2], "type": "integer", "description": "* `1` - Low\n* `2` - High"}
+    text = REFUSED + "{'priority': ['\"High\" is not a valid choice.']}"
+    assert mend({"properties": {"priority": choices}}, {"priority": "High"}, text) == {
+        "priority": 2
+    }
+
+
+def test_an_error_at_a_range_is_read_for_both_of_its_ends():
+    schema = {"properties": {"placed_after": {"type": "string", "format": "date"}}}
+    text = REFUSED + "{'placed': ['Enter a valid date.']}"
+    assert mend(schema, {"placed_after": "1.10.2026"}, text) == {"placed_after": "2026-10-01"}
+
+
+def test_what_is_missing_is_looked_for_under_the_name_that_was_sent():
+    schema = {"properties": {"customer_pk": {"type": "integer"}}, "required": ["customer_pk"]}
+    text = "Missing required path parameters: {'customer_pk'}"
+    assert mend(schema, {"customer": 3}, text) == {"customer_pk": 3}
+
+
+def test_arguments_are_made_of_formats_beside_patterns_and_of_no_length():
+    generator = Generator("1")
+    date = {"type": "string", "format": "date", "pattern": r"^\d{4}-\d\d-\d\d$"}
+    assert generator.make(date) == "2026-05-01"
+    assert generator.make({"type": "string", "maxLength": 0}) == ""
+    decimal = {"type": "string", "pattern": r"^\d{0,2}$"}
+    assert any(generator.make(decimal) for _ in range(3))
+
+
+@pytest.mark.django_db
+def test_a_request_is_served_while_its_answer_is_waited_for(settings):
+    settings.ROOT_URLCONF = "example_project.urls"
+    live = LiveServer()
+    script = (
+        "import sys, urllib.request, urllib.error\n"
+        "try: urllib.request.urlopen(sys.argv[1])\n"
+        "except urllib.error.HTTPError as exc: print(exc.code, flush=True)\n"
+    )
+    command = [sys.executable, "-c", script, f"{live.url}/api/orders/"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert live.wait_for_line(process.stdout).strip() == "401"
+    assert live.crash is None
+    live.close()
+
+
+def make_found(package, *tasks):
+    named = re.findall(r"{(\w+)}", " ".join(form for _, form in ROWS))
+    figures = dict.fromkeys(named, 7)
+    told = [{"task": name, "tokens": tokens, "failure": why} for name, tokens, why in tasks]
+    return {
+        "project": "shop",
+        "package": package,
+        "left_out": 2,
+        "figures": figures,
+        "tasks": told,
+    }
+
+
+def test_a_comparison_counts_the_tokens_of_tasks_that_every_list_could_do():
+    now = [
+        make_found("drf_mcp", ("a", 10, ""), ("b", 20, "")),
+        make_found("FastMCP 4", ("a", 30, ""), ("b", 0, "No.")),
+    ]
+    before = [make_found("drf_mcp", ("a", 40, ""), ("b", 50, "")), *now[1:]]
+    lines = list(Comparison("shop", now, before).make_table())
+    assert lines[0] == "| shop | drf_mcp, before | drf_mcp | FastMCP 4 |"
+    assert "| tokens read in 1 tasks | 40 | 10 | 30 |" in lines
+    assert len(lines) == len(ROWS) + 4
+    assert lines[-1].endswith("2.")
+
+
+def test_a_transcript_has_each_message_of_a_task():
+    command = [sys.executable, "-m", "benchmarks.agents", "--transcript", "how many orders"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("## How many orders are paid but not shipped?")
+    for method in ("server/discover", "tools/list", "tools/call"):
+        assert f"The client sends `{method}`:" in run.stdout
+    assert '\\"paid\\":29' in run.stdout
+
+
+@pytest.mark.parametrize("path", FETCHED, ids=[path.stem for path in FETCHED])
+def test_a_fetched_project_has_enough_questions_faults_and_tasks(path):
+    entries = json.loads(path.read_text())
+    least = {"questions": 30, "faults": 20, "tasks": 5}
+    assert {name: len(entries[name]) >= count for name, count in least.items()} == dict.fromkeys(
+        least, True
+    )
+    for fault in entries["faults"]:
+        assert {"right", "then", "stop"} & fault.keys(), fault
