@@ -108,7 +108,7 @@ class Dispatcher:
         def respond() -> Outcome:
             if middleware := CallHandler.of_settings():
                 return self._pass_middleware(middleware, match, tool, call, request, request_id)
-            callback = as_http_would(self.get_callback(match))
+            callback = as_http_would(self.get_callback(tool))
             response = callback(request, *match.args, **match.kwargs)
             return self.get_outcome(tool, call, request, response)
 
@@ -129,7 +129,7 @@ class Dispatcher:
         request_id: str,
     ) -> Outcome:
         with keep_thread_state():
-            passage = Passage(request, match, self.get_callback(match))
+            passage = Passage(request, match, self.get_callback(tool))
             response = middleware.answer(passage)
             if passage.raised is not None:
                 if request.caller.is_broken_by(passage.raised):
@@ -148,9 +148,9 @@ class Dispatcher:
             request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
         return request
 
-    def get_callback(self, match: ResolverMatch) -> Callable[..., Any]:
+    def get_callback(self, tool: Tool) -> Callable[..., Any]:
         """Return the callback that answers the request: that of the route."""
-        return match.func
+        return tool.endpoint.route.callback
 
     def get_outcome(
         self, tool: Tool, call: Call, request: ToolRequest, response: HttpResponseBase

@@ -177,7 +177,7 @@ class EarlierCall:
     def run_again(self) -> ViewResponse:
         view = make_unthrottled_view(self.tool.endpoint, self.match)
         request = self.visibility.inner(self.tool, self.path, self.query_string)
-        callback = self.match.func
+        callback = self.tool.endpoint.route.callback
         if is_asynchronous(callback) or not is_bare(callback):
             response = self.respond(request, as_http_would(callback))
         else:

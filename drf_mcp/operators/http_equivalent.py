@@ -25,11 +25,14 @@ class EquivalentRequest:
 
     @classmethod
     def of_call(cls, tool: Tool, arguments: Any) -> EquivalentRequest | None:
-        """Return the request of a tool call, None if no path can be written for its arguments.
+        """Return the request of a tool call.
 
+        None if no path can be written for its arguments, or if no request is answered alike.
         A call about several objects is several requests: this is the first.
         """
         call = tool.bind(arguments).requests[0]
+        if not tool.endpoint.has_http_request:
+            return None
         path = tool.endpoint.route.build(call.kwargs)
         if path is None:
             return None

@@ -180,6 +180,8 @@ def assert_tool_parity(
         ignored_writes: tables whose writes are not compared.
     """
     known = registry.tool(tool)
+    if not known.endpoint.has_http_request:
+        raise AssertionError(f"{tool}: no HTTP request is answered as this tool is.")
     if arguments is None:
         arguments = sample_arguments(known, user)
     try:
@@ -236,7 +238,10 @@ class ToolParity:
 
     def names(self) -> list[str]:
         """Return the names of the tools that are tested."""
-        return [name for name in registry.tools() if name not in self.exclude]
+        # The figures of a list have no request to be compared with.
+        tools = registry.tools().items()
+        compared = [name for name, tool in tools if tool.endpoint.has_http_request]
+        return [name for name in compared if name not in self.exclude]
 
     def user_named(self, name: str | None) -> Any:
         """Return the user of that natural key; None for None."""

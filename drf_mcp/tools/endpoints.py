@@ -4,7 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import mixins
 from rest_framework.settings import api_settings
@@ -49,6 +49,9 @@ class Endpoint:
     action: str | None
     noun: str | None = None
     many: str | None = None
+
+    # Whether a request of plain HTTP is answered alike.
+    has_http_request: ClassVar[bool] = True
 
     @property
     def view_class(self) -> type[APIView]:

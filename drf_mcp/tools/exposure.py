@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,9 @@ from rest_framework.views import APIView
 from drf_mcp.access.authentication import find_view_classes
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.option_types.patterns import read_pattern
+from drf_mcp.outcomes import MISSING
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 
@@ -94,22 +96,41 @@ class Exposure:
         # Of routes that differ in the trailing slash alone, the first counts.
         tools: dict[Any, Choice] = {}
         for endpoint in self.get_endpoints(urlconf):
-            choice = self.get_choice(endpoint)
-            if choice is not None and not choice.matches(mcp_settings.EXCLUDE):
-                route = endpoint.route
-                key = (endpoint.method, route.path.rstrip("/"), route.callback)
-                tools.setdefault(key, choice)
+            route = endpoint.route
+            for choice in self.get_choices_at(endpoint):
+                if not choice.matches(mcp_settings.EXCLUDE):
+                    action = choice.endpoint.standard_action
+                    key = (endpoint.method, route.path.rstrip("/"), route.callback, action)
+                    tools.setdefault(key, choice)
         return sorted(tools.values(), key=lambda choice: choice.endpoint.is_built_in)
+
+    def get_choices_at(self, endpoint: Endpoint) -> Iterator[Choice]:
+        choice = self.get_choice(endpoint)
+        if choice is None:
+            return
+        yield choice
+        every = list(self.get_view_options(endpoint))
+        fields = next((own.aggregate for own in every if own.aggregate), ())
+        if fields and endpoint.standard_action == "list":
+            # Schemas of the whole list are none of its figures.
+            options = self.merge_options(every, "aggregate")
+            options = replace(options, name=None, input_schema=None, output_schema=MISSING)
+            yield Choice(AggregateEndpoint.beside(choice.endpoint, fields), options)
+
+    def merge_options(self, every: Sequence[ViewOptions], action: str | None) -> ToolOptions:
+        options = ToolOptions()
+        for view_options in reversed(every):
+            options = view_options.get_tool_options(action).over(options)
+        return options
 
     def get_choice(self, endpoint: Endpoint) -> Choice | None:
         if self.renders_only_html(endpoint) or not endpoint.route.templates[0][0]:
             return None
         if not self.is_exposed(endpoint):
             return None
-        options, noun = ToolOptions(), None
-        for view_options in reversed(list(self.get_view_options(endpoint))):
-            tool_options = view_options.get_tool_options(endpoint.standard_action)
-            options, noun = tool_options.over(options), view_options.name or noun
+        every = list(self.get_view_options(endpoint))
+        options = self.merge_options(every, endpoint.standard_action)
+        noun = next((own.name for own in every if own.name), None)
         for tool_options in reversed(endpoint.decorations):
             options = tool_options.over(options)
         if options.condition is not None and not options.condition():

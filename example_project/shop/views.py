@@ -16,7 +16,7 @@ from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp import call_context, mcp_tool
+from drf_mcp import call_context, mcp_tool, mcp_viewset
 from drf_mcp.exceptions import Conflict, SoftFailure
 from example_project.shop import filters, pagination, serializers
 from example_project.shop.models import Customer, Order, OrderLine, Product, Ticket
@@ -130,6 +130,7 @@ class ProductViewSet(viewsets.ReadOnlyModelViewSet):
         return Response({"products": products})
 
 
+@mcp_viewset(aggregate=["status", "customer", "placed_at", "refunded_amount"])
 class OrderViewSet(viewsets.ModelViewSet):
     """Orders with their lines.
 

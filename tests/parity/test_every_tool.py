@@ -29,7 +29,9 @@ def username(request) -> str | None:
 
 
 def test_the_requests_cover_every_tool():
-    assert {request.tool for request in REQUESTS} == set(registry.tools()) - {"content_retrieve"}
+    # The figures of a list have no request: tests/aggregates holds them against its pages.
+    named = {name for name, tool in registry.tools().items() if tool.endpoint.has_http_request}
+    assert {request.tool for request in REQUESTS} == named - {"content_retrieve"}
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)

@@ -119,7 +119,7 @@ class Command(MCPCommand):
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
-            raise UsageError("No path can be written for these arguments.")
+            raise UsageError("No HTTP request stands for this call.")
         return request.to_curl(options["http"], *self.get_credential(options["user"]))
 
     def get_credential(self, username: str | None) -> tuple[str | None, str | None]:

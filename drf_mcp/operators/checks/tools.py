@@ -27,7 +27,9 @@ def check_tools(project: Project) -> Iterator[CheckMessage]:
     try:
         project.registry.tools()
     except ImproperlyConfigured as exc:
-        yield Error(str(exc), hint="Give each tool a name of its own.", id="drf_mcp.E002")
+        yield Error(
+            str(exc), hint="Correct the options where the tools are chosen.", id="drf_mcp.E002"
+        )
 
 
 # Only with --deploy, since nothing is described at startup otherwise.

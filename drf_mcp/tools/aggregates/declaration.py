@@ -1,0 +1,96 @@
+"""The fields that a project declared, seen without a caller: what the tool's schema can name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.tools.aggregates.columns import Column, Columns, NotAColumn
+from drf_mcp.tools.aggregates.listing import find_fault
+from drf_mcp.tools.aggregates.terms import Terms
+
+REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
+
+
+class Declaration:
+    """What a project declared of a list.
+
+    Args:
+        inspection: the inspected view of the aggregate, or of the list.
+        names: the serializer's names of the fields.
+    """
+
+    def __init__(self, inspection: Inspection, names: Sequence[str]) -> None:
+        self.inspection = inspection
+        self.names = names
+
+    @cached_property
+    def views(self) -> list[Columns]:
+        # A serializer may show fields to some callers alone, and be made for a caller alone.
+        inspection = self.inspection
+        steps = (
+            lambda: Columns.of_view(inspection.view, inspection.model),
+            lambda: Columns.of_view(inspection.privileged.view, inspection.model),
+        )
+        found = [inspection.asked_quietly(step) for step in steps]
+        return [columns for columns in found if columns is not None]
+
+    @cached_property
+    def terms(self) -> Terms:
+        return Terms(self.columns)
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        found = (self.find_column(name) for name in self.names)
+        return [column for column in found if isinstance(column, Column)]
+
+    @property
+    def is_known(self) -> bool:
+        # Otherwise no schema can enumerate what there is to ask for.
+        return self.inspection.model is not None and bool(self.views)
+
+    @property
+    def findings(self) -> list[Finding]:
+        place = self.inspection.place
+        return [Finding(place, f"{fault}.", REMEDY) for fault in self.find_faults()]
+
+    def find_faults(self) -> Iterator[str]:
+        """Yield what is wrong with the declaration, as sentences without their full stops."""
+        if not self.is_known:
+            yield "Nobody can tell the list's model and serializer without a caller"
+            return
+        for name in self.names:
+            column = self.find_column(name)
+            if isinstance(column, str):
+                yield f"aggregate= names {name!r}, but {column}{self.suggest(name)}"
+        for key in self.terms.shared:
+            yield f"aggregate= makes two things of the name {key!r}: take one of the fields away"
+        rows = [self.inspection.asked_quietly(step) for step in self.get_queries()]
+        for fault in dict.fromkeys(find_fault(found) for found in rows if found is not None):
+            if fault:
+                yield fault.rstrip(".")
+
+    def get_queries(self) -> Sequence[Any]:
+        inspection = self.inspection
+        return (
+            lambda: inspection.view.get_queryset(),
+            lambda: inspection.privileged.view.get_queryset(),
+        )
+
+    def find_column(self, name: str) -> Column | str:
+        reason = ""
+        for columns in self.views:
+            try:
+                return columns.find(name)
+            except NotAColumn as exc:
+                reason = reason or str(exc)
+        return reason
+
+    def suggest(self, name: str) -> str:
+        known = dict.fromkeys(known for columns in self.views for known in columns.names)
+        nearest = [] if name in known else difflib.get_close_matches(name, known, n=1)
+        return f"; did you mean {nearest[0]!r}?" if nearest else ""

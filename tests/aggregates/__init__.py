@@ -1,0 +1,1 @@
+"""Figures of lists, against what paging through the same lists tells."""
