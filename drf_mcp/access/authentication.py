@@ -158,7 +158,7 @@ class Caller:
         if self._authenticated is None:
             request = self.drf_request()
             request.user  # noqa: B018 - reading it authenticates
-            self._ask_permissions(request)
+            self._ask_permissions(request, request.auth)
             self._authenticated = request
             self.admitted = True
         return self._authenticated
@@ -173,7 +173,7 @@ class Caller:
             known = auth is not None or bool(user and user.is_authenticated)
             request._user, request._auth = user, auth  # type: ignore[attr-defined]
             request._authenticator = self.authenticators[0] if known else None  # type: ignore[attr-defined]
-            self._ask_permissions(request)
+            self._ask_permissions(request, auth)
         except APIException as exc:
             self.refusal = exc
             raise
@@ -207,15 +207,15 @@ class Caller:
         allows_audience = getattr(auth, "allows_audience", None)
         if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):
             raise AuthenticationFailed(OTHER_AUDIENCE, "invalid_token")
-        if self.bearer is None or self.resource is None:
+        if self.bearer is None:
             return
-        scopes = self.view.get_scopes()
-        if get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
+        scopes = self.view.get_scopes() if self.endpoint else mcp_settings.SCOPES
+        if scopes and get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):
             raise ScopeDenied(scopes)
 
-    def _ask_permissions(self, request: Request) -> None:
-        if request.auth is not None:
-            self._check_token(request.auth)
+    def _ask_permissions(self, request: Request, auth: Any) -> None:
+        if auth is not None:
+            self._check_token(auth)
         for permission in self.permissions:
             if permission.has_permission(request, self.view):
                 continue

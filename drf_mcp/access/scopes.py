@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import AND, NOT, OR, BasePermission
 
@@ -59,21 +60,28 @@ class HasScopes(BasePermission):
     django-oauth-toolkit, or a mapping of claims. Over HTTP and in tools alike.
 
     Attributes:
-        required_scopes: the scopes, or the scopes by HTTP method; None for those of the view.
+        required_scopes: the scopes, or the scopes by HTTP method, of which one that is left out
+            admits nobody; None for those of the view.
     """
 
     required_scopes: Sequence[str] | Mapping[str, Sequence[str]] | None = None
 
-    def get_scopes(self, request: Any, view: Any) -> Sequence[str]:
-        """Return the scopes that a request needs."""
+    def get_scopes(self, request: Any, view: Any) -> Sequence[str] | None:
+        """Return the scopes that a request needs; None for a method that nobody may use."""
         own = self.required_scopes
-        wanted = getattr(view, "required_scopes", ()) if own is None else own
+        wanted = getattr(view, "required_scopes", None) if own is None else own
+        if wanted is None:
+            raise ImproperlyConfigured(
+                f"{type(self).__name__} needs required_scopes, its own or those of "
+                f"{type(view).__name__}."
+            )
         if isinstance(wanted, Mapping):
-            wanted = wanted.get(request.method, ())
-        return read_scopes(wanted)
+            wanted = wanted.get("GET" if request.method == "HEAD" else request.method)
+        return None if wanted is None else read_scopes(wanted)
 
     def has_permission(self, request: Any, view: Any) -> bool:
-        return request.auth is not None and has_scopes(request.auth, self.get_scopes(request, view))
+        scopes = self.get_scopes(request, view)
+        return scopes is not None and request.auth is not None and has_scopes(request.auth, scopes)
 
 
 class ScopeInquiry:

@@ -220,7 +220,9 @@ class Page:
 
     @cached_property
     def authorization(self) -> str | None:
-        if all(permission is AllowAny for permission in self.caller.permission_classes):
+        is_open = all(permission is AllowAny for permission in self.caller.permission_classes)
+        # With OAuth a client gets its token itself.
+        if is_open or self.caller.resource is not None:
             return None
         request = self.caller.drf_request()
         challenges = (a.authenticate_header(request) for a in self.caller.authenticators)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import path
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
@@ -15,6 +16,8 @@ from rest_framework.authtoken.models import Token
 from rest_framework.permissions import AllowAny, IsAuthenticated
 
 from drf_mcp.access.challenges import BearerChallenge
+from drf_mcp.access.scopes import ScopeDenied
+from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.views import MCPView
 from tests.access.conftest import OAUTH
 from tests.access.views import (
@@ -22,6 +25,7 @@ from tests.access.views import (
     HasScopes,
     HasTheViewsScopes,
     Orders,
+    ReaderOrWriter,
     Refunder,
     ShopLogin,
     Withheld,
@@ -241,6 +245,25 @@ def test_a_whole_batch_is_refused_that_lacks_a_scope_of_the_endpoint(serve, bear
     assert challenge_of(response)["scope"] == "shop"
 
 
+def test_without_an_authorization_server_scopes_are_needed_all_the_same(serve, bearer):
+    serve(Orders, SCOPES=["shop"], AUTHORIZATION_SERVERS=[])
+    response = call(bearer(scope="orders"))
+    assert response.status_code == 403
+    assert "WWW-Authenticate" not in response.headers
+    assert code_of(call(bearer(scope="shop"))) == ""
+
+
+def test_a_token_needs_the_scopes_at_a_door_without_http_too(serve, issuer, db):
+    serve(Orders, SCOPES=["shop"])
+    for scope, status in (("orders", 403), ("shop", None)):
+        caller = make_local_caller(authorization=f"Bearer {issuer.sign(scope=scope)}")
+        if status:
+            with pytest.raises(ScopeDenied):
+                caller.authenticate()
+        else:
+            assert caller.authenticate().user.username == "alice"
+
+
 def test_callers_without_a_token_need_no_scope(serve, db, issuer):
     serve(
         view_with(AllowAny),
@@ -257,3 +280,33 @@ def test_a_refused_call_is_logged_like_any_other(serve, bearer, caplog):
         call(agent)
     (record,) = (r for r in caplog.records if getattr(r, "tool", "") == "orders_get")
     assert (record.outcome, record.status) == ("forbidden", 403)
+
+
+# --- HasScopes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "scopes", "status"),
+    [
+        ("GET", "orders:read", 200),
+        ("HEAD", "orders:read", 200),
+        ("GET", "orders:write", 403),
+        ("POST", "orders:write", 201),
+        ("OPTIONS", "orders:read orders:write", 403),
+    ],
+)
+def test_scopes_by_method_admit_no_other_method(serve, bearer, method, scopes, status):
+    serve(view_with(ReaderOrWriter))
+    response = bearer(scope=scopes).http.generic(method, "/orders/")
+    assert response.status_code == status
+
+
+def test_a_permission_that_knows_no_scopes_is_a_fault(serve, bearer):
+    serve(view_with(HasScopes, required_scopes=None))
+    with pytest.raises(ImproperlyConfigured, match="required_scopes"):
+        bearer().http.get("/orders/")
+
+
+def test_nobody_without_a_token_has_scopes(serve, db, issuer):
+    serve(view_with(HasScopes))
+    assert Client().get("/orders/").status_code == 401

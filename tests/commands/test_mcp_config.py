@@ -113,6 +113,16 @@ def test_an_endpoint_that_reads_no_header_is_told_of(settings):
     assert "No authentication class of the endpoint reads" in run("cursor")[1]
 
 
+def test_a_client_that_signs_in_by_oauth_needs_no_header(settings):
+    settings.DRF_MCP = {"AUTHORIZATION_SERVERS": ["https://login.shop.example"]}
+    text, notes = run("cursor")
+    assert "headers" not in json.loads(text)["mcpServers"]["shop"]
+    assert "opens a browser to sign in" in notes
+    text, notes = run("cursor", "--token", "0123")
+    assert "0123" in text
+    assert "browser" not in notes
+
+
 def test_an_open_endpoint_needs_no_header():
     for config_class in CLIENTS.values():
         assert "uthorization" not in config_class("x", url="https://x.example/mcp").text

@@ -25,6 +25,7 @@ ALL = "all"
 TO_ENCODE = (
     "The header holds the base64 of USERNAME:PASSWORD: give both with --token USERNAME:PASSWORD."
 )
+SIGNS_IN = "The client opens a browser to sign in (OAuth). With --token it sends a token instead."
 NO_TOKEN_READ = (
     "No authentication class of the endpoint reads an Authorization header. Add one, such as REST "
     "framework's TokenAuthentication, to AUTHENTICATION_CLASSES in DRF_MCP."
@@ -67,8 +68,11 @@ class Command(MCPCommand):
             raise UsageError("--user goes with --stdio. Over HTTP, --token says who is calling.")
         if find_challenge() is None:
             self.stderr.write(f"# {NO_TOKEN_READ}", self.style.WARNING)
-        authorization = self.get_authorization(options["token"])
-        return {"url": options["url"] or self.get_url(), "authorization": authorization}
+        url = options["url"] or self.get_url()
+        if mcp_settings.AUTHORIZATION_SERVERS and not options["token"]:
+            self.stderr.write(f"# {SIGNS_IN}", self.style.NOTICE)
+            return {"url": url}
+        return {"url": url, "authorization": self.get_authorization(options["token"])}
 
     def get_authorization(self, token: str | None) -> str:
         scheme = find_authorization_scheme()
