@@ -116,7 +116,8 @@ def test_an_endpoint_that_reads_no_header_is_told_of(settings):
 def test_a_client_that_signs_in_by_oauth_needs_no_header(settings):
     settings.DRF_MCP = {"AUTHORIZATION_SERVERS": ["https://login.shop.example"]}
     text, notes = run("cursor")
-    assert "headers" not in json.loads(text)["mcpServers"]["shop"]
+    (server,) = json.loads(text)["mcpServers"].values()
+    assert "headers" not in server
     assert "opens a browser to sign in" in notes
     text, notes = run("cursor", "--token", "0123")
     assert "0123" in text
