@@ -44,7 +44,7 @@ class ToolHints:
 
     def find_fault(self, example: Example) -> str:
         problems = self.tool.arguments.find_problems(example)
-        return problems[0].message if problems else ""
+        return f"{problems[0].path}: {problems[0].message}" if problems else ""
 
     def find_written(self) -> Iterator[Example]:
         # The first: documentation has room for many.

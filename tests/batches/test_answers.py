@@ -315,11 +315,12 @@ def test_names_below_a_parent_in_the_path_do_as_well(serve, ids):
 def test_grouped_arguments_have_the_ids_among_the_kwargs(serve, ids):
     agent = serve(
         path("groups/<int:pk>/", Groups.as_view({"get": "retrieve"})), ARGUMENTS="grouped"
-    )()
-    data = agent.call(TOOL, kwargs={"ids": [ids[0], NOWHERE]}).data
-    assert data["results"] == [{"id": ids[0], "name": "red"}, None]
-    problem = agent.call(TOOL, kwargs={"ids": [ids[2]], "pk": 1}).envelope["data"]["details"]
-    assert "ids" in problem["problems"][0]["accepted"]
+    )("ok")
+    data = agent.call(TOOL, kwargs={"ids": [ids[0], NOWHERE]}).envelope["data"]
+    assert data == [{"id": ids[0], "name": "red"}, None]
+    (error,) = agent.call(TOOL, kwargs={"ids": [ids[2]], "pk": 1}).envelope["errors"]
+    assert error["path"] == "kwargs.pk"
+    assert "'ids'" in error["fix_hint"]
 
 
 def test_the_output_schema_holds_for_objects_and_for_misses(serve, ids):

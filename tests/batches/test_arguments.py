@@ -40,20 +40,20 @@ def test_the_title_says_that_there_may_be_several(groups):
 
 
 @pytest.mark.parametrize(
-    ("ids", "pointer", "code"),
+    ("ids", "place", "code"),
     [
-        ([], "/ids", "empty"),
-        (list(range(51)), "/ids", "max_length"),
-        ([1, {"id": 2}], "/ids/1", "invalid"),
-        ([True], "/ids/0", "invalid"),
-        ([1, None], "/ids/1", "invalid"),
-        ({"id": 1}, "/ids", "invalid"),
-        (None, "/ids", "required"),
+        ([], "ids", "empty"),
+        (list(range(51)), "ids", "max_length"),
+        ([1, {"id": 2}], "ids[1]", "invalid"),
+        ([True], "ids[0]", "invalid"),
+        ([1, None], "ids[1]", "invalid"),
+        ({"id": 1}, "ids", "invalid"),
+        (None, "ids", "required"),
     ],
 )
-def test_what_is_no_list_of_ids_is_refused(groups, ids, pointer, code):
-    details = groups().call(TOOL, ids=ids).envelope["data"]["details"]
-    assert [(p["pointer"], p["code"]) for p in details["problems"]] == [(pointer, code)]
+def test_what_is_no_list_of_ids_is_refused(groups, ids, place, code):
+    errors = groups("ok").call(TOOL, ids=ids).envelope["errors"]
+    assert [(error["path"], error["code"]) for error in errors] == [(place, code)]
 
 
 def test_fifty_ids_are_taken(groups, ids):

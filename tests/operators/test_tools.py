@@ -224,6 +224,15 @@ def test_an_action_that_one_of_several_views_has_is_in_order(found, serve):
     assert found("drf_mcp.W014") == []
 
 
+def test_several_objects_of_a_view_that_retrieves_none_are_told_of(found, serve):
+    router = boxes_and_lids()
+    registry = serve(*router.urls, ENDPOINT)
+    registry.register(router, many=True)
+    (warning,) = found("drf_mcp.W014")
+    assert warning.msg.startswith("many=True lets retrieve read several objects")
+    assert warning.msg.endswith("the views have: destroy, list.")
+
+
 def test_a_decorator_is_looked_at_too(found, serve):
     @mcp_viewset(exclude=["delete"])
     class Crates(Boxes): ...

@@ -85,7 +85,8 @@ def check_routes(project: Project) -> Iterator[CheckMessage]:
 def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
     search = UnmatchedNames(project)
     hint = "Correct the name, or take it away. See docs/exposing.md."
-    for message in dict.fromkeys((*search.find_patterns(), *search.find_actions())):
+    found = (*search.find_patterns(), *search.find_actions(), *search.find_many())
+    for message in dict.fromkeys(found):
         yield Warning(message, hint=hint, id="drf_mcp.W014")
 
 
@@ -199,6 +200,12 @@ class UnmatchedNames:
             for name in sorted(named - names):
                 known = ", ".join(sorted(names))
                 yield f"actions= or exclude= names {name!r}, which no view there has, but: {known}."
+
+    def find_many(self) -> Iterator[str]:
+        for options, names in self.get_actions_by_options():
+            if options.tool.many and not any(map(options.selects, names & {"retrieve"})):
+                known = ", ".join(sorted(names))
+                yield f"many=True lets retrieve read several objects, and the views have: {known}."
 
     def get_actions_by_options(self) -> Iterator[tuple[ViewOptions, set[str]]]:
         pairs: list[tuple[ViewOptions, Endpoint]] = [
