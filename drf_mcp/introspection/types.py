@@ -59,12 +59,14 @@ class Handling:
             ``json``, or ``null`` (as an empty text).
         secrets: the values that no answer repeats.
         relations: the values that identify other objects.
+        types: the members that name the type of the object that a value identifies.
     """
 
     uploads: Mapping[Place, Upload] = field(default_factory=dict)
     forms: Mapping[Place, str] = field(default_factory=dict)
     secrets: frozenset[Place] = frozenset()
     relations: Mapping[Place, Relation] = field(default_factory=dict)
+    types: Mapping[Place, str] = field(default_factory=dict)
 
     def under(self, name: str) -> Handling:
         return self.relocate(lambda place: (name, *place))
@@ -74,7 +76,13 @@ class Handling:
             return {get_place(place): known for place, known in places.items()}
 
         secrets = frozenset(map(get_place, self.secrets))
-        return Handling(move(self.uploads), move(self.forms), secrets, move(self.relations))
+        return Handling(
+            move(self.uploads),
+            move(self.forms),
+            secrets,
+            move(self.relations),
+            move(self.types),
+        )
 
     def union(self, other: Handling) -> Handling:
         return Handling(
@@ -82,6 +90,7 @@ class Handling:
             {**other.forms, **self.forms},
             self.secrets | other.secrets,
             {**other.relations, **self.relations},
+            {**other.types, **self.types},
         )
 
 

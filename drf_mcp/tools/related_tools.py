@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD, Inspection
+from drf_mcp.introspection.names import make_portable_name
+from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
+
+# The list tools that are named for an object of any type.
+MOST_LISTS = 5
 
 
 class Finders:
@@ -77,31 +82,99 @@ class Finders:
                 return self.by_path[path.rstrip("/")]
         return None
 
-    def explain_relations(self, endpoint: EndpointSchema) -> EndpointSchema:
-        body = endpoint.body
+    @functools.cached_property
+    def nested(self) -> dict[Any, str]:
+        """The lists below other objects, by model."""
+        names: dict[Any, str] = {}
+        for name, endpoint in self.endpoints.items():
+            if endpoint.standard_action == "list" and endpoint.route.kwargs:
+                model = self.find_model(endpoint)
+                if model is not None:
+                    names.setdefault(model._meta.concrete_model, name)
+        return names
+
+    def find_list(self, model: Any) -> str | None:
+        model = model._meta.concrete_model
+        return self.by_model.get(model) or self.nested.get(model)
+
+
+class Relations:
+    """Tells of the arguments of one endpoint which tools find what they identify."""
+
+    def __init__(self, finders: Finders, endpoint: Any) -> None:
+        self.finders = finders
+        self.endpoint = endpoint
+
+    def explain(self, schema: EndpointSchema) -> EndpointSchema:
+        body = schema.body
         return replace(
-            endpoint,
-            path=tuple(map(self.explain_parameter, endpoint.path)),
-            query=tuple(map(self.explain_parameter, endpoint.query)),
+            schema,
+            path=tuple(map(self.explain_kwarg, schema.path)),
+            query=tuple(map(self.explain_parameter, schema.query)),
             body=replace(body, fields=tuple(map(self.explain_parameter, body.fields))),
         )
 
+    def explain_kwarg(self, kwarg: Parameter) -> Parameter:
+        # The path before a kwarg is most often that of a list.
+        finders, endpoint = self.finders, self.endpoint
+        before = endpoint.route.path.partition(f"{{{kwarg.name}}}")[0].rstrip("/")
+        finder = finders.by_path.get(before)
+        if finder is None:
+            model = finders.find_model(endpoint) if self.names_own_row(kwarg.name) else None
+            finder = finders.find_list(model) if model is not None else None
+        elif before == endpoint.collection:
+            return kwarg  # the names of both tools begin alike
+        elif finders.endpoints[finder].view_class is endpoint.view_class:
+            return kwarg
+        if finder is None:
+            return self.explain_parameter(kwarg)
+        return replace(kwarg, schema=self.explain_value(kwarg.schema, (), finder))
+
+    def names_own_row(self, kwarg: str) -> bool:
+        view_class = self.endpoint.view_class
+        names = (getattr(view_class, name, None) for name in ("lookup_url_kwarg", "lookup_field"))
+        is_of_one = self.endpoint.route.initkwargs.get("detail", True)
+        return bool(is_of_one) and kwarg == next(filter(None, names), None)
+
     def explain_parameter(self, parameter: Parameter) -> Parameter:
-        schema = parameter.schema
-        for place, relation in parameter.handling.relations.items():
-            finder = self.by_model.get(relation.model._meta.concrete_model)
+        schema, handling = parameter.schema, parameter.handling
+        for place, relation in handling.relations.items():
+            finder = self.finders.find_list(relation.model)
             if finder is not None:
                 schema = self.explain_value(schema, place, finder)
+        for place, member in handling.types.items():
+            schema = self.explain_place(schema, place, self.explain_type(member))
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
     def explain_value(self, schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:
+        taken = self.finders.endpoints[finder].route.kwargs
+        further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
+        words = f"Find it with {finder}" + (f" by {join_values(further)}" if further else "")
+
+        def explain_one(found: dict[str, Any]) -> dict[str, Any]:
+            return FieldSchema.of(explain(found, words)).with_meaning(finder=finder)
+
+        return self.explain_place(schema, place, explain_one)
+
+    def explain_type(self, member: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        lists = list(self.finders.by_model.values())[:MOST_LISTS]
+        words = f"Key of an object of the type in {make_portable_name(member)}"
+        listed = f", found with the list of that type: {join_values(lists)}" if lists else ""
+        more = ", …" if len(self.finders.by_model) > MOST_LISTS else ""
+        return lambda found: explain(found, f"{words}{listed}{more}")
+
+    def explain_place(
+        self,
+        schema: dict[str, Any],
+        place: Place,
+        explain_one: Callable[[dict[str, Any]], dict[str, Any]],
+    ) -> dict[str, Any]:
         if not place:
-            found = explain(schema, f"Find it with {finder}")
-            return FieldSchema.of(found).with_meaning(finder=finder)
+            return explain_one(schema)
         if place[0] == ANY and isinstance(schema.get("items"), dict):
-            return schema | {"items": self.explain_value(schema["items"], place[1:], finder)}
+            return schema | {"items": self.explain_place(schema["items"], place[1:], explain_one)}
         members = schema.get("properties", {})
         if place[0] in members:
-            member = self.explain_value(members[place[0]], place[1:], finder)
+            member = self.explain_place(members[place[0]], place[1:], explain_one)
             return schema | {"properties": {**members, place[0]: member}}
         return schema

@@ -26,6 +26,7 @@ from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.hints import ToolHints
 from drf_mcp.tools.mirrored import HeaderNames
 from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.related_tools import Relations
 
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
@@ -66,7 +67,7 @@ class Tool:
         write = PortableWriter.write if portable else None
         inspection = Inspection(self.view, self.endpoint.method, write=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
-        schema: EndpointSchema = self.finders.explain_relations(describer.describe())
+        schema = Relations(self.finders, self.endpoint).explain(describer.describe())
         schema = DeclaredArguments(self.options, portable=portable).add_to(schema)
         return schema.with_many_answers() if self.endpoint.many else schema
 

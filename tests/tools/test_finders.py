@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import django_filters.rest_framework as django_filters
+import pytest
 from django.contrib.auth.models import Group, User
+from django.contrib.contenttypes.fields import GenericForeignKey
+from django.contrib.contenttypes.models import ContentType
+from django.db import models
 from django.urls import path
-from rest_framework import generics, serializers, viewsets
+from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.routers import SimpleRouter
 
 
@@ -65,3 +70,135 @@ def test_a_list_and_a_single_object_of_different_views_belong_together(tools_of)
 def test_without_any_the_first_list_is_taken(tools_of):
     patterns = [path("trash/", Trash.as_view()), path("users/", Users.as_view())]
     assert finder(tools_of(*patterns)).endswith("Find it with trash_list.")
+
+
+# --- Lists below other objects, types, columns --------------------------------------------------
+
+
+class Shelf(models.Model):  # noqa: DJ008 - never stored
+    code = models.SlugField(unique=True)
+
+    class Meta:
+        app_label = "finders"
+        managed = False
+
+
+class Volume(models.Model):  # noqa: DJ008 - never stored
+    shelf = models.ForeignKey(Shelf, on_delete=models.CASCADE)
+
+    class Meta:
+        app_label = "finders"
+        managed = False
+
+
+class Lending(models.Model):  # noqa: DJ008 - never stored
+    volume = models.ForeignKey(Volume, on_delete=models.CASCADE)
+
+    class Meta:
+        app_label = "finders"
+        managed = False
+
+
+class Remark(models.Model):  # noqa: DJ008 - never stored
+    content_type = models.ForeignKey(ContentType, on_delete=models.CASCADE)
+    object_id = models.PositiveIntegerField()
+    about = GenericForeignKey("content_type", "object_id")
+
+    class Meta:
+        app_label = "finders"
+        managed = False
+
+
+def viewset(model, *fields, **members):
+    meta = type("Meta", (), {"model": model, "fields": fields})
+    own = {"Meta": meta, **members.pop("declared", {})}
+    serializer = type(f"{model.__name__}Serializer", (serializers.ModelSerializer,), own)
+    members = {"queryset": model.objects.all(), "serializer_class": serializer, **members}
+    return type(f"{model.__name__}s", (viewsets.ModelViewSet,), members)
+
+
+Shelves = viewset(Shelf, "code", lookup_field="code")
+Volumes = viewset(Volume, "id")
+SHELVED = r"shelves/(?P<shelf_code>[^/.]+)/volumes"
+
+
+def register(**viewsets_by_route):
+    router = SimpleRouter()
+    for route, view in viewsets_by_route.items():
+        router.register(SHELVED if route == "shelved" else route, view, basename=route)
+    return router.urls
+
+
+def words(tool, name) -> str:
+    return tool.input_schema["properties"][name].get("description", "")
+
+
+def test_a_list_below_another_object_is_named_with_what_it_takes(tools_of):
+    routes = register(shelves=Shelves, shelved=Volumes, lendings=viewset(Lending, "volume"))
+    tools = tools_of(*routes)
+    found = words(tools["lendings_create"], "volume")
+    assert found.endswith("Find it with shelves_volumes_list by shelf_code.")
+
+
+def test_the_kwarg_of_a_parent_is_found_by_the_list_at_its_path(tools_of):
+    tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
+    found = words(tools["shelves_volumes_list"], "shelf_code")
+    assert found == "Code of the shelf. Find it with shelves_list."
+
+
+@pytest.mark.parametrize("name", ["shelves_retrieve", "shelves_destroy"])
+def test_a_tool_of_one_object_does_not_name_the_list_beside_it(tools_of, name):
+    tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
+    assert "Find it" not in words(tools[name], "code")
+
+
+def test_an_object_without_a_list_beside_it_is_found_by_another_list(tools_of):
+    bases = (mixins.DestroyModelMixin, viewsets.GenericViewSet)
+    discarded = type("Discarded", bases, {"queryset": Volume.objects.all()})
+    tools = tools_of(*register(volumes=Volumes, discarded=discarded))
+    assert words(tools["discarded_destroy"], "pk").endswith("Find it with volumes_list.")
+
+
+def test_the_key_of_an_object_of_any_type_is_found_by_type(tools_of):
+    remarks = viewset(Remark, "content_type", "object_id")
+    tools = tools_of(*register(shelves=Shelves, volumes=Volumes, remarks=remarks))
+    assert words(tools["remarks_create"], "object_id").startswith(
+        "Key of an object of the type in content_type, found with the list of that type: "
+        "shelves_list, volumes_list, remarks_list."
+    )
+
+
+def test_the_column_of_a_foreign_key_is_a_relation(tools_of):
+    declared = {"holder": serializers.IntegerField(source="volume_id")}
+    lendings = viewset(Lending, "holder", declared=declared)
+    tools = tools_of(*register(volumes=Volumes, lendings=lendings))
+    assert words(tools["lendings_create"], "holder") == "Find it with volumes_list."
+
+
+@pytest.mark.parametrize(
+    ("field_name", "tool"),
+    [
+        ("volume_id", "volumes_list"),
+        ("volume", "volumes_list"),
+        ("volume__shelf", "shelves_list"),
+        ("volume__shelf__code", "shelves_list"),
+    ],
+)
+def test_a_filter_by_the_key_of_another_object_names_its_list(tools_of, field_name, tool):
+    item = django_filters.CharFilter(field_name=field_name)
+    meta = type("Meta", (), {"model": Lending, "fields": ()})
+    filters = type("Filters", (django_filters.FilterSet,), {"which": item, "Meta": meta})
+    backends = [django_filters.DjangoFilterBackend]
+    lendings = viewset(Lending, "volume", filter_backends=backends, filterset_class=filters)
+    tools = tools_of(*register(shelves=Shelves, volumes=Volumes, lendings=lendings))
+    assert words(tools["lendings_list"], "which").endswith(f"Find it with {tool}.")
+
+
+def test_a_filter_by_text_of_another_object_names_none(tools_of):
+    item = django_filters.CharFilter(field_name="volume__shelf__code", lookup_expr="icontains")
+    meta = type("Meta", (), {"model": Lending, "fields": ()})
+    filters = type("Filters", (django_filters.FilterSet,), {"which": item, "Meta": meta})
+    backends = [django_filters.DjangoFilterBackend]
+    lendings = viewset(Lending, "volume", filter_backends=backends, filterset_class=filters)
+    tools = tools_of(*register(shelves=Shelves, volumes=Volumes, lendings=lendings))
+    assert "Find it" not in words(tools["lendings_list"], "which")

@@ -186,10 +186,26 @@ class FormField:
 
     def get_handling(self) -> Handling:
         field = self.field
-        if not isinstance(field, forms.ModelChoiceField) or field.queryset is None:
+        if not isinstance(field, forms.ModelChoiceField):
+            return self.get_handling_of_column()
+        if field.queryset is None:
             return PLAIN
         place = (ANY,) if isinstance(field, forms.ModelMultipleChoiceField) else ()
         return Handling(relations={place: Relation(field.queryset.model, self.key)})
+
+    def get_handling_of_column(self) -> Handling:
+        # What identifies another model's object: "owner_id", "owner__username".
+        item = self.item
+        if item is None or item.lookup_expr not in ("exact", "in"):
+            return PLAIN
+        name = item.field_name or ""
+        column = ModelValue.at(getattr(item, "model", None), name).field
+        place = (ANY,) if self.get_value_schema()[1] else ()
+        if getattr(column, "related_model", None) is not None and column.concrete:
+            return Handling(relations={place: Relation(column.related_model, "pk")})
+        if "__" in name and getattr(column, "unique", False):
+            return Handling(relations={place: Relation(column.model, column.name)})
+        return PLAIN
 
     def get_values(self, schema: Schema, is_lenient: bool) -> ClosedSet | None:
         # Return the values of which the filter makes use, None where it ignores no other.

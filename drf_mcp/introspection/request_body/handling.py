@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework import fields, relations, serializers
 
 from drf_mcp.introspection.fields.constraints import is_extension_validator
-from drf_mcp.introspection.fields.relations import find_related_model
+from drf_mcp.introspection.fields.relations import find_related_model, find_source_field
 from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.source.overrides import converts_like_drf
@@ -43,6 +43,7 @@ HARMLESS = (
     fields.DurationField,
     relations.RelatedField,
 )
+KEYS = (fields.IntegerField, fields.CharField, fields.UUIDField)
 WITH_ITEMS = (
     serializers.ListSerializer,
     fields.ListField,
@@ -57,7 +58,7 @@ class FieldHandling:
         self.takes_json = takes_json
 
     def get_handling(self) -> Handling:
-        uploads, forms, secrets, related = {}, {}, [], {}
+        uploads, forms, secrets, related, types = {}, {}, [], {}, {}
         for place, part in walk_fields(self.field):
             if self.is_secret(part):
                 secrets.append(place)
@@ -71,9 +72,11 @@ class FieldHandling:
                 uploads[place] = self.get_upload(part)
             if (relation := self.get_relation(part)) is not None:
                 related[place] = relation
-        if not (uploads or forms or secrets or related):
+            if name := self.get_type_member(part):
+                types[place] = name
+        if not (uploads or forms or secrets or related or types):
             return PLAIN  # one value for most fields of a project
-        return Handling(uploads, forms, frozenset(secrets), related)
+        return Handling(uploads, forms, frozenset(secrets), related, types)
 
     def is_secret(self, field: Any) -> bool:
         # Typed without being shown, or text that is never read back. Numbers, dates, choices and
@@ -102,12 +105,30 @@ class FieldHandling:
         return Upload(tuple(extensions), isinstance(field, fields.ImageField))
 
     def get_relation(self, field: Any) -> Relation | None:
+        if isinstance(field, KEYS):
+            return self.get_relation_of_column(field)
         if isinstance(field, relations.SlugRelatedField):
             key = field.slug_field or ""
         else:
             key = "pk" if isinstance(field, relations.PrimaryKeyRelatedField) else ""
         model = find_related_model(field) if key else None
         return None if model is None else Relation(model, key)
+
+    def get_relation_of_column(self, field: Any) -> Relation | None:
+        # A foreign key by its column: "owner_id".
+        source = find_source_field(field)
+        if getattr(source, "attname", None) != field.source or source.related_model is None:
+            return None
+        return Relation(source.related_model, source.target_field.name)
+
+    def get_type_member(self, field: Any) -> str:
+        model = getattr(getattr(field.parent, "Meta", None), "model", None)
+        for foreign_key in getattr(getattr(model, "_meta", None), "private_fields", ()):
+            if getattr(foreign_key, "fk_field", None) == field.source:
+                columns = {foreign_key.ct_field, f"{foreign_key.ct_field}_id"}
+                members = field.parent.fields.items()
+                return next((name for name, each in members if each.source in columns), "")
+        return ""
 
 
 def walk_fields(field: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
