@@ -14,7 +14,7 @@ from drf_mcp.tools.written_texts import WrittenTexts
 
 # People ask for one thing by several verbs, and the tool's name has another one.
 SENTENCES = {
-    "list": "Find or count {plural}",
+    "list": "Find, show or count {plural}",
     "retrieve": "Get or show one {single}",
     "retrieve_many": "Get or show several {plural}",
     "create": "Add a new {single}",

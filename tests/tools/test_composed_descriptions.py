@@ -92,8 +92,9 @@ def jars(tools_of):
 
 def test_a_list_tells_what_narrows_searches_and_sorts_it(jars):
     assert jars(Jars)["jars_list"].description == (
-        "Find or count jars by size (small, large), filled at, open; search in label, shelf code. "
-        "Sort by filled at, label. Jars that were filled by hand. Broken ones are not among them."
+        "Find, show or count jars by size (small, large), filled at, open; search in label, shelf "
+        "code. Sort by filled at, label. Jars that were filled by hand. Broken ones are not among "
+        "them."
     )
 
 
@@ -139,7 +140,7 @@ def test_pages_are_no_filters(jars):
 
     paged = type("Paged", (PageNumberPagination,), {"page_size": 5})
     members = {"filter_backends": [], "pagination_class": paged}
-    assert jars(Jars, **members)["jars_list"].description == "Find or count jars."
+    assert jars(Jars, **members)["jars_list"].description == "Find, show or count jars."
 
 
 STOCK = [
@@ -156,13 +157,13 @@ STOCK = [
 @pytest.mark.parametrize("docstring", STOCK)
 def test_a_stock_docstring_is_never_sent(jars, docstring):
     tools = jars(Jars, filter_backends=[], __doc__=docstring)
-    assert tools["jars_list"].description == "Find or count jars."
+    assert tools["jars_list"].description == "Find, show or count jars."
 
 
 def test_a_sentence_beside_a_stock_one_is_sent(jars):
     docstring = f"{STOCK[0]} Jars are washed twice."
     tools = jars(Jars, filter_backends=[], __doc__=docstring)
-    assert tools["jars_list"].description == "Find or count jars. Jars are washed twice."
+    assert tools["jars_list"].description == "Find, show or count jars. Jars are washed twice."
 
 
 def test_a_docstring_of_an_action_that_repeats_its_name_gives_way(jars):
@@ -186,7 +187,7 @@ def test_sections_of_a_class_docstring_are_about_their_actions(jars):
 
     note: not an action."""
     tools = jars(Jars, filter_backends=[], __doc__=docstring)
-    assert tools["jars_list"].description == "Find or count jars. Jars by hand."
+    assert tools["jars_list"].description == "Find, show or count jars. Jars by hand."
     assert tools["jars_destroy"].description == "Throw a jar away.\n\nnote: not an action."
 
 
@@ -194,7 +195,7 @@ def test_a_title_of_the_views_own_initkwargs_is_no_docstring(tools_of):
     view = generics.ListAPIView.as_view(
         queryset=Jar.objects.all(), serializer_class=JarSerializer, filter_backends=[]
     )
-    assert tools_of(path("jars/", view))["jars_list"].description == "Find or count jars."
+    assert tools_of(path("jars/", view))["jars_list"].description == "Find, show or count jars."
 
 
 class Acted(Jars):
