@@ -18,6 +18,14 @@ from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint
 from drf_mcp.tools.endpoints import Endpoint, find_endpoints
 from drf_mcp.tools.options import ToolOptions, ViewOptions
 
+# The defaults of options that are about one tool.
+OF_ONE_TOOL: dict[str, Any] = {
+    "name": None,
+    "input_schema": None,
+    "output_schema": MISSING,
+    "examples": (),
+}
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -112,9 +120,8 @@ class Exposure:
         every = list(self.get_view_options(endpoint))
         fields = next((own.aggregate for own in every if own.aggregate), ())
         if fields and endpoint.standard_action == "list":
-            # Schemas of the whole list are none of its figures.
-            options = self.merge_options(every, "aggregate")
-            options = replace(options, name=None, input_schema=None, output_schema=MISSING)
+            # Schemas and examples of the whole list are none of its figures.
+            options = replace(self.merge_options(every, "aggregate"), **OF_ONE_TOOL)
             yield Choice(AggregateEndpoint.beside(choice.endpoint, fields), options)
 
     def merge_options(self, every: Sequence[ViewOptions], action: str | None) -> ToolOptions:

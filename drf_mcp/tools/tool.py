@@ -119,16 +119,20 @@ class Tool:
     @functools.cached_property
     def description(self) -> str:
         description = self.options.description or self.endpoint.attempt(
-            lambda: str(mcp_settings.NAMING_CLASS().get_description(self)), self.title
+            self.compose_description, self.title
         )
         return self.hints.add_to_description(description)
 
+    def compose_description(self) -> str:
+        return str(mcp_settings.NAMING_CLASS().get_description(self))
+
     @functools.cached_property
     def title(self) -> str:
-        title = self.options.title or self.endpoint.attempt(
-            lambda: str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view)), ""
-        )
+        title = self.options.title or self.endpoint.attempt(self.compose_title, "")
         return title or self.name.replace("_", " ").capitalize()
+
+    def compose_title(self) -> str:
+        return str(mcp_settings.NAMING_CLASS().get_title(self.endpoint, self.view))
 
     @functools.cached_property
     def annotations(self) -> dict[str, Any]:

@@ -165,6 +165,24 @@ def test_a_view_that_needs_its_caller_is_no_error(serve, errors):
     assert errors() == []
 
 
+def test_a_serializer_that_needs_its_caller_is_no_error_and_leaves_the_choices_open(
+    serve, errors, agent_of
+):
+    def get_serializer_class(self):
+        assert self.request.user.username == "carol"
+        return JourneySerializer
+
+    serve(viewset(["kind"], get_serializer_class=get_serializer_class))
+    assert errors() == []
+    tool = registry.tool("journeys_aggregate")
+    assert "are not known without a caller" in tool.findings[-1].message
+    assert tool.input_schema["properties"]["group_by"]["items"] == {"type": "string"}
+    result = agent_of("carol").call_with("journeys_aggregate", {"group_by": ["kind"]})
+    assert len(result.data["groups"]) == 2
+    refused = agent_of("carol").call_with("journeys_aggregate", {"group_by": ["owner"]})
+    assert refused.problems[0]["pointer"] == "/group_by/0"
+
+
 def test_a_view_without_an_exposed_list_is_an_error(serve, errors):
     serve(mcp_viewset(actions=["create"], aggregate=["kind"])(viewset()))
     (error,) = errors()

@@ -185,6 +185,10 @@ def test_a_field_hidden_from_the_caller_is_refused_with_those_there_are(question
         f"'{values[-1]}' is made of a field that the list does not show to you as it is stored. "
         f"Choose from: {known}."
     )
+    assert problem["code"] == "not_shown"
+    assert "accepted" not in problem
+    name = f"{name}[{len(values) - 1}]"
+    assert problem["remediation"] == (f"Use one of the values that the message names for '{name}'.")
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)

@@ -249,8 +249,8 @@ class ErrorMapper:
         arguments, code = self.arguments, entry.code
         pointer = arguments.pointer(entry.path)
         is_argument = bool(entry.path and pointer)
-        # Knowing the format does not find a value that is free.
-        tells_format = is_argument and code != "unique"
+        # Knowing the format does not find a value that is free, or one that this caller has.
+        tells_format = is_argument and code not in ("unique", "not_shown")
         accepted = arguments.accepted(pointer) if tells_format else None
         return Problem(
             code=code,

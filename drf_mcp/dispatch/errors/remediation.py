@@ -14,6 +14,7 @@ PROBLEM_REMEDIES = {
     "blank": "Send a non-empty text for {name}.",
     "empty": "Do not send {name} empty.",
     "invalid_choice": "Use one of the accepted values for {name}.",
+    "not_shown": "Use one of the values that the message names for {name}.",
     "max_length": "Shorten {name}.",
     "min_length": "Lengthen {name}.",
     "max_value": "Use a smaller value for {name}.",

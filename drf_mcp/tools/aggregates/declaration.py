@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from drf_mcp.introspection.inspection import Inspection
+from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.tools.aggregates.columns import Column, Columns, NotAColumn
 from drf_mcp.tools.aggregates.listing import find_fault
 from drf_mcp.tools.aggregates.terms import Terms
 
+UNKNOWN = "The model and serializer of the list are not known without a caller."
 REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
 
 
@@ -56,14 +57,13 @@ class Declaration:
     @property
     def findings(self) -> list[Finding]:
         place = self.inspection.place
+        if not self.is_known:
+            return [Finding(place, UNKNOWN, GUARD)]
         return [Finding(place, f"{fault}.", REMEDY) for fault in self.find_faults()]
 
     def find_faults(self) -> Iterator[str]:
         """Yield what is wrong with the declaration, as sentences without their full stops."""
-        if not self.is_known:
-            yield "Nobody can tell the list's model and serializer without a caller"
-            return
-        for name in self.names:
+        for name in self.names if self.is_known else ():
             column = self.find_column(name)
             if isinstance(column, str):
                 yield f"aggregate= names {name!r}, but {column}{self.suggest(name)}"

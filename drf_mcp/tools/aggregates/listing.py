@@ -18,10 +18,6 @@ from drf_mcp.tools.aggregates.terms import COUNT, Terms
 
 MOST_GROUPS = 1000
 DEFAULT_GROUPS = 100
-NOT_SHOWN = (
-    "'{input}' is made of a field that the list does not show to you as it is stored. "
-    "Choose from: {names}."
-)
 
 
 class AggregateList:
@@ -63,6 +59,20 @@ class Aggregation:
         return found
 
 
+class ShownKey(serializers.ChoiceField):
+    """One of the keys that a caller has; the tool's schema may have more."""
+
+    default_error_messages = {
+        "not_shown": "'{input}' is made of a field that the list does not show to you as it is "
+        "stored. Choose from: {names}."
+    }
+
+    def to_internal_value(self, data: Any) -> Any:
+        if data not in self.choices:
+            self.fail("not_shown", input=data, names=", ".join(self.choices) or "none")
+        return data
+
+
 class Question:
     """Reads the arguments, with the choices that one caller has."""
 
@@ -81,9 +91,7 @@ class Question:
         self.serializer = type("Question", (serializers.Serializer,), fields)(data=data)
 
     def get_list(self, terms: Any, default: Any) -> serializers.ListField:
-        message = NOT_SHOWN.replace("{names}", ", ".join(terms) or "none")
-        child = serializers.ChoiceField(list(terms), error_messages={"invalid_choice": message})
-        return serializers.ListField(child=child, default=default)
+        return serializers.ListField(child=ShownKey(list(terms)), default=default)
 
     def read(self) -> dict[str, Any]:
         self.serializer.is_valid(raise_exception=True)

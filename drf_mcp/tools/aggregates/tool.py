@@ -115,13 +115,11 @@ class AggregateTool(Tool):
         # The metrics say which figures the answer has.
         return False
 
-    @functools.cached_property
-    def title(self) -> str:
-        return self.options.title or f"Figures of {self.rows}"
+    def compose_title(self) -> str:
+        return f"Figures of {self.rows}"
 
-    @functools.cached_property
-    def description(self) -> str:
-        return self.options.description or f"{self.describe_figures()} {self.describe_rows()}"
+    def compose_description(self) -> str:
+        return f"{self.describe_figures()} {self.describe_rows()}".strip()
 
     @property
     def rows(self) -> str:
