@@ -70,6 +70,18 @@ class PassageSearch:
 
     def find(self, items: Sequence[Mapping[str, Any]]) -> list[Passage]:
         texts = [get_text(item) for item in items]
+        scores = self.score_windows(texts)
+        ranked = sorted(scores, key=lambda key: (-scores[key], key))
+        return [self.get_passage(items[number], texts[number], window) for number, window in ranked]
+
+    def score(self, texts: Sequence[str]) -> list[float]:
+        """Return the score of each text's best passage, 0 where nothing is found."""
+        best = [0.0] * len(texts)
+        for (number, _), score in self.score_windows(texts).items():
+            best[number] = max(best[number], score)
+        return best
+
+    def score_windows(self, texts: Sequence[str]) -> dict[tuple[int, int], float]:
         counts: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
         for number, text in enumerate(texts):
             lowered = fold(text)
@@ -78,13 +90,7 @@ class PassageSearch:
                     counts[number, place // self.passage_length][term] += 1
         total = sum(len(text) // self.passage_length + 1 for text in texts)
         weights = self.get_weights(counts.values(), total)
-        scored = sorted(
-            ((self.get_score(found, weights), key) for key, found in counts.items()),
-            key=lambda pair: (-pair[0], pair[1]),
-        )
-        return [
-            self.get_passage(items[number], texts[number], window) for _, (number, window) in scored
-        ]
+        return {key: self.get_score(found, weights) for key, found in counts.items()}
 
     def get_weights(self, counts: Any, total: int) -> dict[str, float]:
         # The rarer, the heavier.

@@ -21,7 +21,7 @@ from drf_mcp.access.origins import admits
 from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.operators.client_configs import CLIENTS, DEFAULT_SCHEME, get_placeholder
-from drf_mcp.operators.lint import Lint
+from drf_mcp.operators.lint import ABOUT_ALL, Lint
 from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
@@ -184,7 +184,7 @@ class Page:
     def get_findings_context(self, tools: Mapping[str, Tool]) -> Context:
         lint = Lint(tools)
         by_tool = [(tool, lint.get_findings_of(tool)) for tool in tools.values()]
-        general = [finding for finding in lint.get_findings() if finding.place == "DRF_MCP"]
+        general = [finding for finding in lint.findings if finding.cause in ABOUT_ALL]
         return {
             "template": "drf_mcp/findings.html",
             "general": general,

@@ -12,11 +12,11 @@ from django.utils.text import capfirst
 from rest_framework.utils.formatting import remove_trailing_string
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import Argument
+from drf_mcp.truncation.tokens import estimate_tokens
 
 SUFFIXES = ("ViewSet", "APIView", "View")
 WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -97,7 +97,7 @@ class ToolCard:
 
     @property
     def tokens(self) -> int:
-        return round(self.size / CHARACTERS_PER_TOKEN)
+        return estimate_tokens(self.definition.decode())
 
     @property
     def input_schema(self) -> str:

@@ -7,8 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from drf_mcp.introspection.locations import locate_view
-from drf_mcp.introspection.safe_call import Finding
-from drf_mcp.operators.client_limits import CHARACTERS_PER_TOKEN, CLIENT_LIMITS
+from drf_mcp.operators.costs import ToolCost
 from drf_mcp.operators.example_call import ExampleCall
 from drf_mcp.operators.exposure_report import Unexposed
 from drf_mcp.operators.lock import Change, ToolSurface
@@ -124,12 +123,12 @@ class Report:
     def show_tool(self, tool: Tool, example: ExampleCall) -> Iterator[str]:
         surface = ToolSurface(tool)
         permissions = ", ".join(MODULES.sub("", name) for name in surface.get_permissions())
-        size = surface.get_size()
+        cost = ToolCost(tool)
         yield self.style.MIGRATE_HEADING(f"{tool.name}: {tool.title}")
         yield f"  {self.get_request_line(tool)}"
         yield f"  {tool.endpoint.place}"
         yield f"  permissions: {permissions or 'none'}"
-        yield f"  size: {size} bytes, about {self.estimate_tokens(size)} tokens"
+        yield f"  size: {cost.bytes} bytes, about {cost.tokens} tokens"
         yield ""
         for paragraph in tool.description.split("\n\n"):
             yield from self.wrap(paragraph)
@@ -144,35 +143,6 @@ class Report:
         yield f"  {example.command}"
         for finding in tool.findings:
             yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
-
-    def estimate_tokens(self, size: int) -> int:
-        return round(size / CHARACTERS_PER_TOKEN)
-
-    def list_sizes(self, tools: Mapping[str, Tool]) -> Iterator[str]:
-        sizes = {name: ToolSurface(tool).get_size() for name, tool in tools.items()}
-        rows = sorted(sizes.items(), key=lambda item: (item[1], item[0]), reverse=True)
-        rows.append((f"{len(rows)} tools", sum(sizes.values())))
-        cells = [(name, str(size), str(self.estimate_tokens(size))) for name, size in rows]
-        head, *lines, foot = self.align([("tool", "bytes", "tokens"), *cells])
-        yield from (self.style.MIGRATE_HEADING(head), *lines, self.style.MIGRATE_LABEL(foot), "")
-        yield self.style.MIGRATE_HEADING("Limits of known clients")
-        for limit in CLIENT_LIMITS:
-            excesses = list(limit.find_excesses(tools))
-            line = f"  {limit.client}: {excesses[-1] if excesses else 'fits'}"
-            yield self.style.WARNING(line) if excesses else line
-
-    def list_findings(self, findings: Sequence[Finding]) -> Iterator[str]:
-        if not findings:
-            yield "Nothing to mend."
-            return
-        ordered = sorted(findings, key=lambda finding: finding.place)
-        for place, group in groupby(ordered, key=lambda finding: finding.place):
-            yield self.style.MIGRATE_HEADING(place)
-            for finding in group:
-                yield from map(self.style.WARNING, self.wrap(finding.message, 2))
-                yield from self.wrap(finding.remedy, 4)
-        yield ""
-        yield f"{self.count(len(findings), 'finding')}."
 
     def show_trace(self, trace: PermissionTrace) -> Iterator[str]:
         colours = {True: self.style.SUCCESS, False: self.style.ERROR, None: self.style.WARNING}
@@ -227,13 +197,6 @@ class Report:
             line += f"{word} "
         if line.strip():
             yield line.rstrip()
-
-    def align(self, rows: Iterable[Sequence[str]]) -> Iterator[str]:
-        rows = list(rows)
-        name_width, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for name, *numbers in rows:
-            cells = (f"{cell:>{width}}" for cell, width in zip(numbers, widths, strict=True))
-            yield "  ".join([f"{name:<{name_width}}", *cells]).rstrip()
 
     def count(self, number: int, noun: str) -> str:
         return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 
-# What a token comes to in English and JSON, near enough for a budget.
-CHARACTERS_PER_TOKEN = 4
-
 
 @dataclass(frozen=True)
 class ClientLimit:

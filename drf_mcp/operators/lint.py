@@ -1,249 +1,135 @@
-"""What about the tools could be better, each with its place and the edit that mends it."""
+"""What about the tools could be better: root causes by rank, each with its place and its remedy."""
 
 from __future__ import annotations
 
-import sys
-import sysconfig
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any, ClassVar
 
-from drf_mcp.dispatch.visibility import is_open
-from drf_mcp.introspection.locations import locate_view
-from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.operators import argument_rules, rules
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
+from drf_mcp.operators.confusions import Confusion, ConfusionSearch
+from drf_mcp.operators.costs import ToolCost, measure_tools
+from drf_mcp.operators.findings import LintFinding, join_findings
+from drf_mcp.operators.rules import SETTINGS_PLACE, Rule
+from drf_mcp.operators.source_lines import EndpointLines
 from drf_mcp.tools import Tool
-from drf_mcp.tools.written_texts import WrittenTexts
-
-DESCRIBE = "Write a docstring on it, or @mcp_tool(description=...)."
-# An argument of more tools than this is reported once.
-MANY = 5
 
 
-class Rule:
-    """One kind of finding about a tool, with the edit that mends it.
-
-    ``{name}`` in the message is the tool's name.
-    """
-
-    message = ""
-    remedy = ""
-
-    def __init__(self, tool: Tool) -> None:
-        self.tool = tool
-        self.endpoint = tool.endpoint
-
-    def applies(self) -> bool:
-        raise NotImplementedError
-
-    def get_message(self) -> str:
-        return self.message.format(name=self.tool.name)
-
-    def get_remedy(self) -> str:
-        return self.remedy
-
-    def get_findings(self) -> list[Finding]:
-        if not self.applies():
-            return []
-        return [Finding(self.endpoint.place, self.get_message(), self.get_remedy())]
-
-    @property
-    def texts(self) -> WrittenTexts:
-        return WrittenTexts(self.endpoint, self.tool.view)
-
-    @property
-    def has_description(self) -> bool:
-        annotations = self.texts.annotations
-        return bool(self.tool.options.description or getattr(annotations, "description", ""))
+class ConfusedTools:
+    cause: ClassVar[str] = "confused-tools"
+    is_brief: ClassVar[bool] = True
+    title: ClassVar[str] = "Tools that a search confuses"
+    why: ClassVar[str] = "A search for the words of the first tool finds the second as well."
+    remedy: ClassVar[str] = (
+        "Name in each description what the other tool does not do, or give one of them another "
+        "title: @mcp_tool(title=..., description=...)."
+    )
 
 
-class Undescribed(Rule):
-    remedy = DESCRIBE
-
-    def applies(self) -> bool:
-        is_described = self.has_description or self.endpoint.handler_docstring
-        return not is_described and not self.texts.get_view_description()
-
-    def get_message(self) -> str:
-        name, title = self.tool.name, self.tool.title
-        return f"Nobody wrote what {name} does; the model reads {title!r} alone."
+class PassedLimits:
+    cause: ClassVar[str] = "client-limits"
+    is_brief: ClassVar[bool] = False
+    title: ClassVar[str] = "Limits of known clients"
+    why: ClassVar[str] = "These clients leave tools out, or cut their texts."
+    remedy: ClassVar[str] = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
 
 
-class InheritedDescription(Rule):
-    remedy = DESCRIBE
-
-    @property
-    def base(self) -> str:
-        return self.endpoint.handler.__qualname__.rpartition(".")[0]
-
-    def applies(self) -> bool:
-        view_class = self.endpoint.view_class
-        is_own = self.endpoint.handler.__name__ in vars(view_class)
-        if self.has_description or is_own or not self.endpoint.handler_docstring:
-            return False
-        return self.base not in ("", getattr(view_class, "__name__", ""))
-
-    def get_message(self) -> str:
-        return f"The description of {self.tool.name} is inherited from {self.base}."
-
-
-class UnboundedList(Rule):
-    message = "{name} answers with every row at once."
-
-    def applies(self) -> bool:
-        return self.endpoint.standard_action == "list" and not self.tool.schema.paginated
-
-    def get_remedy(self) -> str:
-        view = self.endpoint.view_class.__name__
-        return f"Set pagination_class on {view}, or DEFAULT_PAGINATION_CLASS."
-
-
-class OpenBody(Rule):
-    message = "{name} takes any body."
-    remedy = "Give the view a serializer_class, or @mcp_tool(input_schema={...})."
-
-    def applies(self) -> bool:
-        # Where a description failed, the finding about the failure says more.
-        declared = self.tool.options.input_schema is not None or self.tool.findings
-        return self.tool.schema.body.kind == "open" and not declared
-
-
-class ComputedQuery(Rule):
-    remedy = 'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
-
-    def applies(self) -> bool:
-        options = self.tool.options
-        declared = self.tool.extra_query or options.input_schema is not None or options.query
-        return bool(self.tool.schema.computed_query) and not declared
-
-    def get_message(self) -> str:
-        names = ", ".join(self.tool.schema.computed_query)
-        return f"{self.tool.name} reads the query by names that its code computes: {names}."
-
-
-class UnclearFiles(Rule):
-    @property
-    def names(self) -> list[str]:
-        return [
-            parameter.name
-            for parameter in self.tool.schema.body.fields
-            if not all(upload.sure for upload in parameter.handling.uploads.values())
-        ]
-
-    def applies(self) -> bool:
-        return self.tool.options.input_schema is None and bool(self.names)
-
-    def get_message(self) -> str:
-        names = ", ".join(self.names)
-        return f"{self.tool.name} takes {names} as a text, or as a file that is a data URI."
-
-    def get_remedy(self) -> str:
-        return (
-            f'Say which: @mcp_tool(body={{"{self.names[0]}": {{"type": "string"}}}}), with'
-            ' "format": "binary" for a file.'
-        )
-
-
-class UnguardedWrite(Rule):
-    message = "{name} changes data, and its view asks nobody for a permission."
-    remedy = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
-
-    def applies(self) -> bool:
-        return not self.tool.annotations["readOnlyHint"] and is_open(self.tool)
-
-    def get_remedy(self) -> str:
-        view_class = self.endpoint.view_class
-        source = getattr(sys.modules.get(view_class.__module__), "__file__", None) or ""
-        # The project does not edit the views of an installed package.
-        if source.startswith((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))):
-            return self.remedy
-        return f"Set permission_classes on {view_class.__name__}."
-
-
-class UnexplainedArguments(Rule):
-    remedy = "Give the field a help_text, in the serializer, the filter or the model."
-
-    def __init__(self, tool: Tool, ignored: Sequence[str] = ()) -> None:
-        super().__init__(tool)
-        properties = tool.input_schema["properties"].items()
-        self.names = [n for n, schema in properties if n not in ignored and self.is_bare(schema)]
-
-    def is_bare(self, schema: Any) -> bool:
-        if not isinstance(schema, Mapping) or schema.get("description") or "enum" in schema:
-            return False
-        # Yes or no to a name is as clear as the name is.
-        return schema.get("type") != "boolean"
-
-    def applies(self) -> bool:
-        return bool(self.names)
-
-    def get_message(self) -> str:
-        names = ", ".join(f"`{name}`" for name in self.names)
-        if len(self.names) > 1:
-            return f"Arguments {names} of {self.tool.name} have no description."
-        return f"Argument {names} of {self.tool.name} has no description."
+# The causes of findings about several tools together.
+ABOUT_ALL = frozenset({ConfusedTools.cause, PassedLimits.cause})
 
 
 class Lint:
-    rule_classes: tuple[type[Rule], ...] = (
-        Undescribed,
-        InheritedDescription,
-        UnboundedList,
-        OpenBody,
-        ComputedQuery,
-        UnclearFiles,
-        UnguardedWrite,
-        UnexplainedArguments,
+    """The findings about tools, and what the tools cost. The package's own tools are left out.
+
+    Attributes:
+        rule_classes: the kinds of root cause, the most important first.
+    """
+
+    rule_classes: ClassVar[tuple[type[Rule], ...]] = (
+        rules.LostArguments,
+        rules.Undescribable,
+        rules.OpenBody,
+        rules.UnguardedWrite,
+        rules.Undescribed,
+        rules.StockDocstring,
+        rules.InheritedDescription,
+        argument_rules.UnexplainedArguments,
+        argument_rules.LargeEnums,
+        rules.UnboundedList,
+        rules.UnclearFiles,
+        rules.OutputSchemas,
     )
-    # Reported of several tools together, so as not to repeat themselves.
-    grouped = (Undescribed, UnexplainedArguments)
+    # Those about several tools together are found once, and stand after the rules.
+    causes: ClassVar[tuple[Any, ...]] = (*rule_classes, ConfusedTools, PassedLimits)
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
-        self.tools = tools
-
-    def get_findings(self) -> list[Finding]:
-        found = [finding for tool in self.tools.values() for finding in tool.findings]
-        for tool in self.tools.values():
-            for rule_class in self.rule_classes:
-                if rule_class not in self.grouped:
-                    found += rule_class(tool).get_findings()
-        found += self.find_undescribed_views()
-        found += self.find_unexplained_arguments()
-        found += self.find_limits()
-        return list(dict.fromkeys(found))
+        self.all_tools = tools
+        self.tools = {n: tool for n, tool in tools.items() if not tool.endpoint.is_built_in}
 
     @classmethod
-    def get_findings_of(cls, tool: Tool) -> list[Finding]:
-        rules = [rule_class(tool) for rule_class in cls.rule_classes]
-        return [*tool.findings, *(finding for rule in rules for finding in rule.get_findings())]
+    def get_findings_of(cls, tool: Tool) -> list[LintFinding]:
+        """Return the findings about one tool alone."""
+        return [f for rule_class in cls.rule_classes for f in rule_class(tool).get_findings()]
 
-    def find_undescribed_views(self) -> Iterator[Finding]:
-        by_view: dict[type, dict[str, Finding]] = {}
-        for tool in self.tools.values():
-            for finding in Undescribed(tool).get_findings():
-                by_view.setdefault(tool.endpoint.view_class, {})[tool.name] = finding
-        for view_class, found in by_view.items():
-            if len(found) == 1:
-                yield from found.values()
-                continue
-            message = (
-                f"Nobody wrote what {', '.join(found)} do; the model reads their titles alone."
-            )
-            remedy = "Write docstrings on its methods, or one on the class."
-            yield Finding(locate_view(view_class), message, remedy)
+    @cached_property
+    def findings(self) -> list[LintFinding]:
+        """The findings by rank of their cause; of one cause, those about most tools first."""
+        found = [f for tool in self.tools.values() for f in self.get_findings_of(tool)]
+        found += [*self.find_confusions(), *self.find_limits()]
+        return sorted(join_findings(found), key=self.rank)
 
-    def find_unexplained_arguments(self) -> Iterator[Finding]:
-        tools = self.tools.values()
-        counts = Counter(name for tool in tools for name in UnexplainedArguments(tool).names)
-        frequent = [name for name, count in counts.items() if count > MANY]
-        for name in frequent:
-            message = f"Argument `{name}` of {counts[name]} tools has no description."
-            yield Finding("DRF_MCP", message, UnexplainedArguments.remedy)
-        for tool in tools:
-            yield from UnexplainedArguments(tool, frequent).get_findings()
+    def rank(self, finding: LintFinding) -> tuple[Any, ...]:
+        causes = [cause.cause for cause in self.causes]
+        return causes.index(finding.cause), -len(finding.tools), finding.place, finding.subject
 
-    def find_limits(self) -> Iterator[Finding]:
-        remedy = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
+    @cached_property
+    def costs(self) -> list[ToolCost]:
+        return measure_tools(self.all_tools)
+
+    @property
+    def sums(self) -> dict[str, int]:
+        return {
+            "tools": len(self.all_tools),
+            "tokens": sum(cost.tokens for cost in self.costs),
+            "findings": len(self.findings),
+            "places": len({(finding.cause, finding.place) for finding in self.findings}),
+            "causes": len({finding.cause for finding in self.findings}),
+            "saves": sum(finding.saves for finding in self.findings),
+        }
+
+    @cached_property
+    def confusions(self) -> list[Confusion]:
+        return list(ConfusionSearch(self.tools).find())
+
+    def find_confusions(self) -> Iterator[LintFinding]:
+        # By the view of the tool that is meant: its actions are confused for one reason.
+        by_view: dict[type, list[Confusion]] = {}
+        for confusion in self.confusions:
+            view_class = self.tools[confusion.meant].endpoint.view_class
+            by_view.setdefault(view_class, []).append(confusion)
+        for confusions in by_view.values():
+            first = confusions[0]
+            lines = EndpointLines(self.tools[first.meant].endpoint)
+            sentence = f"A search for {first.query!r} finds {first.found} as well as {first.meant}."
+            names = (name for pair in confusions for name in (pair.meant, pair.found))
+            about = (lines.view, f"{first.meant} ~ {first.found}", sentence, ConfusedTools.remedy)
+            yield LintFinding(ConfusedTools.cause, *about, tuple(dict.fromkeys(names)))
+
+    def find_limits(self) -> Iterator[LintFinding]:
         for limit in CLIENT_LIMITS:
-            for excess in limit.find_excesses(self.tools):
-                yield Finding("DRF_MCP", f"{limit.client} {excess}.", remedy)
+            for excess in limit.find_excesses(self.all_tools):
+                about = (SETTINGS_PLACE, limit.client, f"{limit.client} {excess}.")
+                yield LintFinding(PassedLimits.cause, *about, PassedLimits.remedy, ())
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        tools = self.all_tools
+        return {
+            "findings": [finding.as_data() for finding in self.findings],
+            "confusions": [asdict(confusion) for confusion in self.confusions],
+            "sizes": [cost.as_data() for cost in self.costs],
+            "limits": {limit.client: list(limit.find_excesses(tools)) for limit in CLIENT_LIMITS},
+            "sums": self.sums,
+        }

@@ -493,7 +493,7 @@ def told(*patterns):
 
 def test_computed_names_are_findings(expose):
     expose(path("users/", Computing.as_view({"get": "list"})))
-    (finding,) = [finding for finding in told() if "by names" in finding]
+    (finding,) = [finding for finding in told() if "computes names" in finding]
     assert "f'of_{name}'" in finding
     assert "@mcp_tool(query=" in finding
 

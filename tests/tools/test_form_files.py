@@ -168,10 +168,10 @@ def test_the_schema_says_how_a_file_is_sent(keeps):
 
 def test_a_key_that_may_be_either_is_told_of(keeps, tool_of):
     told = "takes note as a text"
-    assert any(told in finding.message for finding in Lint({"keeps": keeps}).get_findings())
+    assert any(told in finding.message for finding in Lint({"keeps": keeps}).findings)
     view = mcp_tool(body={"note": {"type": "string"}})(type("Said", (Keeps,), {}))
     said = tool_of(path("said/", view.as_view()))
-    assert not any(told in finding.message for finding in Lint({"said": said}).get_findings())
+    assert not any(told in finding.message for finding in Lint({"said": said}).findings)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ class FilterBackends:
         failures: list[Finding] = []
         found = attempt(self.inspection.place, step, GUARD, failures, default)
         self.inspection.findings += [
-            LostFilters(failure.place, f"{prefix}{failure.message}", failure.remedy)
+            LostFilters(failure.place, f"{prefix}{failure.message}", failure.remedy, failure.source)
             for failure in failures
         ]
         return found

@@ -12,6 +12,7 @@ from rest_framework.exceptions import APIException
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.reports import Report
+from drf_mcp.management.review import Review
 from drf_mcp.operators.example_call import ExampleCall
 from drf_mcp.operators.exposure_report import ExposureReport
 from drf_mcp.operators.lint import Lint
@@ -40,10 +41,14 @@ class Command(MCPCommand):
             dest="username",
             help="the tools that this user sees; anonymous for nobody",
         )
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print the definitions as JSON, with --warnings or --size the report",
+        )
         add = parser.add_mutually_exclusive_group().add_argument
-        add("--json", action="store_true", help="print definitions as JSON")
-        add("--size", action="store_true", help="bytes and tokens, against clients' limits")
-        add("--warnings", action="store_true", help="what could be better, and how")
+        add("--warnings", action="store_true", help="findings by root cause, with their remedies")
+        add("--size", action="store_true", help="tokens of each tool, and the limits of clients")
         add("--unexposed", action="store_true", help="the endpoints that are no tools, and why")
         add(
             "--why",
@@ -76,17 +81,21 @@ class Command(MCPCommand):
         own = [tool for tool in tools.values() if not tool.endpoint.is_built_in]
         if not own and not options["json"] and not options["username"] and not options["name"]:
             return report.show_exposing(ExposureReport(registry).endpoints)
+        if options["size"] or options["warnings"]:
+            return self.review(Lint(tools), options, report)
         if options["json"]:
             return [self.format_json([ToolSurface(t).get_definition() for t in tools.values()])]
-        if options["size"]:
-            return report.list_sizes(tools)
-        if options["warnings"]:
-            return report.list_findings(Lint(tools).get_findings())
         if options["name"]:
             user = self.get_user_or_anonymous(options["username"]) if options["username"] else None
             tool = tools[options["name"]]
             return report.show_tool(tool, ExampleCall(tool, user))
         return report.list_tools(tools)
+
+    def review(self, lint: Lint, options: dict[str, Any], report: Report) -> Iterable[str]:
+        if options["json"]:
+            return [self.format_json(lint.as_data())]
+        review = Review(lint, report)
+        return review.list_sizes() if options["size"] else review.list_findings()
 
     def check_lock(self, path: str, report: Report) -> None:
         try:

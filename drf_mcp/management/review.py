@@ -1,0 +1,131 @@
+"""The report of ``mcp_tools --warnings`` and ``--size``: findings by root cause, and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from drf_mcp.management.reports import Report
+from drf_mcp.operators.client_limits import CLIENT_LIMITS
+from drf_mcp.operators.costs import ToolCost
+from drf_mcp.operators.findings import TOOLS, LintFinding
+from drf_mcp.operators.lint import Lint
+from drf_mcp.operators.rules import SETTINGS_PLACE
+
+# The places of one remedy, and the tools, that the report shows; --json has all.
+MAX_ROWS = 8
+MAX_TOOLS = 10
+MAX_NAMES = 2
+PLACE_WIDTH = 40
+
+
+class Review:
+    """The lint's findings and costs as lines, in a report's width and style."""
+
+    def __init__(self, lint: Lint, report: Report) -> None:
+        self.lint = lint
+        self.report = report
+        self.style = report.style
+
+    def list_findings(self) -> Iterator[str]:
+        """Yield the whole report: causes by rank, the largest tools, and the sums."""
+        causes = {cause.cause: cause for cause in self.lint.causes}
+        for number, (name, group) in enumerate(
+            groupby(self.lint.findings, key=lambda finding: finding.cause), start=1
+        ):
+            yield from self.show_cause(number, causes[name], list(group))
+            yield ""
+        yield from self.list_costs(self.lint.costs[:MAX_TOOLS])
+        yield ""
+        yield self.get_sums()
+
+    def list_sizes(self) -> Iterator[str]:
+        """Yield the sizes of all tools, the limits of clients, and the sums."""
+        yield from self.list_costs(self.lint.costs)
+        yield ""
+        yield self.style.MIGRATE_HEADING("Limits of known clients")
+        for limit in CLIENT_LIMITS:
+            excesses = list(limit.find_excesses(self.lint.all_tools))
+            line = f"  {limit.client}: {excesses[-1] if excesses else 'fits'}"
+            yield from map(self.style.WARNING, self.report.wrap(line, 2)) if excesses else [line]
+        yield ""
+        yield self.get_sums()
+
+    def show_cause(self, number: int, cause: Any, findings: list[LintFinding]) -> Iterator[str]:
+        saves = sum(finding.saves for finding in findings)
+        cost = f", {saves:,} tokens" if saves else ""
+        places = self.report.count(len({finding.place for finding in findings}), "place")
+        yield self.style.MIGRATE_HEADING(f"{number}. {cause.title} ({places}{cost})")
+        yield from self.report.wrap(cause.why, 3)
+        by_remedy: dict[str, list[LintFinding]] = {}
+        for finding in findings:
+            by_remedy.setdefault(finding.remedy, []).append(finding)
+        for remedy, group in by_remedy.items():
+            yield from map(self.style.SUCCESS, self.report.wrap(remedy, 3))
+            yield from self.list_places(group, cause.is_brief)
+
+    def list_places(self, findings: Sequence[LintFinding], is_brief: bool) -> Iterator[str]:
+        by_place: dict[str, list[LintFinding]] = {}
+        for finding in findings:
+            by_place.setdefault(finding.place, []).append(finding)
+        shown = list(by_place.items())[:MAX_ROWS]
+        width = min(max(len(place) for place, _ in shown), PLACE_WIDTH)
+        for place, group in shown:
+            details = [self.get_subjects(group)] if is_brief else map(self.get_message, group)
+            yield from self.show_place("" if place == SETTINGS_PLACE else place, details, width)
+        if len(by_place) > len(shown):
+            rest = len(by_place) - len(shown)
+            yield f"     and {rest} more {'place' if rest == 1 else 'places'}"
+
+    def show_place(self, place: str, details: Iterable[str], width: int) -> Iterator[str]:
+        lines = list(details)
+        line = f"     {place:<{width}}  {lines[0]}" if place else f"     {lines[0]}"
+        if len(lines) == 1 and len(line) <= self.report.width:
+            yield line
+            return
+        yield from [f"     {place}"] if place else []
+        for text in lines:
+            yield from self.report.wrap(text, 7 if place else 5)
+
+    def get_subjects(self, findings: Sequence[LintFinding]) -> str:
+        # The members of one class that one line makes are named together.
+        subjects = dict.fromkeys(finding.subject for finding in findings)
+        tools = dict.fromkeys(name for finding in findings for name in finding.tools)
+        owner = f"{next(iter(subjects)).partition('.')[0]}."
+        first, *others = subjects
+        text = ", ".join([first, *(subject.removeprefix(owner) for subject in others)])
+        facts = [self.report.count(len(tools), "tool")] if len(tools) > 1 else []
+        if saves := sum(finding.saves for finding in findings):
+            facts.append(f"{saves:,} tokens")
+        return f"{text} ({', '.join(facts)})" if facts else text
+
+    def get_message(self, finding: LintFinding) -> str:
+        names, rest = ", ".join(finding.tools[:MAX_NAMES]), len(finding.tools) - MAX_NAMES
+        named = f"{names} and {rest} more" if rest > 0 else names
+        return finding.sentence.replace(TOOLS, named)
+
+    def list_costs(self, costs: Sequence[ToolCost]) -> Iterator[str]:
+        count = len(self.lint.costs)
+        some = "Tokens of each tool" if len(costs) == count else f"The largest of {count} tools"
+        yield self.style.MIGRATE_HEADING(f"{some}, with the tokens of the largest parts")
+        names = max(len(cost.tool.name) for cost in costs)
+        digits = max(len(f"{cost.tokens:,}") for cost in costs)
+        for cost in costs:
+            head = f"  {cost.tool.name:<{names}}  {cost.tokens:>{digits},}"
+            parts = ", ".join(f"{part.name} {part.tokens}" for part in cost.largest)
+            if len(head) + len(parts) + 2 <= self.report.width:
+                yield f"{head}  {parts}"
+            else:
+                yield head
+                yield f"    {self.report.fit(parts, self.report.width - 4)}"
+
+    def get_sums(self) -> str:
+        sums, count = self.lint.sums, self.report.count
+        saves = f"; the edits save about {sums['saves']:,} tokens" if sums["saves"] else ""
+        found = "nothing to mend"
+        if sums["findings"]:
+            found = (
+                f"{count(sums['findings'], 'place')} to mend, of {count(sums['causes'], 'cause')}"
+            )
+        return f"{count(sums['tools'], 'tool')}, about {sums['tokens']:,} tokens: {found}{saves}."

@@ -1,0 +1,60 @@
+"""Tools that a search by words confuses, ranked as clients rank them (BM25)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from drf_mcp.archive.search import PassageSearch
+from drf_mcp.tools import Tool
+
+# Another tool is confused if it reaches this share of the score of the tool that is meant.
+NEAR = 0.95
+# The words of one text that are searched for.
+SENTENCE = re.compile(r"[.;:\n]")
+
+
+@dataclass(frozen=True)
+class Confusion:
+    # A search for the words of `meant` finds `found` first, or as well.
+    meant: str
+    found: str
+    query: str
+
+
+class ToolSearch(PassageSearch):
+    # A tool is one passage, however long.
+    passage_length = 1_000_000
+
+
+class ConfusionSearch:
+    """Searches for each tool by its title and the first sentence of its description."""
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self.tools = tools
+        self.texts = {name: self.get_text(tool) for name, tool in tools.items()}
+
+    def get_text(self, tool: Tool) -> str:
+        # What clients search: names, description, and the arguments with theirs.
+        words = [tool.name, tool.title, tool.description]
+        for name, schema in tool.input_schema.get("properties", {}).items():
+            words += [name, schema.get("description", "") if isinstance(schema, dict) else ""]
+        return " ".join(words).replace("_", " ")
+
+    def get_query(self, tool: Tool) -> str:
+        sentence = SENTENCE.split(tool.description, maxsplit=1)[0]
+        query = sentence if sentence.startswith(tool.title) else f"{tool.title} {sentence}"
+        return query.replace("_", " ")
+
+    def find(self) -> Iterator[Confusion]:
+        names, texts = list(self.tools), list(self.texts.values())
+        seen: set[frozenset[str]] = set()
+        for meant, tool in self.tools.items():
+            query = self.get_query(tool)
+            scores = dict(zip(names, ToolSearch(query).score(texts), strict=True))
+            for found, score in scores.items():
+                pair = frozenset((meant, found))
+                if len(pair) == 2 and pair not in seen and score >= NEAR * scores[meant] > 0:
+                    seen.add(pair)
+                    yield Confusion(meant, found, query)

@@ -1,0 +1,76 @@
+"""What the definitions of tools cost a model to read, in estimated tokens, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from drf_mcp.json_text import encode_plain, to_bytes
+from drf_mcp.operators.lock import ToolSurface
+from drf_mcp.tools import Tool
+from drf_mcp.truncation.tokens import estimate_tokens
+
+# The parts of a tool that are shown.
+LARGEST = 3
+OTHERS = "title and hints"
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    tokens: int
+
+
+class ToolCost:
+    """The tokens and bytes of one tool's definition, as clients of the current revision get it."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+
+    @cached_property
+    def definition(self) -> dict[str, Any]:
+        return ToolSurface(self.tool).get_definition()
+
+    @cached_property
+    def bytes(self) -> int:
+        return len(to_bytes(encode_plain(self.definition)))
+
+    @cached_property
+    def tokens(self) -> int:
+        return estimate_tokens(encode_plain(self.definition))
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The parts of the definition, the most expensive first."""
+        definition = dict(self.definition)
+        parts = [Part("description", self.count(definition.pop("description", "")))]
+        for name, schema in definition.pop("inputSchema", {}).get("properties", {}).items():
+            parts.append(Part(f"`{name}`", self.count({name: schema})))
+        if "outputSchema" in definition:
+            parts.append(Part("outputSchema", self.count(definition.pop("outputSchema"))))
+        parts.append(Part(OTHERS, self.count(definition)))
+        return sorted(parts, key=lambda part: -part.tokens)
+
+    def count(self, value: Any) -> int:
+        return estimate_tokens(encode_plain(value))
+
+    @property
+    def largest(self) -> list[Part]:
+        return self.parts[:LARGEST]
+
+    def as_data(self) -> dict[str, Any]:
+        parts = [asdict(part) for part in self.largest]
+        return {
+            "tool": self.tool.name,
+            "bytes": self.bytes,
+            "tokens": self.tokens,
+            "parts": parts,
+        }
+
+
+def measure_tools(tools: Mapping[str, Tool]) -> list[ToolCost]:
+    """Return the costs of tools, the most expensive first."""
+    costs = [ToolCost(tool) for tool in tools.values()]
+    return sorted(costs, key=lambda cost: (-cost.tokens, cost.tool.name))

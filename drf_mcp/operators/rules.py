@@ -1,0 +1,268 @@
+"""The rules of the lint about single tools, each a kind of root cause with its remedy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from drf_mcp.dispatch.visibility import is_open
+from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.types import LostFilters
+from drf_mcp.operators.costs import ToolCost
+from drf_mcp.operators.findings import LintFinding
+from drf_mcp.operators.source_lines import EndpointLines
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools import Tool
+from drf_mcp.tools.titles import Subject
+from drf_mcp.tools.written_texts import WrittenTexts
+
+SETTINGS_PLACE = "DRF_MCP"
+
+
+class Rule:
+    """One kind of root cause: its rank is its place in `Lint.rule_classes`.
+
+    Attributes:
+        cause: a short name, as data has it.
+        title: the heading of the report.
+        why: what it means for an agent, in one sentence.
+        remedy: the edit that mends it.
+        is_brief: whether the place and its subject say all, where the title is known.
+    """
+
+    cause: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    why: ClassVar[str] = ""
+    sentence: ClassVar[str] = ""
+    remedy: ClassVar[str] = ""
+    is_brief: ClassVar[bool] = True
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        self.endpoint = tool.endpoint
+
+    def applies(self) -> bool:
+        raise NotImplementedError
+
+    def get_findings(self) -> Iterator[LintFinding]:
+        if self.applies():
+            yield self.make()
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        made = {
+            "place": self.lines.handler,
+            "subject": f"{self.endpoint.view_class.__name__}.{self.endpoint.handler_name}",
+            "remedy": self.get_remedy(),
+        }
+        about = {**made, "tools": (self.tool.name,), **facts}
+        return LintFinding(self.cause, sentence=sentence or self.sentence, **about)
+
+    def get_remedy(self) -> str:
+        return self.remedy
+
+    @functools.cached_property
+    def lines(self) -> EndpointLines:
+        return EndpointLines(self.endpoint)
+
+    @property
+    def view_facts(self) -> dict[str, Any]:
+        # Of what is mended once for all tools of a view.
+        return {"place": self.lines.view, "subject": self.endpoint.view_class.__name__}
+
+    def make_failure(self, finding: Finding) -> LintFinding:
+        # The place is shown beside the message, which ends in it.
+        message = finding.message.rpartition(" (")[0] if finding.source else finding.message
+        facts = {**self.view_facts, "remedy": finding.remedy}
+        facts |= {"place": finding.source} if finding.source else {}
+        return self.make(f"{{tools}}: {message}", **facts)
+
+    @property
+    def view_docstring(self) -> str:
+        return self.endpoint.find_docstring(self.endpoint.view_class)
+
+    @property
+    def has_description(self) -> bool:
+        annotations = self.endpoint.find_annotations(self.tool.view)
+        return bool(self.tool.options.description or getattr(annotations, "description", ""))
+
+
+class LostArguments(Rule):
+    cause = "lost-arguments"
+    is_brief = False
+    title = "Arguments that HTTP takes and the tool does not"
+    why = "An agent cannot send what no argument stands for."
+    remedy = 'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
+
+    def get_findings(self) -> Iterator[LintFinding]:
+        lost = [f for f in self.tool.findings if isinstance(f, LostFilters)]
+        yield from map(self.make_failure, lost)
+        yield from super().get_findings()
+
+    def applies(self) -> bool:
+        options = self.tool.options
+        declared = self.tool.extra_query or options.input_schema is not None or options.query
+        return bool(self.tool.schema.computed_query) and not declared
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        names = ", ".join(self.tool.schema.computed_query)
+        computed = f"The code of {{tools}} computes names of query parameters: {names}."
+        return super().make(sentence or computed, **{**self.view_facts, **facts})
+
+
+class Undescribable(Rule):
+    cause = "not-described"
+    is_brief = False
+    title = "Parts that could not be described"
+    why = "The tools work, but an agent is not told what they take or return there."
+
+    def get_findings(self) -> Iterator[LintFinding]:
+        others = [f for f in self.tool.findings if not isinstance(f, LostFilters)]
+        yield from map(self.make_failure, others)
+
+
+class OpenBody(Rule):
+    cause = "open-body"
+    title = "Bodies without a description"
+    why = "An agent has to guess every field of the body."
+    sentence = "The body of {tools} is open: any JSON is taken."
+    remedy = "Give the view a serializer_class, or @mcp_tool(input_schema={...})."
+
+    def applies(self) -> bool:
+        # Where a description failed, the finding about the failure says more.
+        declared = self.tool.options.input_schema is not None or self.tool.findings
+        return self.tool.schema.body.kind == "open" and not declared
+
+
+class UnguardedWrite(Rule):
+    cause = "unguarded-write"
+    title = "Writes without a permission"
+    why = "Whoever reaches the endpoint may change data."
+    sentence = "{tools} changes data, and its view asks nobody for a permission."
+    remedy = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
+
+    def applies(self) -> bool:
+        return not self.tool.annotations["readOnlyHint"] and is_open(self.tool)
+
+    def get_remedy(self) -> str:
+        # The project does not edit the views of an installed package.
+        if self.lines.classes.line:
+            return "Set permission_classes on the view."
+        return self.remedy
+
+
+class Undescribed(Rule):
+    cause = "no-description"
+    title = "Tools about which nothing was written"
+    why = "The model reads a sentence made of the name and the model, and nothing else."
+    sentence = "Nothing was written about {tools}."
+    remedy = "Write a docstring on the class, or on each of its methods."
+
+    def applies(self) -> bool:
+        if self.has_description or self.endpoint.handler_docstring:
+            return False
+        return not (self.view_docstring or getattr(self.tool.view, "description", None))
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        return super().make(sentence, **{**self.view_facts, **facts})
+
+
+class StockDocstring(Rule):
+    cause = "stock-docstring"
+    title = "Docstrings that say nothing of the project"
+    why = 'Models never see words such as "This viewset automatically provides `list`".'
+    sentence = "The docstring of the view of {tools} says nothing beside its actions and its model."
+    remedy = "Write what the objects are, and when to use the tools."
+
+    def applies(self) -> bool:
+        texts = WrittenTexts(self.endpoint, self.tool.view)
+        nouns = Subject(self.endpoint, self.tool.view).nouns
+        return bool(self.view_docstring) and not self.has_description and not texts.get_about(nouns)
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        return super().make(sentence, **{**self.view_facts, **facts})
+
+
+class InheritedDescription(Rule):
+    cause = "inherited-description"
+    title = "Descriptions inherited from another view"
+    why = "The words are about the parent's objects."
+    remedy = "Write a docstring on the method, or @mcp_tool(description=...)."
+
+    @property
+    def base(self) -> str:
+        return self.endpoint.handler.__qualname__.rpartition(".")[0]
+
+    def applies(self) -> bool:
+        view_class = self.endpoint.view_class
+        is_own = self.endpoint.handler.__name__ in vars(view_class)
+        if self.has_description or is_own or not self.endpoint.handler_docstring:
+            return False
+        return self.base not in ("", getattr(view_class, "__name__", ""))
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        inherited = f"The description of {{tools}} is inherited from {self.base}."
+        return super().make(inherited, **{**self.view_facts, **facts})
+
+
+class UnboundedList(Rule):
+    cause = "no-pages"
+    title = "Lists without pages"
+    why = "Each answer holds every row, and a long one is shortened."
+    sentence = "{tools} answers with every row at once."
+    remedy = "Set pagination_class on the view, or DEFAULT_PAGINATION_CLASS in REST_FRAMEWORK."
+
+    def applies(self) -> bool:
+        return self.endpoint.standard_action == "list" and not self.tool.schema.paginated
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        return super().make(sentence, **{**self.view_facts, **facts})
+
+
+class UnclearFiles(Rule):
+    cause = "unclear-files"
+    is_brief = False
+    title = "Arguments that are a text or a file"
+    why = "Nothing says which of the two the view expects."
+
+    @property
+    def names(self) -> list[str]:
+        return [
+            parameter.name
+            for parameter in self.tool.schema.body.fields
+            if not all(upload.sure for upload in parameter.handling.uploads.values())
+        ]
+
+    def applies(self) -> bool:
+        return self.tool.options.input_schema is None and bool(self.names)
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        names = ", ".join(self.names)
+        unclear = f"{{tools}} takes {names} as a text, or as a file that is a data URI."
+        return super().make(unclear, **facts)
+
+    def get_remedy(self) -> str:
+        return (
+            f'Say which: @mcp_tool(body={{"{self.names[0]}": {{"type": "string"}}}}), with'
+            ' "format": "binary" for a file.'
+        )
+
+
+class OutputSchemas(Rule):
+    cause = "output-schemas"
+    title = "Output schemas in the list"
+    why = "Most models never see them, and clients compile each one."
+    sentence = "The output schemas of {tools} are sent with every list."
+    remedy = 'Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.'
+
+    def applies(self) -> bool:
+        return mcp_settings.OUTPUT_SCHEMA is not None and bool(self.tokens)
+
+    @functools.cached_property
+    def tokens(self) -> int:
+        parts = ToolCost(self.tool).parts
+        return next((part.tokens for part in parts if part.name == "outputSchema"), 0)
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        about = {"place": SETTINGS_PLACE, "subject": "OUTPUT_SCHEMA", "saves": self.tokens}
+        return super().make(sentence, **{**about, **facts})
