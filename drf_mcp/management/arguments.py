@@ -42,5 +42,7 @@ class CommandLineArguments:
         for depth, name in enumerate(names[:-1], start=1):
             place = place.setdefault(name, {})
             if not isinstance(place, dict):
-                raise UsageError(f"{'.'.join(names[:depth])} is given twice, once as a value.")
+                raise UsageError(
+                    f"{'.'.join(names[:depth])} is given twice: as a value, and as an object."
+                )
         place[names[-1]] = value

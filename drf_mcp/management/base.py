@@ -22,7 +22,7 @@ MAX_USERS = 1000
 
 
 class UsageError(CommandError):
-    """A command cannot do what it was asked."""
+    """A command was given arguments that it cannot use."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"returncode": USAGE, **kwargs})

@@ -168,7 +168,7 @@ class Report:
 
     def list_changes(self, changes: Sequence[Change]) -> Iterator[str]:
         if not changes:
-            yield "The tools are those of the lock file."
+            yield "The tools are the same as in the lock file."
             return
         for change in changes:
             breaking = change.breaking

@@ -38,7 +38,7 @@ class Review:
             yield ""
         yield from self.list_costs(self.lint.costs[:MAX_TOOLS])
         yield ""
-        yield self.get_sums()
+        yield from self.report.wrap(self.get_sums())
 
     def list_sizes(self) -> Iterator[str]:
         """Yield the sizes of all tools, the limits of clients, and the sums."""
@@ -50,13 +50,14 @@ class Review:
             line = f"  {limit.client}: {excesses[-1] if excesses else 'fits'}"
             yield from map(self.style.WARNING, self.report.wrap(line, 2)) if excesses else [line]
         yield ""
-        yield self.get_sums()
+        yield from self.report.wrap(self.get_sums())
 
     def show_cause(self, number: int, cause: Any, findings: list[LintFinding]) -> Iterator[str]:
         saves = sum(finding.saves for finding in findings)
         cost = f", {saves:,} tokens" if saves else ""
         places = self.report.count(len({finding.place for finding in findings}), "place")
-        yield self.style.MIGRATE_HEADING(f"{number}. {cause.title} ({places}{cost})")
+        heading = f"{number}. {cause.title} ({places}{cost})"
+        yield from map(self.style.MIGRATE_HEADING, self.report.wrap(heading))
         yield from self.report.wrap(cause.why, 3)
         by_remedy: dict[str, list[LintFinding]] = {}
         for finding in findings:
@@ -107,8 +108,9 @@ class Review:
 
     def list_costs(self, costs: Sequence[ToolCost]) -> Iterator[str]:
         count = len(self.lint.costs)
-        some = "Tokens of each tool" if len(costs) == count else f"The largest of {count} tools"
-        yield self.style.MIGRATE_HEADING(f"{some}, with the tokens of the largest parts")
+        largest = "all tools" if len(costs) == count else f"the {len(costs)} largest tools"
+        heading = f"Tokens of {largest}, and of their largest parts"
+        yield from map(self.style.MIGRATE_HEADING, self.report.wrap(heading))
         names = max(len(cost.tool.name) for cost in costs)
         digits = max(len(f"{cost.tokens:,}") for cost in costs)
         for cost in costs:

@@ -100,20 +100,22 @@ class ArgumentSearch:
                 if line is not None:
                     return ArgumentSource.at(line, item, DECLARED_FILTER)
             if name in getattr(filterset_class, "base_filters", {}):
-                line = self.find_listed(classes, name) or classes.find_member("Meta")
+                line = self.find_listed(classes, name, "Meta") or classes.find_member("Meta")
                 return ArgumentSource.at(line, name, MADE_FILTER)
         classes = self.lines.classes
         line = classes.find_member("filterset_fields")
         if line is None or not self.is_filterset_field(name):
             return None
-        return ArgumentSource.at(self.find_listed(classes, name) or line, name, MADE_FILTER)
+        line = self.find_listed(classes, name, "filterset_fields") or line
+        return ArgumentSource.at(line, name, MADE_FILTER)
 
     def is_filterset_field(self, name: str) -> bool:
         fields = getattr(self.view, "filterset_fields", None) or ()
         return fields == "__all__" or name in fields or name.partition("__")[0] in fields
 
-    def find_listed(self, classes: OwnClasses, name: str) -> SourceLine | None:
-        return classes.find_text(name) or classes.find_text(name.partition("__")[0])
+    def find_listed(self, classes: OwnClasses, name: str, member: str) -> SourceLine | None:
+        field = name.partition("__")[0]
+        return classes.find_text(name, member) or classes.find_text(field, member)
 
     def find_path_parameter(self, name: str) -> ArgumentSource:
         return ArgumentSource(self.lines.handler, self.get_subject(name), PATH_PARAMETER)

@@ -135,12 +135,12 @@ class SurfaceLock:
             document = json.loads(self.path.read_text(encoding="utf-8"))
             known = document["format"] == FORMAT and isinstance(document["tools"], dict)
         except FileNotFoundError:
-            message = f"There is no {self.path}. Write it with mcp_tools --lock."
+            message = f"There is no {self.path}. Write the file with mcp_tools --lock."
             raise LockFileError(message) from None
         except (OSError, ValueError, KeyError, TypeError) as exc:
             raise LockFileError(f"{self.path} cannot be read: {exc!r}") from exc
         if not known:
-            message = f"{self.path} is of another format. Write it anew with mcp_tools --lock."
+            message = f"{self.path} has another format. Write the file again with mcp_tools --lock."
             raise LockFileError(message)
         surface: dict[str, Entry] = document["tools"]
         return surface

@@ -205,7 +205,7 @@ class PermissionTrace:
                 needed = "" if allows else f"to wait {quota.retry_after} seconds"
                 yield Step("throttle", name, allows, f"has {left}", needed)
             if not quotas:
-                says = "does not limit the caller now, or cannot be asked without counting"
+                says = "does not limit the caller now, or cannot be asked without counting a call"
                 yield Step("throttle", name, True, says)
 
     def get_row_steps(self) -> Iterator[Step]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from drf_mcp.tools.titles import Subject
 from drf_mcp.tools.written_texts import WrittenTexts
 
 SETTINGS_PLACE = "DRF_MCP"
+STOCK = re.compile(r"\b(view ?set|end ?point|automatically|crud|api)\b", re.IGNORECASE)
 
 
 class Rule:
@@ -117,21 +119,31 @@ class Undescribable(Rule):
     why = "The tools work, but an agent is not told what they take or return there."
 
     def get_findings(self) -> Iterator[LintFinding]:
+        if OpenBody(self.tool).applies():
+            return
         others = [f for f in self.tool.findings if not isinstance(f, LostFilters)]
         yield from map(self.make_failure, others)
 
 
 class OpenBody(Rule):
     cause = "open-body"
+    is_brief = False
     title = "Bodies without a description"
     why = "An agent has to guess every field of the body."
     sentence = "The body of {tools} is open: any JSON is taken."
     remedy = "Give the view a serializer_class, or @mcp_tool(input_schema={...})."
 
+    def get_findings(self) -> Iterator[LintFinding]:
+        if not self.applies():
+            return
+        failures = [f for f in self.tool.findings if not isinstance(f, LostFilters)]
+        # Where a description failed, the failure says more.
+        yield from map(self.make_failure, failures)
+        if not failures:
+            yield self.make()
+
     def applies(self) -> bool:
-        # Where a description failed, the finding about the failure says more.
-        declared = self.tool.options.input_schema is not None or self.tool.findings
-        return self.tool.schema.body.kind == "open" and not declared
+        return self.tool.schema.body.kind == "open" and self.tool.options.input_schema is None
 
 
 class UnguardedWrite(Rule):
@@ -175,9 +187,11 @@ class StockDocstring(Rule):
     remedy = "Write what the objects are, and when to use the tools."
 
     def applies(self) -> bool:
-        texts = WrittenTexts(self.endpoint, self.tool.view)
+        # "The orders of a customer" says little as well, but in words of the project.
+        if self.has_description or not STOCK.search(self.view_docstring):
+            return False
         nouns = Subject(self.endpoint, self.tool.view).nouns
-        return bool(self.view_docstring) and not self.has_description and not texts.get_about(nouns)
+        return not WrittenTexts(self.endpoint, self.tool.view).get_about(nouns)
 
     def make(self, sentence: str = "", **facts: Any) -> LintFinding:
         return super().make(sentence, **{**self.view_facts, **facts})

@@ -83,16 +83,20 @@ class OwnClasses:
         return None
 
     def get_names(self, member: ast.stmt) -> list[str]:
-        if isinstance(member, FUNCTIONS):
+        if isinstance(member, (*FUNCTIONS, ast.ClassDef)):
             return [member.name]
         targets: list[ast.expr] = member.targets if isinstance(member, ast.Assign) else []
         targets = [member.target] if isinstance(member, ast.AnnAssign) else targets
         return [target.id for target in targets if isinstance(target, ast.Name)]
 
-    def find_text(self, text: str) -> SourceLine | None:
-        """Return the line of a string, with the name of what it is an argument of."""
+    def find_text(self, text: str, within: str = "") -> SourceLine | None:
+        """Return the line of a string, with the name of what it is an argument of.
+
+        The string may be anywhere in a class, or in the member of one name.
+        """
         for base, path, node in self.found:
-            for call, constant in self.walk(node, ""):
+            members = [m for m in node.body if not within or within in self.get_names(m)]
+            for call, constant in (pair for member in members for pair in self.walk(member, "")):
                 if constant.value == text:
                     return SourceLine(write_line(path, constant.lineno), base.__name__, call)
         return None

@@ -6,15 +6,13 @@ import json
 import re
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.management import CommandError
 from django.urls import path
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
-from rest_framework.authtoken.views import ObtainAuthToken
-from rest_framework.generics import ListAPIView
 from rest_framework.permissions import (
     AllowAny,
     DjangoModelPermissions,
@@ -26,6 +24,7 @@ from rest_framework.views import APIView
 
 from drf_mcp import mcp_tool
 from drf_mcp.tools import registry
+from drf_mcp.truncation.tokens import estimate_tokens
 
 pytestmark = pytest.mark.django_db
 
@@ -34,29 +33,6 @@ class Bare(serializers.Serializer):
     colour = serializers.CharField()
     kind = serializers.ChoiceField(["a", "b"])
     flag = serializers.BooleanField()
-
-
-class AllBare(ListAPIView):
-    queryset = Group.objects.all()
-    serializer_class = Bare
-    pagination_class = None
-
-
-class Base(APIView):
-    def get(self, request) -> Response:
-        """Say something about any of them."""
-        return Response()
-
-
-class Heir(Base):
-    pass
-
-
-class Open(APIView):
-    permission_classes = []
-
-    def post(self, request) -> Response:
-        return Response(request.data)
 
 
 class Unsure(AutoSchema):
@@ -116,14 +92,25 @@ def test_composed_permissions_of_a_tool_are_shown_whole(printed, expose):
 
 def test_sizes_are_those_of_the_definitions_and_their_sum(printed):
     definitions = json.loads(printed("--json"))
-    rows = dict(line.split()[:2] for line in printed("--size").splitlines()[1 : len(definitions)])
-    compact = {
-        d["name"]: len(json.dumps(d, ensure_ascii=False, separators=(",", ":")).encode())
-        for d in definitions
-    }
-    assert {name: int(size) for name, size in rows.items()}.items() <= compact.items()
-    assert f"{len(definitions)} tools" in printed("--size")
-    assert str(sum(compact.values())) in printed("--size")
+    report = json.loads(printed("--size", "--json"))
+    sizes = {entry["tool"]: entry for entry in report["sizes"]}
+    for definition in definitions:
+        text = json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
+        assert sizes[definition["name"]]["bytes"] == len(text.encode())
+        assert sizes[definition["name"]]["tokens"] == estimate_tokens(text)
+    total = sum(entry["tokens"] for entry in report["sizes"])
+    assert f"{len(definitions)} tools, about {total:,} tokens: " in printed("--size")
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_each_tool_has_its_tokens_and_its_three_largest_parts(printed, columns):
+    text = printed("--size", columns=columns)
+    assert max(map(len, text.splitlines())) <= columns
+    for entry in json.loads(printed("--size", "--json"))["sizes"]:
+        tokens = [part["tokens"] for part in entry["parts"]]
+        assert 2 <= len(tokens) <= 3
+        assert sorted(tokens, reverse=True) == tokens
+        assert re.search(rf"^  {entry['tool']} +{entry['tokens']:,}\s", text, re.MULTILINE)
 
 
 def test_a_client_whose_limit_is_passed_is_named(printed, expose):
@@ -131,61 +118,6 @@ def test_a_client_whose_limit_is_passed_is_named(printed, expose):
     lines = printed("--size").splitlines()
     assert f"  Cursor: takes 80 tools, and there are {len(registry.tools())}" in lines
     assert "  Windsurf: fits" in lines
-
-
-@pytest.mark.parametrize(
-    ("view", "message"),
-    [
-        (Open, "Nobody wrote what thing does"),
-        (Open, "asks nobody for a permission. Set permission_classes on Open."),
-        (ObtainAuthToken, "asks nobody for a permission. Leave it out with EXCLUDE"),
-        (Heir, "The description of thing is inherited from Base."),
-        (AllBare, "answers with every row at once. Set pagination_class on AllBare"),
-        (Guarded, "Argument `colour` of thing has no description."),
-    ],
-)
-def test_what_could_be_better_about_a_tool_is_found(findings, view, message):
-    assert message in findings(view)
-
-
-class Searched(ListAPIView):
-    """Reads its query by names, one of which it computes."""
-
-    queryset = Group.objects.all()
-    serializer_class = Bare
-
-    def get_queryset(self):
-        query = self.request.query_params
-        name = query.get("name", query.get(self.request.user.username))
-        return super().get_queryset().filter(name=name)
-
-
-def test_query_parameters_of_computed_names_are_found(findings):
-    text = findings(Searched)
-    names = "self.request.user.username."
-    assert f"thing_list reads the query by names that its code computes: {names}" in text
-    assert '@mcp_tool(query={"...": {"type": "string"}})' in text
-    declared = mcp_tool(query={"name": {"type": "string"}})(type("Declared", (Searched,), {}))
-    assert "reads the query" not in findings(declared)
-    assert "reads the query" not in findings(Searched, EXTRA_QUERY=True)
-
-
-def test_the_actions_of_one_view_of_which_nobody_wrote_anything_are_found_together(findings):
-    class Both(Open):
-        def put(self, request) -> Response:
-            return Response()
-
-    told = "Nobody wrote what thing_post, thing_put do; the model reads their titles alone."
-    text = findings(Both)
-    assert text.count("Nobody wrote") == 1
-    assert told in text
-
-
-def test_an_argument_without_a_word_that_many_tools_take_is_found_once(printed, expose):
-    expose(*(path(f"thing{number}/", Guarded.as_view()) for number in range(6)))
-    text = " ".join(printed("--warnings").split())
-    assert text.count("has no description") == 1
-    assert "Argument `colour` of 6 tools has no description." in text
 
 
 def test_a_name_that_is_too_long_for_clients_is_found(findings):

@@ -32,9 +32,8 @@ def test_one_tool(printed, columns):
 
 
 @pytest.mark.parametrize("columns", [100, 40])
-@pytest.mark.parametrize("report", ["warnings", "unexposed"])
-def test_a_report(printed, report, columns):
-    assert_golden(f"{report}-{columns}.txt", printed(f"--{report}", columns=columns))
+def test_what_is_not_exposed(printed, columns):
+    assert_golden(f"unexposed-{columns}.txt", printed("--unexposed", columns=columns))
 
 
 def test_definitions(printed):

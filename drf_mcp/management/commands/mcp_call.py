@@ -47,7 +47,7 @@ class Command(MCPCommand):
             help="""its arguments: page=2 tier='["gold"]' address.city=Bonn, or as JSON: """
             """'{"page": 2}'""",
         )
-        add("--user", help="the user on whose behalf to call, by USERNAME_FIELD")
+        add("--user", help="the user who calls, by USERNAME_FIELD; nobody by default")
         add(
             "--revision",
             choices=REVISIONS,
@@ -58,7 +58,7 @@ class Command(MCPCommand):
             "--envelope",
             help="the envelope of the answer: a class of drf_mcp.envelopes or a dotted path",
         )
-        add("--raw", action="store_true", help="print the response as it is on the wire")
+        add("--raw", action="store_true", help="print the JSON-RPC response as it was sent")
         add(
             "--http",
             nargs="?",

@@ -39,7 +39,7 @@ class Command(MCPCommand):
             "--as",
             metavar="USER",
             dest="username",
-            help="the tools that this user sees; anonymous for nobody",
+            help="only the tools that this user sees; anonymous for a caller who is not signed in",
         )
         parser.add_argument(
             "--json",
@@ -49,15 +49,23 @@ class Command(MCPCommand):
         add = parser.add_mutually_exclusive_group().add_argument
         add("--warnings", action="store_true", help="findings by root cause, with their remedies")
         add("--size", action="store_true", help="tokens of each tool, and the limits of clients")
-        add("--unexposed", action="store_true", help="the endpoints that are no tools, and why")
+        add("--unexposed", action="store_true", help="the endpoints that are not tools, and why")
         add(
             "--why",
             metavar="TOOL",
-            help="with --as: who lets that user call the tool, or does not, and what is needed",
+            help="with --as: each permission, throttle and row filter, and its decision",
         )
         file: dict[str, Any] = {"nargs": "?", "const": LOCK_FILE, "metavar": "FILE"}
-        add("--lock", **file, help=f"write what agents rely on to a file ({LOCK_FILE})")
-        add("--check", **file, help="compare with that file; a breaking change exits with 1")
+        add(
+            "--lock",
+            **file,
+            help=f"write the tools' names, arguments and answers to a file ({LOCK_FILE})",
+        )
+        add(
+            "--check",
+            **file,
+            help="compare the tools with that file; a breaking change exits with 1",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["lock"]:
@@ -118,7 +126,7 @@ class Command(MCPCommand):
         visible = {tool.name: tool for tool in visibility.of(tools.values())}
         if name is not None and not visible:
             question = f"mcp_tools --why {name} --as {username}"
-            raise UsageError(f"{username} does not see {name}. Ask: {question}")
+            raise UsageError(f"{username} does not see {name}. To find out why: {question}")
         return visible
 
     def get_trace(self, name: str, username: str | None) -> PermissionTrace:

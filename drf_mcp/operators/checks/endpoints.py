@@ -44,10 +44,10 @@ def check_middleware(project: Project) -> Iterator[CheckMessage]:
     for installed in map(InstalledMiddleware, settings.MIDDLEWARE if paths else ()):
         if installed.redirects():
             yield Warning(
-                f"{installed.name} looks like it redirects requests to a page for people. An MCP "
-                "client that sends a token would not get past it.",
+                f"{installed.name} seems to redirect requests to a page for people. An MCP "
+                "client that sends a token would not reach the endpoint.",
                 hint=f"Exempt {paths} in that middleware, or include drf_mcp.urls below a path "
-                "that it lets through; then silence this warning.",
+                "that the middleware exempts; then silence this warning.",
                 id="drf_mcp.W002",
             )
 
@@ -57,11 +57,11 @@ def check_call_middleware(project: Project) -> Iterator[CheckMessage]:
     for installed in map(InstalledMiddleware, settings.MIDDLEWARE if project.endpoints else ()):
         if installed.needs_the_path_of_calls():
             yield Warning(
-                f"{installed.name} reads the path of a request. During the call of a tool it "
-                "sees the path of the MCP endpoint alone.",
-                hint="Add it to DRF_MCP['CALL_MIDDLEWARE'], which runs it around each call with "
-                "the path of the API, or silence this warning if that does not matter there. See "
-                "docs/middleware.md.",
+                f"{installed.name} reads the path of a request. During the call of a tool "
+                "the middleware sees only the path of the MCP endpoint.",
+                hint="Add the middleware to DRF_MCP['CALL_MIDDLEWARE'], which runs around each "
+                "call with the path of the API, or silence this warning if the path does not "
+                "matter. See docs/middleware.md.",
                 id="drf_mcp.W013",
             )
 
@@ -73,7 +73,8 @@ def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
             yield Warning(
                 f"The MCP endpoint {endpoint.path} is open to anonymous callers.",
                 hint="The views' own permissions still hold. Ask for a login with "
-                "DRF_MCP['PERMISSION_CLASSES'], or silence this warning if it is meant to be open.",
+                "DRF_MCP['PERMISSION_CLASSES'], or silence this warning if the endpoint is "
+                "meant to be open.",
                 id="drf_mcp.W006",
             )
 
@@ -82,9 +83,9 @@ def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
 def check_hosts(project: Project) -> Iterator[CheckMessage]:
     if "*" in settings.ALLOWED_HOSTS and project.endpoints:
         yield Warning(
-            "ALLOWED_HOSTS allows any host and so names none whose pages may call the MCP "
-            "endpoint: calls from a browser are refused, those of the endpoint's own page too. "
-            "Anything else would open it to every page (DNS rebinding).",
+            "ALLOWED_HOSTS allows any host, so the MCP endpoint does not know whose pages may call "
+            "it, and refuses every call from a browser, also from its own page. Otherwise any web "
+            "page could call the endpoint (DNS rebinding).",
             hint="Name the hosts of the project in ALLOWED_HOSTS, and further browser origins "
             "in DRF_MCP['ALLOWED_ORIGINS'].",
             id="drf_mcp.W008",

@@ -28,7 +28,7 @@ CLASSES: dict[str, tuple[type, tuple[str, ...]]] = {
 # Cache backends that are no archive for several processes, and why.
 UNSHARED: dict[type, str] = {
     DummyCache: "keeps nothing",
-    LocMemCache: "belongs to one process: other workers do not find it",
+    LocMemCache: "belongs to one process: other workers cannot read it",
 }
 
 
@@ -93,8 +93,8 @@ def check_archive_shares_no_cache(project: Project) -> Iterator[CheckMessage]:
     for user in dict.fromkeys(find_users_of_cache(project, alias)):
         yield Error(
             f"Content that does not fit into results is archived in the cache {alias!r}, which "
-            f"{user} need too: when it is full, their entries are dropped.",
-            hint="Name a cache of its own in DRF_MCP['ARCHIVE_CACHE'], or leave "
+            f"{user} use too: when the cache is full, their entries are dropped.",
+            hint="Name a separate cache in DRF_MCP['ARCHIVE_CACHE'], or leave "
             "DRF_MCP['ARCHIVE_CLASS'] out: by default content is kept in the database.",
             id="drf_mcp.E006",
         )
@@ -155,4 +155,4 @@ class EnvelopeInspection:
         try:
             Draft202012Validator.check_schema(schema)
         except SchemaError as exc:
-            yield f"gives a schema that is no JSON Schema: {exc.message}."
+            yield f"gives a schema that is not a JSON Schema: {exc.message}."

@@ -39,7 +39,7 @@ def check_descriptions(project: Project) -> Iterator[CheckMessage]:
     if count:
         yield Warning(
             f"{count} part{'s' if count > 1 else ''} of the tools could not be described.",
-            hint="See python manage.py mcp_tools --warnings for each place and its remedy.",
+            hint="python manage.py mcp_tools --warnings shows each place and its remedy.",
             id="drf_mcp.W010",
         )
 
@@ -75,8 +75,8 @@ def check_routes(project: Project) -> Iterator[CheckMessage]:
     search = UnroutedSearch(project)
     for place in dict.fromkeys((*search.find_registrations(), *search.find_decorations())):
         yield Warning(
-            f"{place}, but no route of the URLconf leads there, so it is no tool.",
-            hint="Add it to a router or to the urlpatterns, or do not expose it.",
+            f"{place}, but no route of the URLconf leads there, so it is not a tool.",
+            hint="Add a route in a router or in the urlpatterns, or do not expose the view.",
             id="drf_mcp.W003",
         )
 
@@ -84,7 +84,7 @@ def check_routes(project: Project) -> Iterator[CheckMessage]:
 @register_check()
 def check_unmatched_names(project: Project) -> Iterator[CheckMessage]:
     search = UnmatchedNames(project)
-    hint = "Correct the name, or take it away. See docs/exposing.md."
+    hint = "Correct the name, or remove it. See docs/exposing.md."
     found = (*search.find_patterns(), *search.find_actions(), *search.find_many())
     for message in dict.fromkeys(found):
         yield Warning(message, hint=hint, id="drf_mcp.W014")
@@ -107,8 +107,8 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
     count = len(project.tools)
     if count > MAX_TOOLS:
         yield Warning(
-            f"The project has {count} tools. Several clients take no more than {MAX_TOOLS} of all "
-            f"servers together, and models choose better among few.",
+            f"The project has {count} tools. Several clients take at most {MAX_TOOLS} from all "
+            f"servers together, and models choose better from few.",
             hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], or serve several "
             "endpoints with a registry each.",
             id="drf_mcp.W005",
@@ -199,7 +199,10 @@ class UnmatchedNames:
             named = options.exclude.union(options.actions or ())
             for name in sorted(named - names):
                 known = ", ".join(sorted(names))
-                yield f"actions= or exclude= names {name!r}, which no view there has, but: {known}."
+                yield (
+                    f"actions= or exclude= names {name!r}, which is no action of these views. "
+                    f"Their actions: {known}."
+                )
 
     def find_many(self) -> Iterator[str]:
         for options, names in self.get_actions_by_options():

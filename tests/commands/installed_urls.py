@@ -1,0 +1,10 @@
+"""A project whose URLconf names a view of an installed package."""
+
+from __future__ import annotations
+
+from django.urls import path
+from rest_framework.authtoken.views import ObtainAuthToken
+
+urlpatterns = [
+    path("token/", ObtainAuthToken.as_view()),
+]
