@@ -136,8 +136,8 @@ def test_every_endpoint_is_a_tool_or_left_out_for_a_reason(printed):
 @pytest.mark.parametrize(
     ("mcp_settings", "reason"),
     [
-        ({"EXPOSE": "explicit"}, "not chosen: decorate it with @mcp_tool"),
-        ({"INCLUDE": ["/other/*"]}, "no pattern of INCLUDE fits it"),
+        ({"EXPOSE": "explicit"}, "not chosen: decorate the view with @mcp_tool"),
+        ({"INCLUDE": ["/other/*"]}, "no pattern of INCLUDE matches"),
     ],
 )
 def test_what_the_settings_leave_out_is_told(printed, expose, mcp_settings, reason):
@@ -163,7 +163,7 @@ def test_an_action_left_out_of_a_registration_is_told(printed, expose, monkeypat
 @pytest.mark.parametrize(
     ("view", "told"),
     [
-        (SpectacularAPIView, "a description of the API, which tools/list is for agents"),
+        (SpectacularAPIView, "a description of the API; agents read tools/list instead"),
         (extend_schema(exclude=True)(type("Out", (Guarded,), {})), "leaves it out\n"),
         (type("Unsure", (Guarded,), {"schema": Unsure()}), "as far as can be told: LookupError"),
     ],
@@ -177,7 +177,7 @@ def test_what_the_urlconf_mode_leaves_out_is_told(printed, expose, view, told):
 def test_a_route_that_differs_in_the_trailing_slash_alone_is_told(printed, expose):
     view = Guarded.as_view()
     expose(path("thing/", view), path("thing", view))
-    assert "trailing slash: another route differs in it alone" in printed("--unexposed")
+    assert "trailing slash: another route differs in the slash alone" in printed("--unexposed")
 
 
 def test_with_everything_exposed_that_is_said(printed, expose):
@@ -188,7 +188,7 @@ def test_with_everything_exposed_that_is_said(printed, expose):
 def test_the_tools_of_a_lock_file_are_those_it_was_written_of(run, tmp_path):
     lock = str(tmp_path / "lock.json")
     run("mcp_tools", "--lock", lock)
-    assert run("mcp_tools", "--check", lock) == (0, "The tools are those of the lock file.\n")
+    assert run("mcp_tools", "--check", lock) == (0, "The tools are the same as in the lock file.\n")
 
 
 @pytest.mark.parametrize("content", [None, "no json", "[]", '{"format": 99, "tools": {}}'])

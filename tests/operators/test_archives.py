@@ -101,7 +101,7 @@ def test_the_cache_of_throttles_is_no_archive(settings, found):
     }
     settings.DRF_MCP = {"ARCHIVE_CLASS": "drf_mcp.archive.CacheArchive"}
     (error,) = found("drf_mcp.E006")
-    assert "the cache 'default', which throttles need too" in error.msg
+    assert "the cache 'default', which throttles use too" in error.msg
 
 
 @pytest.mark.parametrize("engine", ["cache", "cached_db"])
@@ -116,7 +116,7 @@ def test_the_cache_of_sessions_is_no_archive(settings, found, engine):
         "ARCHIVE_CACHE": "shared",
     }
     (error,) = found("drf_mcp.E006")
-    assert "the cache 'shared', which sessions need too" in error.msg
+    assert "the cache 'shared', which sessions use too" in error.msg
 
 
 @pytest.mark.parametrize("archive", ["drf_mcp.archive.DatabaseArchive", None])

@@ -35,7 +35,7 @@ def serve(settings):
 def test_middleware_that_redirects_is_named_with_the_path_to_exempt(settings, found, name):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{HERE}.{name}"]
     (warning,) = found("drf_mcp.W002")
-    assert warning.msg.startswith(f"{HERE}.{name} looks like it redirects")
+    assert warning.msg.startswith(f"{HERE}.{name} seems to redirect requests")
     assert warning.hint.startswith("Exempt /mcp, ")
 
 

@@ -215,7 +215,7 @@ def test_an_action_that_no_view_has_is_told_of(found, serve, option):
     registry.register(router, **{option: ["list", "destory"]})
     (warning,) = found("drf_mcp.W014")
     assert "'destory'" in warning.msg
-    assert warning.msg.endswith("but: destroy, list.")
+    assert warning.msg.endswith("Their actions: destroy, list.")
 
 
 def test_an_action_that_one_of_several_views_has_is_in_order(found, serve):

@@ -228,7 +228,7 @@ def test_the_report_says_which_class_does_not_expose_an_endpoint(settings):
     settings.DRF_MCP = {"EXPOSURE_CLASS": Closed}
     settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": routed(Decorated, "crates")})
     reasons = {found.reason for found in ExposureReport(Registry()).get_unexposed()}
-    assert reasons == {"not exposed: Closed of EXPOSURE_CLASS leaves it out"}
+    assert reasons == {"not exposed: Closed of EXPOSURE_CLASS leaves the endpoint out"}
 
 
 # --- Options ------------------------------------------------------------------------------
