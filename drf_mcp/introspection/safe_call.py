@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sysconfig
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
-from drf_mcp.introspection.locations import is_project_file, write_line
-
 Value = TypeVar("Value")
+PACKAGE = str(Path(__file__).parents[1])
+# The folders of what is installed. A project may stand beside or above its environment.
+INSTALLED = tuple(
+    sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages"})
 
 
 @dataclass(frozen=True)
@@ -62,3 +69,16 @@ def find_source(exc: Exception) -> str:
     frame = find_frame(exc)
     own = is_project_file(frame.filename)
     return write_line(frame.filename, frame.lineno or 1) if own else ""
+
+
+def is_project_file(path: str) -> bool:
+    """Return whether a file of Python is the project's own, and of no installed package."""
+    if not path.endswith(".py") or path.startswith((*INSTALLED, f"{PACKAGE}/")):
+        return False
+    return INSTALLED_FOLDERS.isdisjoint(Path(path).parts)
+
+
+def write_line(path: str, line: int) -> str:
+    """Return a place as people click on it: relative to the working directory, if below it."""
+    relative = os.path.relpath(path)
+    return f"{path if relative.startswith(os.pardir) else relative}:{line}"

@@ -133,7 +133,7 @@ class Report:
         for paragraph in tool.description.split("\n\n"):
             yield from self.wrap(paragraph)
             yield ""
-        yield json.dumps(surface.get_definition()["inputSchema"], indent=2, ensure_ascii=False)
+        yield json.dumps(cost.definition["inputSchema"], indent=2, ensure_ascii=False)
         yield ""
         hints = {name: on for name, on in tool.annotations.items() if name != "title"}
         yield from self.wrap(", ".join(f"{name}={str(on).lower()}" for name, on in hints.items()))

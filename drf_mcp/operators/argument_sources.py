@@ -12,8 +12,8 @@ from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.request_body.serializer import InputSerializer
 from drf_mcp.operators.source_lines import EndpointLines, OwnClasses, SourceLine
-from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
+from drf_mcp.tools.tool import Tool
 
 HELP_TEXT = 'Give the field a help_text: help_text="..."'
 EXTRA_KWARGS = (

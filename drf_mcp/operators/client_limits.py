@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool
+from drf_mcp.tools.tool import Tool
 
 
 @dataclass(frozen=True)

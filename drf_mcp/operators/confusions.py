@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from drf_mcp.archive.search import PassageSearch
-from drf_mcp.tools import Tool
+from drf_mcp.tools.tool import Tool
 
 # Another tool is confused if it reaches this share of the score of the tool that is meant.
 NEAR = 0.95

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.json_text import encode_plain, to_bytes
-from drf_mcp.operators.lock import ToolSurface
-from drf_mcp.tools import Tool
+from drf_mcp.tools.capability import choose_envelope_class, get_output_schema, make_envelope
+from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
 # The parts of a tool that are shown.
 LARGEST = 3
-OTHERS = "title and hints"
+OTHERS, OUTPUT = "title and hints", "outputSchema"
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,22 @@ class ToolCost:
         self.tool = tool
 
     @cached_property
+    def text(self) -> str:
+        envelope = make_envelope(choose_envelope_class(self.tool))
+        return encode_data(self.tool.definition(get_output_schema(self.tool, envelope)))
+
+    @cached_property
     def definition(self) -> dict[str, Any]:
-        return ToolSurface(self.tool).get_definition()
+        definition: dict[str, Any] = json.loads(self.text)
+        return definition
 
     @cached_property
     def bytes(self) -> int:
-        return len(to_bytes(encode_plain(self.definition)))
+        return len(to_bytes(self.text))
 
     @cached_property
     def tokens(self) -> int:
-        return estimate_tokens(encode_plain(self.definition))
+        return estimate_tokens(self.text)
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -48,10 +56,14 @@ class ToolCost:
         parts = [Part("description", self.count(definition.pop("description", "")))]
         for name, schema in definition.pop("inputSchema", {}).get("properties", {}).items():
             parts.append(Part(f"`{name}`", self.count({name: schema})))
-        if "outputSchema" in definition:
-            parts.append(Part("outputSchema", self.count(definition.pop("outputSchema"))))
+        if OUTPUT in definition:
+            parts.append(Part(OUTPUT, self.count(definition.pop(OUTPUT))))
         parts.append(Part(OTHERS, self.count(definition)))
         return sorted(parts, key=lambda part: -part.tokens)
+
+    @property
+    def output(self) -> int:
+        return next((part.tokens for part in self.parts if part.name == OUTPUT), 0)
 
     def count(self, value: Any) -> int:
         return estimate_tokens(encode_plain(value))

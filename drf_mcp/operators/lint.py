@@ -14,7 +14,8 @@ from drf_mcp.operators.costs import ToolCost, measure_tools
 from drf_mcp.operators.findings import LintFinding, join_findings
 from drf_mcp.operators.rules import SETTINGS_PLACE, Rule
 from drf_mcp.operators.source_lines import EndpointLines
-from drf_mcp.tools import Tool
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.tool import Tool
 
 
 class ConfusedTools:
@@ -26,6 +27,14 @@ class ConfusedTools:
         "Name in each description what the other tool does not do, or give one of them another "
         "title: @mcp_tool(title=..., description=...)."
     )
+
+
+class OutputSchemas:
+    cause: ClassVar[str] = "output-schemas"
+    is_brief: ClassVar[bool] = True
+    title: ClassVar[str] = "Output schemas in the list"
+    why: ClassVar[str] = "Most models never see them, and clients compile each one."
+    remedy: ClassVar[str] = 'Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.'
 
 
 class PassedLimits:
@@ -59,10 +68,14 @@ class Lint:
         argument_rules.LargeEnums,
         rules.UnboundedList,
         rules.UnclearFiles,
-        rules.OutputSchemas,
     )
     # Those about several tools together are found once, and stand after the rules.
-    causes: ClassVar[tuple[Any, ...]] = (*rule_classes, ConfusedTools, PassedLimits)
+    causes: ClassVar[tuple[Any, ...]] = (
+        *rule_classes,
+        OutputSchemas,
+        ConfusedTools,
+        PassedLimits,
+    )
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self.all_tools = tools
@@ -77,7 +90,11 @@ class Lint:
     def findings(self) -> list[LintFinding]:
         """The findings by rank of their cause; of one cause, those about most tools first."""
         found = [f for tool in self.tools.values() for f in self.get_findings_of(tool)]
-        found += [*self.find_confusions(), *self.find_limits()]
+        found += [
+            *self.find_output_schemas(),
+            *self.find_confusions(),
+            *self.find_limits(),
+        ]
         return sorted(join_findings(found), key=self.rank)
 
     def rank(self, finding: LintFinding) -> tuple[Any, ...]:
@@ -98,6 +115,15 @@ class Lint:
             "causes": len({finding.cause for finding in self.findings}),
             "saves": sum(finding.saves for finding in self.findings),
         }
+
+    def find_output_schemas(self) -> Iterator[LintFinding]:
+        if mcp_settings.OUTPUT_SCHEMA is None:
+            return
+        sentence = "The output schemas of {tools} are sent with every list."
+        about = (SETTINGS_PLACE, "OUTPUT_SCHEMA", sentence, OutputSchemas.remedy)
+        for cost in self.costs:
+            if cost.output:
+                yield LintFinding(OutputSchemas.cause, *about, (cost.tool.name,), cost.output)
 
     @cached_property
     def confusions(self) -> list[Confusion]:

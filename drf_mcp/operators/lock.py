@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from drf_mcp.access.authentication import find_view_classes
-from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.json_text import to_bytes
+from drf_mcp.operators.costs import ToolCost
 from drf_mcp.tools import Tool, registry
-from drf_mcp.tools.capability import choose_envelope_class, get_output_schema, make_envelope
 
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1
@@ -48,7 +46,7 @@ class ToolSurface:
             "permissions": self.get_permissions(),
             "arguments": SchemaMembers(self.tool.input_schema).by_path,
             "answers": SchemaMembers(self.tool.schema.output).by_path,
-            "size": self.get_size(),
+            "size": ToolCost(self.tool).bytes,
         }
 
     def get_permissions(self) -> list[str]:
@@ -63,18 +61,6 @@ class ToolSurface:
             names = ", ".join(self.name_permission(op) for op in operands if op is not None)
             return f"{permission.operator_class.__name__}({names})"
         return f"{permission.__module__}.{permission.__qualname__}"
-
-    def get_definition(self) -> dict[str, Any]:
-        definition: dict[str, Any] = json.loads(self.encode_definition())
-        return definition
-
-    def get_size(self) -> int:
-        return len(to_bytes(self.encode_definition()))
-
-    def encode_definition(self) -> str:
-        # As clients of the current revision see it.
-        envelope = make_envelope(choose_envelope_class(self.tool))
-        return encode_data(self.tool.definition(get_output_schema(self.tool, envelope)))
 
 
 class SchemaMembers:

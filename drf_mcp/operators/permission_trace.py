@@ -23,7 +23,7 @@ from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool
+from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import make_local_caller
 
 # Rows whose object permissions are asked.

@@ -10,12 +10,10 @@ from typing import Any, ClassVar
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import LostFilters
-from drf_mcp.operators.costs import ToolCost
 from drf_mcp.operators.findings import LintFinding
 from drf_mcp.operators.source_lines import EndpointLines
-from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool
 from drf_mcp.tools.titles import Subject
+from drf_mcp.tools.tool import Tool
 from drf_mcp.tools.written_texts import WrittenTexts
 
 SETTINGS_PLACE = "DRF_MCP"
@@ -260,23 +258,3 @@ class UnclearFiles(Rule):
             f'Say which: @mcp_tool(body={{"{self.names[0]}": {{"type": "string"}}}}), with'
             ' "format": "binary" for a file.'
         )
-
-
-class OutputSchemas(Rule):
-    cause = "output-schemas"
-    title = "Output schemas in the list"
-    why = "Most models never see them, and clients compile each one."
-    sentence = "The output schemas of {tools} are sent with every list."
-    remedy = 'Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.'
-
-    def applies(self) -> bool:
-        return mcp_settings.OUTPUT_SCHEMA is not None and bool(self.tokens)
-
-    @functools.cached_property
-    def tokens(self) -> int:
-        parts = ToolCost(self.tool).parts
-        return next((part.tokens for part in parts if part.name == "outputSchema"), 0)
-
-    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
-        about = {"place": SETTINGS_PLACE, "subject": "OUTPUT_SCHEMA", "saves": self.tokens}
-        return super().make(sentence, **{**about, **facts})

@@ -13,7 +13,8 @@ from typing import Any
 from django.conf import settings
 from django.urls import get_resolver
 
-from drf_mcp.introspection.locations import is_project_file, locate_view, write_line
+from drf_mcp.introspection.locations import locate_view
+from drf_mcp.introspection.safe_call import is_project_file, write_line
 from drf_mcp.introspection.source.members import unwrap_function
 from drf_mcp.tools.endpoints import Endpoint
 

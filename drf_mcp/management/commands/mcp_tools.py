@@ -13,10 +13,11 @@ from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.reports import Report
 from drf_mcp.management.review import Review
+from drf_mcp.operators.costs import ToolCost
 from drf_mcp.operators.example_call import ExampleCall
 from drf_mcp.operators.exposure_report import ExposureReport
 from drf_mcp.operators.lint import Lint
-from drf_mcp.operators.lock import LOCK_FILE, LockFileError, SurfaceLock, ToolSurface
+from drf_mcp.operators.lock import LOCK_FILE, LockFileError, SurfaceLock
 from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.tools import Tool, registry
 from drf_mcp.transports.local_caller import make_local_caller
@@ -92,7 +93,7 @@ class Command(MCPCommand):
         if options["size"] or options["warnings"]:
             return self.review(Lint(tools), options, report)
         if options["json"]:
-            return [self.format_json([ToolSurface(t).get_definition() for t in tools.values()])]
+            return [self.format_json([ToolCost(t).definition for t in tools.values()])]
         if options["name"]:
             user = self.get_user_or_anonymous(options["username"]) if options["username"] else None
             tool = tools[options["name"]]
