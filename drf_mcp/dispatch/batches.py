@@ -69,10 +69,13 @@ class Batch:
         soft = all(failure.soft or is_not_found(failure) for failure in failures)
         hard = (o for o in self.outcomes if o.failure and not is_not_found(o.failure))
         main = next(hard, self.outcomes[0])
-        if main.failure is None or not (soft or len(self.groups) > 1):
+        several = len(self.groups) > 1
+        if main.failure is None or not (soft or several):
             return main
         message = self.describe_misses() if len(self.ids) > 1 else main.failure.message
-        failure = replace(main.failure, message=message, problems=self.misses, soft=soft)
+        # Where all of them fail alike, the message says all of it.
+        problems = self.misses if several else ()
+        failure = replace(main.failure, message=message, problems=problems, soft=soft)
         nulls = [None] * len(self.ids) if soft else None
         body = {"detail": message, "data": nulls} if soft else None
         suggestions = tuple(self.join_suggestions())
