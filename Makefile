@@ -13,7 +13,7 @@ NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
 
 demo_extras := demo
 docs_extras := docs
-test_extras := demo,docs,filter,lint,oauth,otel,spectacular,test
+test_extras := demo,docs,filter,jwt,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 

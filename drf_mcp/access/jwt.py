@@ -72,6 +72,10 @@ class KeySet(jwt.PyJWKClient):
 get_key_set = functools.cache(KeySet)
 
 
+def read_names(value: str | Sequence[str]) -> Sequence[str]:
+    return [value] if isinstance(value, str) else value
+
+
 class AccessToken:
     """``request.auth`` of a JSON Web Token.
 
@@ -80,20 +84,19 @@ class AccessToken:
     Attributes:
         claims: the claims, as the server signed them.
         scopes: the names of the scopes.
+        audiences: those of the token's audiences for which it was taken.
     """
 
-    def __init__(self, claims: Mapping[str, Any], scopes: Sequence[str]) -> None:
+    def __init__(
+        self, claims: Mapping[str, Any], scopes: Sequence[str], audiences: Sequence[str] = ()
+    ) -> None:
         self.claims = claims
         self.scopes = tuple(scopes)
+        self.audiences = tuple(audiences)
 
     @property
     def scope(self) -> str:
         return " ".join(self.scopes)
-
-    @property
-    def audiences(self) -> list[str]:
-        value = self.claims["aud"]
-        return [value] if isinstance(value, str) else list(value)
 
     def is_expired(self) -> bool:
         return False  # It would not have been let in.
@@ -108,8 +111,8 @@ class AccessToken:
     def allows_audience(self, uri: str) -> bool:
         """Return whether the token may be used at an address (RFC 8707).
 
-        An audience on another host is a name that `JWTAuthentication.audience` has agreed to;
-        one on the same host has to be the address, or one above it.
+        An audience on the same host has to be the address, or one above it; another one is a
+        name that the project gave itself.
         """
         place = urlsplit(uri)
         for audience in self.audiences:
@@ -173,7 +176,9 @@ class JWTAuthentication(BaseAuthentication):
         user = self.get_user(claims)
         if user is None or not user.is_active:
             raise AuthenticationFailed(UNKNOWN_USER)
-        return user, AccessToken(claims, self.get_scopes(claims))
+        accepted, named = read_names(self.get_audience()), read_names(claims["aud"])
+        audiences = [name for name in named if name in accepted]
+        return user, AccessToken(claims, self.get_scopes(claims), audiences)
 
     def authenticate_header(self, request: Any) -> str:
         sent = get_authorization_header(request).lower().startswith(b"bearer ")

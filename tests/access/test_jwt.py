@@ -291,8 +291,29 @@ def test_the_audience_is_the_resource_unless_the_class_names_another(ask, issuer
     assert ask(issuer.sign(), Named) == 401
 
 
+@pytest.mark.parametrize(
+    ("audience", "status"),
+    [
+        ("https://shop.example/mcp", 200),
+        ("https://shop.example/staff/mcp", 401),
+        (["https://other.example", "https://shop.example/staff/mcp"], 401),
+        (["https://shop.example/staff/mcp", "https://shop.example/mcp"], 200),
+    ],
+)
+def test_a_token_of_one_endpoint_is_no_good_at_another(expose, issuer, db, audience, status):
+    class ForBoth(ShopLogin):
+        audience = ("https://shop.example/mcp", "https://shop.example/staff/mcp")
+
+    view = type("Orders", (Orders,), {"authentication_classes": [ForBoth]})
+    expose(path("orders/", view.as_view()), **{**OAUTH, "AUTHENTICATION_CLASSES": [ForBoth]})
+    token = issuer.sign(aud=audience)
+    agent = Agent(Client(headers={"authorization": f"Bearer {token}"}), "2025-11-25")
+    message, headers = agent.frame("tools/call", {"name": "orders_get", "arguments": {}})
+    assert agent.post(message, headers).status_code == status
+
+
 def test_the_token_is_what_permissions_of_other_packages_ask():
-    token = AccessToken({"aud": "api://shop"}, ["a", "b"])
+    token = AccessToken({}, ["a", "b"])
     assert token.scope == "a b"
     assert not token.is_expired()
     assert token.is_valid(["a"])

@@ -128,8 +128,8 @@ class OfAnotherHost(BaseAuthentication):
     audience = "https://shop.example/api"
 
     def authenticate(self, request: Any) -> Any:
-        claims = {"aud": self.audience}
-        return User.objects.get(username="alice"), AccessToken(claims, ())
+        audiences = [self.audience] if isinstance(self.audience, str) else self.audience
+        return User.objects.get(username="alice"), AccessToken({}, (), audiences)
 
     def authenticate_header(self, request: Any) -> str:
         return "Bearer"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import urllib.request
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
@@ -56,3 +59,24 @@ def test_a_malformed_header_reaches_django_as_it_was_sent(server):
     assert response.status == 400
     assert 'error="invalid_request"' in response.headers["WWW-Authenticate"]
     response.close()
+
+
+@pytest.mark.parametrize("library", ["sdk", "client"])
+def test_the_typescript_sdk_finds_where_to_sign_in(server_of, node_modules, library):
+    server = server_of("uvicorn", "tests.interop.proxied_settings")
+    script = Path(__file__).with_name("typescript_discovery.cjs")
+    done = subprocess.run(
+        [node_modules / ".bin" / "node", script, library, server.url],
+        env={**os.environ, "NODE_PATH": str(node_modules)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["challenge"] == {
+        "resourceMetadataUrl": f"https://shop.example{METADATA}",
+        "scope": "shop",
+    }
+    assert seen["metadata"]["authorization_servers"] == ["https://login.shop.example"]
+    assert seen["resource"] == "https://shop.example/mcp"
