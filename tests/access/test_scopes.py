@@ -14,9 +14,12 @@ from django.urls import path
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.authtoken.models import Token
 from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.serializers import ModelSerializer
+from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from drf_mcp.access.challenges import BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied
+from drf_mcp.tools import mcp_viewset
 from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.views import MCPView
 from tests.access.conftest import OAUTH
@@ -40,6 +43,12 @@ CASES = [
     for method, needed in (("GET", read), ("POST", write))
 ]
 METADATA = "https://shop.example/.well-known/oauth-protected-resource/mcp"
+
+
+class UserSerializer(ModelSerializer):
+    class Meta:
+        model = User
+        fields = ["id", "username"]
 
 
 @pytest.fixture
@@ -141,6 +150,38 @@ def test_scopes_are_read_however_a_server_writes_them(serve, bearer, claims):
     assert code_of(call(bearer(**claims))) == ""
 
 
+def test_a_call_about_several_objects_is_challenged_as_one(serve, bearer):
+    @mcp_viewset(many=True)
+    class Users(ReadOnlyModelViewSet):
+        authentication_classes = [ShopLogin]
+        permission_classes = [HasScopes]
+        required_scopes = ["users"]
+        queryset = User.objects.order_by("pk")
+        serializer_class = UserSerializer
+
+    serve(Orders, path("users/<int:pk>/", Users.as_view({"get": "retrieve"})))
+    pks = list(User.objects.values_list("pk", flat=True)[:2])
+    agent = bearer(scope="profile")
+    arguments = {"ids": pks}
+    message, headers = agent.frame("tools/call", {"name": "users_retrieve", "arguments": arguments})
+    assert challenge_of(agent.post(message, headers))["scope"] == "users"
+    assert code_of(bearer(scope="users").post(message, headers)) == ""
+
+
+def test_a_view_that_authenticates_by_itself_is_challenged_too(serve, bearer):
+    class Elsewhere(ShopLogin):
+        pass
+
+    serve(view_with(HasScopes, authentication_classes=[Elsewhere, SessionAuthentication]))
+    assert challenge_of(call(bearer(scope="profile")))["scope"] == "orders"
+
+
+def test_a_refusal_that_passed_middleware_is_a_challenge(serve, bearer):
+    middleware = "django.middleware.gzip.GZipMiddleware"
+    serve(view_with(HasScopes), CALL_MIDDLEWARE=[middleware])
+    assert challenge_of(call(bearer(scope="profile")))["scope"] == "orders"
+
+
 # --- What stays in the result -------------------------------------------------------------
 
 
@@ -208,10 +249,11 @@ def test_a_permission_that_breaks_when_asked_again_is_no_challenge(serve, bearer
 # --- The endpoint's own scopes ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["tools/list", "ping", "initialize"])
+@pytest.mark.parametrize("method", ["tools/list", "tools/call", "ping", "initialize"])
 def test_a_token_needs_the_endpoints_scopes_for_anything(serve, bearer, method):
     serve(Orders, SCOPES=["shop"])
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
+    params = {"name": "orders_get", "arguments": {}} if method == "tools/call" else params
     message, headers = bearer(scope="orders").frame(method, params)
     response = bearer(scope="orders").post(message, headers)
     assert response.status_code == 403

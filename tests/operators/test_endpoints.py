@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.urls import include, path
+from oauth2_provider.contrib.rest_framework import OAuth2Authentication
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.permissions import AllowAny, IsAdminUser
 
+from drf_mcp.access.jwt import JWTAuthentication
 from drf_mcp.views import MCPView
 
 HERE = "tests.operators.middleware"
@@ -153,8 +156,6 @@ def test_the_path_of_an_endpoint_may_have_arguments(found, serve):
     ],
 )
 def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve, resource, warnings):
-    from oauth2_provider.contrib.rest_framework import OAuth2Authentication
-
     serve(
         path("", include("drf_mcp.urls")),
         **SERVERS,
@@ -167,3 +168,24 @@ def test_tokens_of_the_toolkit_that_views_refuse_are_told_of(found, serve, resou
 def test_other_tokens_are_good_at_every_view(found, serve):
     serve(path("", include("drf_mcp.urls")), **SERVERS)
     assert found("drf_mcp.W019") == []
+
+
+class BearerToken(TokenAuthentication):
+    keyword = "Bearer"
+
+
+@pytest.mark.parametrize(
+    ("classes", "warnings"),
+    [
+        ([SessionAuthentication, TokenAuthentication], 1),
+        ([], 1),
+        ([OAuth2Authentication], 0),
+        ([SessionAuthentication, BearerToken], 0),
+        ([JWTAuthentication], 0),
+    ],
+)
+def test_tokens_that_nobody_reads_are_told_of(found, serve, classes, warnings):
+    serve(path("", include("drf_mcp.urls")), **SERVERS, AUTHENTICATION_CLASSES=classes)
+    assert len(found("drf_mcp.W020")) == warnings
+    serve(path("", include("drf_mcp.urls")), AUTHENTICATION_CLASSES=classes)
+    assert found("drf_mcp.W020") == []

@@ -11,13 +11,17 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.checks import CheckMessage, Warning
+from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
 from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
 
 from drf_mcp.access.authentication import resolve_authentication_classes
+from drf_mcp.access.challenges import BearerChallenge
 from drf_mcp.access.metadata import ProtectedResourceView
 from drf_mcp.access.resources import WELL_KNOWN
+from drf_mcp.exceptions import contain
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import mcp_settings
 
@@ -129,6 +133,30 @@ def check_token_audiences(project: Project) -> Iterator[CheckMessage]:
                 "'https://shop.example'. See docs/oauth.md.",
                 id="drf_mcp.W019",
             )
+
+
+@register_check()
+def check_tokens_are_read(project: Project) -> Iterator[CheckMessage]:
+    for endpoint in project.endpoints:
+        classes = resolve_authentication_classes(endpoint.view.authentication_classes)
+        if endpoint.view.get_authorization_servers() and not any(map(takes_tokens, classes)):
+            yield Warning(
+                f"Clients of {endpoint.path} are told where to get a token, and no authentication "
+                "class of the endpoint says that it takes one.",
+                hint="Add a class that checks the tokens, such as a subclass of "
+                "drf_mcp.access.jwt.JWTAuthentication, to REST framework's "
+                "DEFAULT_AUTHENTICATION_CLASSES. See docs/oauth.md.",
+                id="drf_mcp.W020",
+            )
+
+
+def takes_tokens(authentication_class: Any) -> bool:
+    def ask() -> bool:
+        header = authentication_class().authenticate_header(Request(HttpRequest()))
+        return bool(header and BearerChallenge.parse(header))
+
+    # What cannot be asked is not complained of.
+    return contain(ask, lambda exc: True)
 
 
 class InstalledMiddleware:
