@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks.agents.beside import names
+from benchmarks.agents.beside.document import drop_empty_lists
 from benchmarks.agents.beside.endpoint import merge
 from benchmarks.agents.beside.live import LiveServer
 from benchmarks.agents.beside.results import PlainResult
@@ -104,12 +105,14 @@ def route_names(monkeypatch):
         "books_partial_update": make("patch", "/books/{isbn}/"),
         "orders_list": make("get", "/customers/{customer_pk}/orders/"),
         "status": make("get", "/{version}/status/"),
+        "books_list": make("get", "/many/{isbn}/"),
     }
     monkeypatch.setattr(names, "registry", SimpleNamespace(tools=lambda: known))
     own = {
         "books_partial_update": {"isbn_path": {}, "isbn": {}, "pages": {}},
         "orders_list": {"customer_pk": {}, "status": {}, "fields": {}},
         "status": {"version": {}},
+        "books_list": {"ids": {}},
     }
     in_books = [
         ("isbn__path", "path", "isbn"),
@@ -122,6 +125,7 @@ def route_names(monkeypatch):
         "books_put": ("PUT", "/books/{isbn}/", []),
         "find_orders": ("GET", "/customers/{customer_id}/orders/", in_orders),
         "v2_status": ("GET", "/v2/status/", []),
+        "books_many": ("GET", "/many/{book_isbn}/", [("book_isbn", "path", "book_isbn")]),
     }
     return names.RouteNames(
         {
@@ -150,6 +154,15 @@ def test_arguments_are_told_in_the_words_of_another_list(route_names):
     assert route_names.translate("orders_list", sent) == told
     sent = {"isbn_path": "1", "isbn": "2"}
     assert route_names.translate("books_partial_update", sent) == {"isbn__path": "1", "isbn": "2"}
+
+
+def test_the_key_of_a_route_is_told_where_our_tool_takes_several_keys_instead(route_names):
+    assert route_names.translate("books_list", {"isbn": "1"}) == {"book_isbn": "1"}
+
+
+def test_an_empty_list_of_required_members_is_dropped():
+    document = {"a": [{"required": [], "properties": {"required": {"required": ["id"]}}}]}
+    assert drop_empty_lists(document) == {"a": [{"properties": {"required": {"required": ["id"]}}}]}
 
 
 def test_what_another_list_lacks_is_not_asked_of_it(route_names):

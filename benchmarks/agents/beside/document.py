@@ -33,8 +33,21 @@ def make_document(name: str) -> dict[str, Any]:
     (project,) = find_projects(name)
     with project.serving():
         document = SchemaGenerator().get_schema(request=None, public=True)
-    content: dict[str, Any] = json.loads(json.dumps(document, default=str))
+    content: dict[str, Any] = drop_empty_lists(json.loads(json.dumps(document, default=str)))
     return content
+
+
+def drop_empty_lists(value: Any) -> Any:
+    """Return a document without empty lists of required members.
+
+    OpenAPI 3.0 has no such list, and FastMCP refuses the whole document for one.
+    """
+    if isinstance(value, list):
+        return [drop_empty_lists(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    members = ((k, v) for k, v in value.items() if (k, v) != ("required", []))
+    return {name: drop_empty_lists(each) for name, each in members}
 
 
 if __name__ == "__main__":

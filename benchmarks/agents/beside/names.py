@@ -130,7 +130,9 @@ class RouteNames(Names):
                 other = places["body"].get(name) or places["query"].get(bare)
             if other:
                 found[name] = other
-        return found
+        # A tool that takes several keys at once has none of its route's own argument.
+        keys = {name: places["path"].get(value.strip("{}")) for name, value in in_path.items()}
+        return {**{name: key for name, key in keys.items() if key}, **found}
 
     def find_tool(self, name: str) -> str | None:
         return self.tools.get(name)
