@@ -56,7 +56,8 @@ SETTINGS: dict[str, Setting] = {
     # Patterns for "urlconf": shell-style globs matched against a tool's path
     # ("/api/orders/*"), its name ("orders_*") and its tags ("tag:internal"), with an HTTP
     # method before it where only that is meant ("GET /api/*"). An empty INCLUDE includes
-    # everything.
+    # everything. One that fits a PUT and not the PATCH of the same route asks for that PUT,
+    # whatever exposes its view.
     "INCLUDE": Setting([], ListOf(ToolPattern())),
     # Patterns of the same kind. What they match is never a tool, however it was chosen.
     "EXCLUDE": Setting([], ListOf(ToolPattern())),

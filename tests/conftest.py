@@ -139,6 +139,8 @@ def expose(settings):
         settings.ROOT_URLCONF = module
         settings.DRF_MCP = {
             "EXPOSE": "urlconf",
+            # PUT beside PATCH is no tool unless named.
+            "INCLUDE": ["*", "PUT *"],
             "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
             # So that the patterns are the only tools.
             "ARCHIVE_CLASS": None,

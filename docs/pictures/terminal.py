@@ -99,7 +99,7 @@ def in_terminal(command: str, reader: Reader) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     process = subprocess.Popen(
-        [*PROGRAMS[words[0]], *words[1:]],
+        [reader.python, *PROGRAMS[words[0]], *words[1:]],
         cwd=reader.place,
         env={**reader.environment, "TERM": "xterm-256color"},
         stdin=theirs,

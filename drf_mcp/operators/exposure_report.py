@@ -16,6 +16,9 @@ from drf_mcp.tools.exposure import Choice, Exposure
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import find_routes
 
+REPEATED = (
+    'PATCH at the same route is a tool: name update in actions=, or INCLUDE "PUT *", for PUT too'
+)
 NOT_CHOSEN = "not chosen: decorate the view with @mcp_tool, or register it in mcp.py"
 
 
@@ -93,6 +96,8 @@ class ExposureReport:
         for pattern in mcp_settings.EXCLUDE:
             if choice.matches([pattern]):
                 return f"excluded: EXCLUDE has {pattern!r}"
+        if choice.endpoint.standard_action == "update" and not choice.named:
+            return REPEATED
         return "trailing slash: another route differs in the slash alone, and is used"
 
     def has_chosen_view(self, endpoint: Endpoint) -> bool:

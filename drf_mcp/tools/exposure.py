@@ -29,8 +29,14 @@ OF_ONE_TOOL: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Choice:
+    # named: the project asked for this endpoint by itself, not for all of its view.
     endpoint: Endpoint
     options: ToolOptions
+    named: bool = False
+
+    @property
+    def update_key(self) -> tuple[str, Any]:
+        return self.endpoint.route.path, self.endpoint.route.callback
 
     def matches(self, patterns: Iterable[str]) -> bool:
         endpoint, tags = self.endpoint, self.options.tags
@@ -71,7 +77,7 @@ class Registration:
 class Exposure:
     """Decides which endpoints of a URLconf are tools; EXPOSURE_CLASS names a subclass.
 
-    A subclass overrides the methods `get_endpoints`, `is_exposed` and `get_variant`.
+    A subclass overrides the methods `get_endpoints`, `is_exposed`, `is_named` and `get_variant`.
     """
 
     def __init__(self, registrations: Collection[Registration] = ()) -> None:
@@ -91,6 +97,16 @@ class Exposure:
             or any(self.get_view_options(endpoint))
             or self.is_taken_from_urlconf(endpoint)
         )
+
+    def is_named(self, endpoint: Endpoint) -> bool:
+        """Return whether the project asks for this endpoint by itself.
+
+        ``actions=`` does that, and `mcp_tool` on the handler. A PUT that nobody names is no tool
+        where PATCH at the same route is one.
+        """
+        names = {endpoint.action_or_method, endpoint.method.lower()}
+        by_options = any(names & (o.actions or set()) for o in self.get_view_options(endpoint))
+        return by_options or hasattr(endpoint.handler, "mcp_tool")
 
     def get_variant(self) -> Hashable:
         """Return what `is_exposed` depends on beside the endpoint, such as the current tenant.
@@ -143,7 +159,30 @@ class Exposure:
         if options.condition is not None and not options.condition():
             return None
         many = endpoint.object_kwarg if options.many else None
-        return Choice(replace(endpoint, noun=noun, many=many), options)
+        chosen = replace(endpoint, noun=noun, many=many)
+        return Choice(chosen, options, self.is_named(endpoint))
+
+    def without_repeated_updates(
+        self, choices: Sequence[Choice], patterns: Iterable[str] = ()
+    ) -> list[Choice]:
+        # An agent changes some fields; a PUT beside the PATCH would be a tool more to read.
+        changes = {
+            choice.update_key: choice
+            for choice in choices
+            if choice.endpoint.standard_action == "partial_update"
+        }
+        return [
+            choice
+            for choice in choices
+            if not self.is_repeated(choice, changes.get(choice.update_key), patterns)
+        ]
+
+    def is_repeated(self, choice: Choice, change: Choice | None, patterns: Iterable[str]) -> bool:
+        if change is None or choice.named or choice.endpoint.standard_action != "update":
+            return False
+        # A pattern that fits both does not ask for the PUT by itself.
+        every = [*patterns, *mcp_settings.INCLUDE]
+        return not any(choice.matches([p]) and not change.matches([p]) for p in every)
 
     def renders_only_html(self, endpoint: Endpoint) -> bool:
         # Pages for people are no tools.

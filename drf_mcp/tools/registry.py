@@ -110,6 +110,7 @@ class Registry:
             for choice in self.exposure.get_choices(urlconf)
             if not self._include or choice.matches(self._include)
         ]
+        choices = self.exposure.without_repeated_updates(choices, self._include)
         self._refuse_shared_names(choices)
         for choice in choices:
             self._refuse_many_of_none(choice)

@@ -18,6 +18,8 @@ def open_endpoint(settings) -> None:
     settings.DRF_MCP = {
         **settings.DRF_MCP,
         "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+        # Parity is that of every method.
+        "INCLUDE": ["PUT *"],
     }
 
 

@@ -18,7 +18,9 @@ def tools_of(settings) -> Callable[..., Mapping[str, Tool]]:
     """Return the tools of patterns, every DRF endpoint among them one."""
 
     def tools(*patterns, **mcp_settings) -> Mapping[str, Tool]:
-        settings.DRF_MCP = {"EXPOSE": "urlconf", **mcp_settings}
+        # PUT beside PATCH is no tool unless named.
+        options = {"EXPOSE": "urlconf", "INCLUDE": ["*", "PUT *"], **mcp_settings}
+        settings.DRF_MCP = options
         return Registry().tools(urlconf_of(patterns))
 
     return tools
