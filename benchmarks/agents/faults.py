@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.agents.projects import Endpoint
 from benchmarks.agents.repair import FINAL, Repair, Step
-from benchmarks.agents.search import Search
+from benchmarks.agents.search import Search, split_words
 from drf_mcp.test import MCPRefused, ToolResult
 
 MENDED, UNMENDED, SILENT = "mended", "refused, not mended", "silently wrong"
@@ -80,8 +80,7 @@ class Faults:
     def find_lister(self, tool: str, result: ToolResult) -> str:
         """Return where an agent looks that has no better advice: what lists the argument's rows."""
         places = " ".join(problem.pointer for problem in result.problems)
-        subject = places or tool.rpartition("_")[0]
-        return self.search.find_lister(subject.replace("/", " ").replace("_", " "))
+        return self.search.find_lister(places or " ".join(split_words(tool)[:-1]))
 
     def judge_accepted(self, fault: Mapping[str, Any], result: ToolResult, right: Any) -> Verdict:
         """Judge a mistake that was answered: as it was meant, with a warning, or in silence."""

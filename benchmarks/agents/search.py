@@ -12,6 +12,7 @@ from typing import Any
 K1, B = 1.2, 0.75
 ENDINGS = ("ing", "ed", "ies", "es", "ly", "s")
 WORDS = re.compile(r"[a-z0-9]+")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Words that say nothing about a tool.
 STOP_WORDS = frozenset(
     re.findall(
@@ -25,7 +26,8 @@ STOP_WORDS = frozenset(
 
 def split_words(text: str) -> list[str]:
     """Return the stems of the words that a search looks at."""
-    return [find_stem(word) for word in WORDS.findall(text.lower()) if word not in STOP_WORDS]
+    words = WORDS.findall(CAMEL.sub(" ", text).lower())
+    return [find_stem(word) for word in words if word not in STOP_WORDS]
 
 
 def find_stem(word: str) -> str:
@@ -81,7 +83,7 @@ class Search:
     def find_lister(self, subject: str) -> str:
         """Return the tool that lists what a subject is about, as far as the list tells."""
         words = split_words(f"list {subject}")
-        listers = [name for name in self.documents if name.endswith("_list")]
+        listers = [name for name in self.documents if split_words(name)[-1:] == ["list"]]
         return max(listers or self.documents, key=lambda name: self.get_score(name, words))
 
     def rank(self, question: str, right: Sequence[str]) -> tuple[int, str]:

@@ -21,6 +21,7 @@ from benchmarks.agents.generation import Generator
 from benchmarks.agents.projects import DATA
 from benchmarks.agents.repair import Repair
 from benchmarks.agents.report import ROWS
+from benchmarks.agents.search import Search
 from benchmarks.agents.tokens import ROOT
 
 FETCHED = sorted((DATA / "fetched").glob("*.json"))
@@ -163,6 +164,16 @@ def test_the_key_of_a_route_is_told_where_our_tool_takes_several_keys_instead(ro
 def test_an_empty_list_of_required_members_is_dropped():
     document = {"a": [{"required": [], "properties": {"required": {"required": ["id"]}}}]}
     assert drop_empty_lists(document) == {"a": [{"properties": {"required": {"required": ["id"]}}}]}
+
+
+def test_what_lists_a_subject_is_found_however_names_are_spelled():
+    tools = {
+        name: {"name": name, "inputSchema": {}}
+        for name in ("orders_retrieve", "orders_list", "apiRecipeList", "apiRecipeRetrieve")
+    }
+    search = Search(tools)
+    assert search.find_lister("/recipe") == "apiRecipeList"
+    assert search.find_lister("/order") == "orders_list"
 
 
 def test_what_another_list_lacks_is_not_asked_of_it(route_names):
