@@ -99,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
     "BROWSABLE_PAGE": Setting(None, Flag(none=True)),
     # --- What the server says of itself ---------------------------------------
     # The name of the server. Some clients put it before the names of tools. None: the name of
-    # the project, which is the package of ROOT_URLCONF or the folder of BASE_DIR.
+    # the project, which is the package of its root URLconf or its folder.
     "SERVER_NAME": Setting(None, Text(none=True)),
     # The name that people read. None: clients show SERVER_NAME.
     "SERVER_TITLE": Setting(None, Text(lazy=True, none=True)),
