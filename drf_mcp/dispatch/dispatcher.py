@@ -23,6 +23,7 @@ from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.content import ContentReader
+from drf_mcp.dispatch.empty_lists import EmptyList
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.middleware import (
@@ -64,7 +65,8 @@ class Dispatcher:
         try:
             call = tool.bind(arguments)
         except ArgumentsRefused as exc:
-            failure = self.get_error_mapper().from_problems(exc.problems)
+            problems = tuple(map(tool.advise, exc.problems))
+            failure = self.get_error_mapper().from_problems(problems)
             outcome = self.get_failed_outcome(tool, 400, failure)
         else:
             request_parts = {"kwargs": call.kwargs, "query_string": call.query_string}
@@ -158,6 +160,9 @@ class Dispatcher:
         """Return the outcome of a response, rendered or not."""
         answer = ViewResponse.read(response, request, call.query_string, self.content_reader_class)
         outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
+        if EmptyList.is_outcome(outcome, tool):
+            further = EmptyList(tool, call).find_warnings()
+            outcome = outcome.changed(warnings=(*outcome.warnings, *further))
         if answer.status == 403:
             return outcome.changed(scopes=self.find_missing_scopes(request.caller, answer.view))
         return self.select_fields(outcome, call.fields) if call.fields else outcome

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.safe_call import Finding
 
@@ -50,6 +51,14 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class MemberNames:
+    """The members of an object that a serializer reads, and those that it only writes."""
+
+    writable: tuple[str, ...]
+    read_only: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Handling:
     """What has to be known of an argument's values beside their schema, by place.
 
@@ -60,6 +69,7 @@ class Handling:
         secrets: the values that no answer repeats.
         relations: the values that identify other objects.
         types: the members that name the type of the object that a value identifies.
+        nested: the objects of nested serializers, of whose members all are known.
     """
 
     uploads: Mapping[Place, Upload] = field(default_factory=dict)
@@ -67,6 +77,7 @@ class Handling:
     secrets: frozenset[Place] = frozenset()
     relations: Mapping[Place, Relation] = field(default_factory=dict)
     types: Mapping[Place, str] = field(default_factory=dict)
+    nested: Mapping[Place, MemberNames] = field(default_factory=dict)
 
     def under(self, name: str) -> Handling:
         return self.relocate(lambda place: (name, *place))
@@ -82,6 +93,7 @@ class Handling:
             secrets,
             move(self.relations),
             move(self.types),
+            move(self.nested),
         )
 
     def union(self, other: Handling) -> Handling:
@@ -91,6 +103,8 @@ class Handling:
             self.secrets | other.secrets,
             {**other.relations, **self.relations},
             {**other.types, **self.types},
+            # Of one that both know, each may take what the other refuses.
+            {p: self.nested[p] for p in self.nested if other.nested.get(p) == self.nested[p]},
         )
 
 
@@ -98,30 +112,6 @@ PLAIN = Handling()
 
 # A declaration that nobody made, where None is one.
 UNSAID: Any = object()
-
-
-class ClosedSet:
-    """The values of a query parameter of which a view makes use, where it ignores any other.
-
-    Attributes:
-        separator: what stands between several in one text, "" for a single one.
-    """
-
-    separator: ClassVar[str] = ""
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        return ()
-
-    def get_schema(self) -> Schema:
-        return {"enum": list(self.choices)} if self.choices else {}
-
-    def takes(self, text: str) -> bool:
-        raise NotImplementedError
-
-    def ignored(self, text: str) -> list[str]:
-        parts = text.split(self.separator) if self.separator else [text]
-        return [part.strip() for part in parts if part.strip() and not self.takes(part.strip())]
 
 
 @dataclass(frozen=True)
@@ -137,6 +127,7 @@ class Parameter:
         handling: what has to be known of its values beside their schema.
         listed: False for one that is taken although the tool's schema leaves it out.
         closed: the values of which the view makes use, where it ignores any other.
+        part: how a filter reads it, where it reads several together or a bound.
         role: what a query parameter does: ``filter``, ``search``, ``sort``, or ``page``, which
             chooses no rows.
         terms: the fields that are searched, or those to sort by.
@@ -149,6 +140,7 @@ class Parameter:
     handling: Handling = PLAIN
     listed: bool = True
     closed: ClosedSet | None = None
+    part: FilterPart | None = None
     role: str = "filter"
     terms: tuple[str, ...] = ()
 
@@ -159,7 +151,9 @@ class Parameter:
     def known_as(self, other: Parameter | None) -> Parameter:
         if other is None:
             return self
-        return replace(self, closed=other.closed, role=other.role, terms=other.terms)
+        return replace(
+            self, closed=other.closed, part=other.part, role=other.role, terms=other.terms
+        )
 
     def union(self, other: Parameter) -> Parameter:
         return replace(

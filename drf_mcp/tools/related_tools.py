@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from difflib import SequenceMatcher
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
@@ -13,6 +14,8 @@ from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 
 # The list tools that are named for an object of any type.
 MOST_LISTS = 5
+# Letters in a row that make an action speak of a field, as "block" does of "blocked".
+LIKE = 5
 
 
 class Finders:
@@ -96,6 +99,17 @@ class Finders:
     def find_list(self, model: Any) -> str | None:
         model = model._meta.concrete_model
         return self.by_model.get(model) or self.nested.get(model)
+
+    def get_action(self, path: str, field: str) -> str | None:
+        # The write just below an object's path whose last word is like the name of a field.
+        for name, endpoint in self.endpoints.items():
+            action = endpoint.route.path.removeprefix(path).strip("/")
+            is_below = endpoint.route.path.startswith(path) and path.rstrip("/").endswith("}")
+            if is_below and action.isidentifier() and endpoint.method != "GET":
+                common = SequenceMatcher(None, action, field).find_longest_match().size
+                if action in field.split("_") or common >= LIKE:
+                    return name
+        return None
 
 
 class Relations:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rest_framework.views import APIView
@@ -12,6 +12,7 @@ from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema
+from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import Call
@@ -180,6 +181,16 @@ class Tool:
         if self.options.meta:
             definition["_meta"] = self.options.meta
         return definition
+
+    def advise(self, problem: Problem) -> Problem:
+        # What an update cannot write, an action may.
+        if problem.code != "read_only":
+            return problem
+        name = problem.path.rpartition(".")[2]
+        action = self.finders.get_action(self.endpoint.route.path, name)
+        if action is None:
+            return problem
+        return replace(problem, remediation=f"Leave '{name}' out. {action} may change it.")
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments

@@ -73,7 +73,7 @@ def test_an_ordering_term_that_does_not_exist_is_refused(listed, value):
     problem = only_problem(listed(**ORDERED).call(ordering=value))
     sign = "-" if value == "-plced_at" else ""
     assert problem["code"] == "invalid_choice"
-    assert problem["message"] == f"'ordering' takes no value '{sign}plced_at'."
+    assert problem["message"] == f'"{sign}plced_at" is not a valid choice.'
     assert problem["accepted"] == "one of number, -number, placed_at, -placed_at"
     assert f"Did you mean '{sign}placed_at'?" in problem["remediation"]
 

@@ -105,7 +105,7 @@ def test_a_read_only_field_is_told_to_be_one(problem_of, arguments, mcp_settings
     problem = problem_of(arguments, **mcp_settings)
     assert (problem.code, problem.pointer, problem.received) == ("read_only", pointer, "me")
     assert problem.message == "This argument is read-only."
-    assert problem.remediation == "Leave 'packed_by' out."
+    assert problem.remediation == "Leave 'packed_by' out: the server sets it."
 
 
 def test_a_field_that_a_read_gives_is_no_argument_of_it(tool_of):

@@ -82,7 +82,9 @@ STATUS_ADVICE: Mapping[int, Advice] = {
     408: UNKNOWN_EFFECT,
     410: Advice("It is gone for good: do not ask for it again.", False),
     411: NOT_SENT,
-    412: Advice(CODE_REMEDIES["CONFLICT"]),
+    412: Advice(
+        "Read the object again: it has changed since it was read. Then call with its new version."
+    ),
     413: Advice("Send less: shorter texts, smaller files or fewer items."),
     414: Advice("Send shorter values: they have no room in a URL."),
     415: Advice(

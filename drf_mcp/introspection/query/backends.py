@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django.utils.module_loading import import_string
 from rest_framework.filters import OrderingFilter, SearchFilter
 
+from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
@@ -17,7 +18,6 @@ from drf_mcp.introspection.source.members import find_class_attribute, find_pack
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_for_every_request
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
-    ClosedSet,
     LostFilters,
     Parameter,
     Parameters,

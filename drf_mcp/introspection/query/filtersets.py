@@ -8,10 +8,12 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import models
 from django.utils.translation import gettext
 from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
+from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart, LongestTexts
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
 from drf_mcp.introspection.fields.composites import Choices
 from drf_mcp.introspection.fields.model_fields import ModelValue
@@ -20,7 +22,6 @@ from drf_mcp.introspection.text import clean_text, says_more
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
-    ClosedSet,
     Handling,
     Parameter,
     Parameters,
@@ -33,6 +34,8 @@ COMMAS = "Multiple values may be separated by commas."
 UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
 PACKAGES = frozenset({"django", "django_filters"})
 READERS = ("clean", "to_python")
+WRITERS = ("to_python", "get_prep_value", "get_db_prep_value")
+ENDS = {"gt": "lower", "gte": "lower", "lt": "upper", "lte": "upper"}
 # The nearest class of a form field's MRO counts.
 SCALARS: dict[type, Schema] = {
     forms.Field: STRING,
@@ -70,6 +73,9 @@ class FilterParameters:
         if isinstance(form_field.field, forms.MultiValueField):
             return self.get_parts(form_field.field)
         schema, multiple = form_field.get_value_schema()
+        closed = self.get_closed(form_field, schema, multiple)
+        if isinstance(closed, LongestTexts):
+            schema = form_field.limit(schema, closed.max_length)
         sorts = isinstance(self.item, filters.OrderingFilter)
         return (
             Parameter(
@@ -78,11 +84,49 @@ class FilterParameters:
                 form_field.field.required,
                 multiple,
                 form_field.get_handling(),
-                closed=None if multiple else form_field.get_values(schema, self.is_lenient),
+                closed=closed,
+                part=None if multiple else self.get_bound(form_field.field),
                 role="sort" if sorts else "filter",
                 terms=tuple(map(str, self.item.param_map.values())) if sorts else (),
             ),
         )
+
+    def get_closed(
+        self, form_field: FormField, schema: Schema, multiple: str | None
+    ) -> ClosedSet | None:
+        item, column = self.item, self.column
+        longest = getattr(column, "max_length", None)
+        # Django's own columns hold no longer text, whichever rows there are.
+        if (
+            longest
+            and isinstance(column, models.CharField)
+            and not {find_package(type(column), name) for name in WRITERS} - PACKAGES
+            and isinstance(form_field.field, (forms.CharField, fields.BaseCSVField))
+            and item.lookup_expr in ("exact", "in")
+            and self.is_plain
+        ):
+            return LongestTexts(longest, "," if multiple == "comma" else "")
+        return None if multiple else form_field.get_values(schema, self.is_lenient)
+
+    def get_bound(self, field: forms.Field) -> FilterPart | None:
+        # Of a column of the model itself: of several related rows each may meet another bound.
+        item, column = self.item, self.column
+        end = ENDS.get(item.lookup_expr)
+        if not end or not self.is_plain or column is None or "__" in item.field_name:
+            return None
+        to_many = column.is_relation and (column.many_to_many or column.one_to_many)
+        return None if to_many else FilterPart(self.name, field, item.field_name, end)
+
+    @property
+    def column(self) -> Any:
+        return ModelValue.at(getattr(self.item, "model", None), self.item.field_name).field
+
+    @property
+    def is_plain(self) -> bool:
+        # Whether the filter does what its lookup says, and nothing of a project's own.
+        item = self.item
+        own = item.method or item.exclude
+        return not own and find_package(type(item), "filter") in PACKAGES
 
     def get_related_rows(self) -> Parameters:
         # Rows that need a caller cannot be asked: the model alone tells the type of their key.
@@ -128,12 +172,16 @@ class FilterParameters:
         suffixes = getattr(widget, "suffixes", numbered)
         names = [f"{name}_{suffix}" if suffix else name for suffix in suffixes]
         found = []
-        for part, part_name in zip(field.fields, names, strict=False):
+        # Both ends of a range are one condition, which no row meets if they are exchanged.
+        is_range = isinstance(self.item, filters.RangeFilter) and self.is_plain
+        ends = ("lower", "upper") if is_range and len(names) == 2 else ("",) * len(names)
+        for part, part_name, end in zip(field.fields, names, ends, strict=False):
             schema = FormField(field, self.item).explain(FormField(part).get_schema(), name)
             # One end of a range is enough, a value without its lookup is not.
             if part_name == name and isinstance(field, fields.LookupChoiceField):
                 schema = explain(schema, f"Needs {names[-1]}")
-            found.append(Parameter(part_name, schema, field.required))
+            read = FilterPart(name, part, f"{name} alone" if end else "", end)
+            found.append(Parameter(part_name, schema, field.required, part=read))
         return tuple(found)
 
 
@@ -165,6 +213,11 @@ class FormField:
         if self.is_multiple:
             return {"type": "array", "items": value}, "repeat"
         return value, None
+
+    def limit(self, schema: Schema, longest: int) -> Schema:
+        if "items" in schema:
+            return {**schema, "items": self.limit(schema["items"], longest)}
+        return FieldSchema.of(schema) | {"maxLength": longest}  # type: ignore[no-any-return]
 
     @property
     def key(self) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 from django.core.paginator import Paginator
 from rest_framework import pagination
 
+from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.types import ClosedSet, Parameter, Parameters, Schema
+from drf_mcp.introspection.types import Parameter, Parameters, Schema
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ from drf_mcp.introspection.fields.constraints import is_extension_validator
 from drf_mcp.introspection.fields.relations import find_related_model, find_source_field
 from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.names import sounds_secret
+from drf_mcp.introspection.request_body.keys import SerializerKeys
 from drf_mcp.introspection.source.overrides import converts_like_drf
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
     AnyField,
     Handling,
+    MemberNames,
     Place,
     Relation,
     Upload,
@@ -59,6 +61,7 @@ class FieldHandling:
 
     def get_handling(self) -> Handling:
         uploads, forms, secrets, related, types = {}, {}, [], {}, {}
+        nested = {}
         for place, part in walk_fields(self.field):
             if self.is_secret(part):
                 secrets.append(place)
@@ -74,9 +77,25 @@ class FieldHandling:
                 related[place] = relation
             if name := self.get_type_member(part):
                 types[place] = name
+            if isinstance(part, serializers.Serializer) and self.has_known_members(part):
+                nested[place] = self.get_members(part)
         if not (uploads or forms or secrets or related or types):
             return PLAIN  # one value for most fields of a project
-        return Handling(uploads, forms, frozenset(secrets), related, types)
+        return Handling(uploads, forms, frozenset(secrets), related, types, nested)
+
+    def has_known_members(self, field: Any) -> bool:
+        # The outermost serializer's are arguments, or rows of them. Whoever converts in an own
+        # way, here or further out, may read any member.
+        serializer = (field, *FieldNode(field).enclosing)
+        is_nested = any(isinstance(part, serializers.Serializer) for part in serializer[1:])
+        return is_nested and all(map(self.has_known_parts, serializer))
+
+    def get_members(self, field: Any) -> MemberNames:
+        writable = FieldNode(field).sendable
+        return MemberNames(
+            (*writable, *SerializerKeys(field).find()),
+            frozenset(name for name in field.fields if name not in writable),
+        )
 
     def is_secret(self, field: Any) -> bool:
         # Typed without being shown, or text that is never read back. Numbers, dates, choices and

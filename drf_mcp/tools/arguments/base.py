@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlencode
 
-from drf_mcp.introspection.schema_words import SchemaWords
-from drf_mcp.introspection.types import Body, ClosedSet, EndpointSchema, Parameter
+from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import MISSING, Problem
 from drf_mcp.settings import mcp_settings
@@ -21,13 +20,12 @@ from drf_mcp.tools.arguments.call import (
     QUERY,
     Argument,
     Call,
-    write_query_text,
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
 from drf_mcp.tools.arguments.ids import IdsArgument
-from drf_mcp.tools.arguments.masking import mask_secrets
 from drf_mcp.tools.arguments.uploads import UploadPlaces
+from drf_mcp.tools.arguments.values import NestedMembers, QueryValues
 
 Values: TypeAlias = list[tuple[Argument, Any]]
 
@@ -62,6 +60,7 @@ class Arguments:
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
         self.arguments = tuple(self.get_arguments(endpoint))
+        self.has_nested = any(a.parameter.handling.nested for a in self.arguments)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
         raise NotImplementedError
@@ -115,6 +114,8 @@ class Arguments:
         parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: []}
         for argument, value in self.get_values(arguments):
             parts[argument.location].append((argument, argument.read(value)))
+        if self.has_nested and (dropped := self.find_dropped(parts[BODY])):
+            raise ArgumentsRefused(dropped)
         body = self.get_body(parts[BODY])
         try:
             encoder = self.encoder.get_encoder(body)
@@ -125,8 +126,8 @@ class Arguments:
             message = f"The arguments cannot be sent as a request: {exc}"
             remediation = "Correct the value and call again."
             raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
-        if ignored := self.find_ignored(parts[QUERY]):
-            raise ArgumentsRefused(ignored)
+        if parts[QUERY] and (fruitless := QueryValues(parts[QUERY]).find_problems()):
+            raise ArgumentsRefused(fruitless)
         return Call(
             arguments,
             {argument.parameter.name: value for argument, value in parts[PATH]},
@@ -161,31 +162,11 @@ class Arguments:
             raise ArgumentsRefused(problems)
         return read
 
-    def find_ignored(self, query: Values) -> list[Problem]:
-        problems: list[Problem] = []
-        for argument, value in query:
-            closed = argument.parameter.closed
-            if closed is None or value is None:
-                continue
-            several = isinstance(value, list)
-            for index, item in enumerate(value if several else [value]):
-                pointer = f"{argument.pointer}/{index}" if several else argument.pointer
-                for part in closed.ignored(write_query_text(item)):
-                    problems.append(self.ignored_value(part, pointer, closed))
-        return problems[:MAX_UNKNOWN]
-
-    def ignored_value(self, value: str, pointer: str, closed: ClosedSet) -> Problem:
-        nearest = difflib.get_close_matches(value, closed.choices, n=1)
-        accepted = SchemaWords(closed.get_schema()).accepted or "another value"
-        hint = f"Did you mean '{nearest[0]}'? Else" if nearest else "Use an accepted value, or"
-        return Problem(
-            code="invalid_choice",
-            message=f'"{value}" is not a valid choice.',
-            pointer=pointer,
-            received=mask_secrets(value),
-            accepted=accepted,
-            remediation=f"{hint} leave '{value}' out.",
-        )
+    def find_dropped(self, body: Values) -> list[Problem]:
+        # A parser that renames keys knows some by both names.
+        renamed = {place[-1] for place in self.keys.values()}
+        found = (NestedMembers(a, renamed).find_problems(v) for a, v in body)
+        return list(islice(chain.from_iterable(found), MAX_UNKNOWN))
 
     def beside_whole_body(self, argument: Argument) -> Problem:
         name = argument.name

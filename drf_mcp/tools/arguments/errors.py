@@ -86,7 +86,7 @@ class ArgumentErrors:
             message="This argument is read-only.",
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
-            remediation=f"Leave '{name}' out.",
+            remediation=f"Leave '{name}' out: the server sets it.",
         )
 
     def missing_argument(self, name: str) -> Problem:

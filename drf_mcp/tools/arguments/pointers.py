@@ -56,8 +56,22 @@ class ArgumentPointers:
             for argument in arguments.arguments:
                 if argument.location == location and argument.parameter.name == path[0]:
                     return argument.pointer + JSONPointer.from_path(path[1:])
+        if part := self.find_part(str(path[0])):
+            return part
         body = arguments.get_body_pointer(path[0])
         return body + JSONPointer.from_path(path) if body else ""
+
+    def find_part(self, name: str) -> str:
+        # A filter of several parameters gives its errors one name: that of none, or of any.
+        sent = [
+            (argument, part, value)
+            for argument in self.arguments.arguments
+            if argument.location == QUERY and (part := argument.parameter.part) is not None
+            if part.filter == name
+            if (value := self.received(argument.pointer)) not in (MISSING, None, "")
+        ]
+        refused = [each for each in sent if each[1].read(each[2]) is None]
+        return next((argument.pointer for argument, _, _ in (*refused, *sent)), "")
 
     def replace_query(self, query: Mapping[str, str]) -> Mapping[str, Any] | None:
         return self.arguments.replace_query(self.call.arguments, query)

@@ -1,0 +1,85 @@
+"""What is known of the values of query parameters beyond their schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django.core.exceptions import ValidationError
+
+
+class ClosedSet:
+    """The values of a query parameter of which a view makes use, where others come to nothing.
+
+    Attributes:
+        separator: what stands between several in one text, "" for a single one.
+        code: the code of the problem with another value.
+    """
+
+    separator: ClassVar[str] = ""
+    code: ClassVar[str] = "invalid_choice"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return ()
+
+    def get_schema(self) -> dict[str, Any]:
+        return {"enum": list(self.choices)} if self.choices else {}
+
+    def get_message(self, text: str) -> str:
+        return f'"{text}" is not a valid choice.'
+
+    def takes(self, text: str) -> bool:
+        raise NotImplementedError
+
+    def ignored(self, text: str) -> list[str]:
+        parts = text.split(self.separator) if self.separator else [text]
+        return [part.strip() for part in parts if part.strip() and not self.takes(part.strip())]
+
+
+@dataclass(frozen=True)
+class LongestTexts(ClosedSet):
+    """Texts that a column can hold: no row equals a longer one."""
+
+    max_length: int
+    # Not a class attribute here: of several filters some take texts separated by commas.
+    separator: str = ""  # type: ignore[misc]
+    code: ClassVar[str] = "max_length"
+
+    def get_schema(self) -> dict[str, Any]:
+        return {"type": "string", "maxLength": self.max_length}
+
+    def get_message(self, text: str) -> str:
+        return f"No value has more than {self.max_length} characters (this has {len(text)})."
+
+    def takes(self, text: str) -> bool:
+        return len(text) <= self.max_length
+
+
+@dataclass(frozen=True)
+class FilterPart:
+    """A query parameter that a filter reads together with others.
+
+    Attributes:
+        filter: the name of the filter, by which a form's errors go.
+        form_field: reads the value.
+        range: what the value bounds, "" for nothing.
+        end: ``lower`` or ``upper`` for a bound.
+    """
+
+    filter: str
+    form_field: Any = field(compare=False)
+    range: str = ""
+    end: str = ""
+
+    def read(self, value: Any) -> Any:
+        """Return the value that a filter reads, None for one that it refuses."""
+        try:
+            return self.form_field.clean(str(value))
+        except ValidationError:
+            return None
+
+    def bounds_with(self, other: FilterPart) -> bool:
+        """Return whether this is the lower bound of what the other is the upper bound of."""
+        ends = (self.end, other.end)
+        return ends == ("lower", "upper") and self.range == other.range

@@ -1,0 +1,112 @@
+"""Values that come to nothing in silence over HTTP: refused, with the value that would do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice, product
+from typing import Any
+
+from drf_mcp.introspection.closed_sets import ClosedSet
+from drf_mcp.introspection.schema_words import SchemaWords
+from drf_mcp.introspection.types import ANY, Place
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.outcomes import Problem
+from drf_mcp.tools.arguments.call import Argument, write_query_text
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors
+from drf_mcp.tools.arguments.masking import mask_secrets
+
+Value = tuple[Argument, Any]
+
+
+class QueryValues:
+    """The values of the query parameters of a call."""
+
+    def __init__(self, values: list[Value]) -> None:
+        self.values = values
+
+    def find_problems(self) -> list[Problem]:
+        return list(islice(self.find_ignored(), MAX_UNKNOWN))
+
+    def find_ignored(self) -> Iterator[Problem]:
+        for argument, value in self.values:
+            closed = argument.parameter.closed
+            if closed is None or value is None:
+                continue
+            several = isinstance(value, list)
+            for index, item in enumerate(value if several else [value]):
+                pointer = f"{argument.pointer}/{index}" if several else argument.pointer
+                for part in closed.ignored(write_query_text(item)):
+                    yield self.ignored_value(part, pointer, closed)
+
+    def ignored_value(self, value: str, pointer: str, closed: ClosedSet) -> Problem:
+        nearest = difflib.get_close_matches(value, closed.choices, n=1)
+        hint = f"Did you mean '{nearest[0]}'? Else" if nearest else "Use an accepted value, or"
+        return Problem(
+            code=closed.code,
+            message=closed.get_message(value),
+            pointer=pointer,
+            received=mask_secrets(value),
+            accepted=SchemaWords(closed.get_schema()).accepted or "another value",
+            remediation=f"{hint} leave '{value}' out.",
+        )
+
+    def find_reversed(self) -> Iterator[Problem]:
+        bounds = [(argument, value) for argument, value in self.values if argument.parameter.part]
+        for lower, upper in product(bounds, bounds):
+            start: Any = lower[0].parameter.part
+            end: Any = upper[0].parameter.part
+            if start.bounds_with(end) and self.is_after(start.read(lower[1]), end.read(upper[1])):
+                yield self.reversed_range(lower, upper)
+
+    def is_after(self, low: Any, high: Any) -> bool:
+        # A value that is refused, or of another kind, is for the filter to judge.
+        try:
+            return low is not None and high is not None and bool(low > high)
+        except TypeError:
+            return False
+
+    def reversed_range(self, lower: Value, upper: Value) -> Problem:
+        names = f"'{lower[0].name}' and '{upper[0].name}'"
+        return Problem(
+            code="reversed_range",
+            message="The range ends before it begins, so nothing lies in it.",
+            pointer=lower[0].pointer,
+            received=mask_secrets(lower[1]),
+            accepted=f"at most {upper[1]}, the value of '{upper[0].name}'",
+            remediation=f"Exchange {names}, or leave one of them out.",
+        )
+
+
+class NestedMembers:
+    """The members of nested objects: serializers drop unknown and read-only ones in silence.
+
+    Args:
+        argument: an argument whose value holds objects of nested serializers.
+        renamed: the names by which the view's parser knows members as well.
+    """
+
+    def __init__(self, argument: Argument, renamed: Collection[str] = ()) -> None:
+        self.argument = argument
+        self.renamed = renamed
+
+    def find_problems(self, value: Any) -> Iterator[Problem]:
+        for place, names in self.argument.parameter.handling.nested.items():
+            for pointer, member in self.walk(value, place, self.argument.pointer):
+                errors = ArgumentErrors(
+                    pointer, names.writable, unlisted=self.renamed, read_only=names.read_only
+                )
+                yield from errors.find_unknown(member)
+
+    def walk(self, value: Any, place: Place, pointer: str) -> Iterator[tuple[str, Any]]:
+        if not place:
+            if isinstance(value, Mapping):
+                yield pointer, value
+            return
+        for name, member in self.get_members(value, place[0]):
+            yield from self.walk(member, place[1:], JSONPointer.from_parent(pointer, str(name)))
+
+    def get_members(self, value: Any, step: str) -> Iterable[tuple[Any, Any]]:
+        if isinstance(value, Mapping):
+            return [pair for pair in value.items() if step in (ANY, pair[0])]
+        return enumerate(value) if step == ANY and isinstance(value, list) else ()
