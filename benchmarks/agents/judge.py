@@ -189,6 +189,9 @@ class Gates:
     PATH = DATA.parent / "recorded.json"
     SIZES = ("list_tokens", "list_characters", "wire_tokens", "wire_characters")
 
+    # Tokens by which request ids alone make errors longer or shorter.
+    CHANCE = 3
+
     def __init__(self) -> None:
         self.recorded: dict[str, dict[str, Any]] = json.loads(self.PATH.read_text())
 
@@ -206,20 +209,38 @@ class Gates:
             for name in self.SIZES
             if found[name] > recorded[name] and (exact or not name.endswith("tokens"))
         ]
-        new = sorted(set(found["silently_wrong"]) - set(recorded["silently_wrong"]))
-        worse += [f"{project}: {each} (silently wrong)." for each in new]
+        worse += self.find_longer_errors(project, found, exact=exact)
+        for name, meaning in (
+            ("silently_wrong", "silently wrong"),
+            ("not_mended", "refused and not mended at the first retry"),
+        ):
+            new = sorted(set(found[name]) - set(recorded[name]))
+            worse += [f"{project}: {each} ({meaning})." for each in new]
         # Whatever was recorded: a schema whose own arguments are refused is a fault.
         refused = sorted({each.tool for each in findings.attempts if not each.accepted})
         words = "arguments made from its schema are refused"
         return [*worse, *(f"{project}: {each} ({words})." for each in refused)]
 
+    def find_longer_errors(self, project: str, found: dict[str, Any], *, exact: bool) -> list[str]:
+        # The median of a sample is another one.
+        name, recorded = "error_tokens_median", self.recorded[project]
+        is_comparable = exact and found["faults"] == recorded["faults"]
+        if not is_comparable or found[name] <= recorded[name] + self.CHANCE:
+            return []
+        return [f"{project}: {name} is {found[name]}, recorded is {recorded[name]}."]
+
     def make_entry(self, findings: Findings) -> dict[str, Any]:
         """Return what is recorded of a project."""
-        silent = [each.fault for each in findings.verdicts if each.end == SILENT]
+        figures = (*self.SIZES, "faults", "error_tokens_median")
         return {
-            **{name: findings.figures[name] for name in self.SIZES},
-            "silently_wrong": sorted(f"{each['tool']}: {each['mistake']}" for each in silent),
+            **{name: findings.figures[name] for name in figures},
+            "silently_wrong": self.name_faults(findings, SILENT),
+            "not_mended": self.name_faults(findings, UNMENDED),
         }
+
+    def name_faults(self, findings: Findings, end: str) -> list[str]:
+        faults = [each.fault for each in findings.verdicts if each.end == end]
+        return sorted(f"{each['tool']}: {each['mistake']}" for each in faults)
 
     def record(self, findings: Findings) -> None:
         """Write today's figures of a project."""
