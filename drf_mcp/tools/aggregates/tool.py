@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import Finding
-from drf_mcp.introspection.types import ClosedSet, EndpointSchema, Parameter, Schema
+from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.tools.aggregates.columns import AMOUNTS
 from drf_mcp.tools.aggregates.declaration import REMEDY, Declaration
 from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint
