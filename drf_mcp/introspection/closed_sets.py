@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from django import forms
 from django.core.exceptions import ValidationError
 
 
@@ -54,6 +55,30 @@ class LongestTexts(ClosedSet):
 
     def takes(self, text: str) -> bool:
         return len(text) <= self.max_length
+
+
+@dataclass(frozen=True)
+class FormValues(ClosedSet):
+    form_field: Any = field(compare=False)
+    value_schema: dict[str, Any]
+    is_lenient: bool = False
+
+    def get_schema(self) -> dict[str, Any]:
+        return super().get_schema() or self.value_schema
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        if isinstance(self.form_field, forms.NullBooleanField):
+            return ("true", "false")
+        return tuple(str(choice) for choice in self.value_schema.get("enum", ()))
+
+    def takes(self, text: str) -> bool:
+        try:
+            data = self.form_field.widget.value_from_datadict({"value": text}, {}, "value")
+            # A value of None is one that the filter drops without a word.
+            return self.form_field.clean(data) is not None
+        except ValidationError:
+            return not self.is_lenient
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class UserFilters(django_filters.FilterSet):
 NUMBER = {"type": "number"}
 EXPECTED = {
     "number": ({"type": "number", "minimum": 1}, None),
-    "char": (TEXT, None),
+    "char": ({**TEXT, "maxLength": 150}, None),
     "boolean": ({"type": "boolean"}, None),
     "choice": ({**TEXT, "enum": ["s", "m"]}, None),
     "typed_choice": ({"type": "integer", "enum": [1]}, None),
@@ -145,7 +145,7 @@ EXPECTED = {
     ),
     "spelled": (TEXT, None),
     "in_group": ({"type": "boolean"}, None),
-    "username": (TEXT, None),
+    "username": ({**TEXT, "maxLength": 150}, None),
     "username__icontains": (TEXT, None),
     "id__gte": (NUMBER, None),
     "is_staff": ({"type": "boolean"}, None),

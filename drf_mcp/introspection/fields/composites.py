@@ -147,3 +147,13 @@ class OpenDescriber(FieldDescriber):
         fields.ReadOnlyField,
         fields.HiddenField,
     )
+
+
+def flatten_choices(choices: Any) -> dict[Any, Any]:
+    flat: dict[Any, Any] = {}
+    for value, label in choices:
+        if isinstance(label, (list, tuple)):
+            flat.update(flatten_choices(label))
+        elif value not in ("", None):
+            flat[value] = label
+    return flat

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext
 from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
-from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart, LongestTexts
+from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart, FormValues, LongestTexts
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
-from drf_mcp.introspection.fields.composites import Choices
+from drf_mcp.introspection.fields.composites import Choices, flatten_choices
 from drf_mcp.introspection.fields.model_fields import ModelValue
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, says_more
@@ -101,7 +99,7 @@ class FilterParameters:
             longest
             and isinstance(column, models.CharField)
             and not {find_package(type(column), name) for name in WRITERS} - PACKAGES
-            and isinstance(form_field.field, (forms.CharField, fields.BaseCSVField))
+            and schema in (STRING, {"type": "array", "items": STRING})
             and item.lookup_expr in ("exact", "in")
             and self.is_plain
         ):
@@ -284,30 +282,6 @@ class FormField:
         return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True)
-class FormValues(ClosedSet):
-    form_field: Any = field(compare=False)
-    value_schema: Schema
-    is_lenient: bool = False
-
-    def get_schema(self) -> Schema:
-        return super().get_schema() or self.value_schema
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        if isinstance(self.form_field, forms.NullBooleanField):
-            return ("true", "false")
-        return tuple(str(choice) for choice in self.value_schema.get("enum", ()))
-
-    def takes(self, text: str) -> bool:
-        try:
-            data = self.form_field.widget.value_from_datadict({"value": text}, {}, "value")
-            # A value of None is one that the filter drops without a word.
-            return self.form_field.clean(data) is not None
-        except ValidationError:
-            return not self.is_lenient
-
-
 def get_help_text(item: filters.Filter | None) -> str:
     # That of the model field: a filter has its label alone, which may be its name. Django's own
     # models speak to somebody who fills in a form ("Required. 150 characters or fewer.").
@@ -318,13 +292,3 @@ def get_help_text(item: filters.Filter | None) -> str:
     if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
         return ""
     return clean_text(getattr(field, "help_text", ""))
-
-
-def flatten_choices(choices: Any) -> dict[Any, Any]:
-    flat: dict[Any, Any] = {}
-    for value, label in choices:
-        if isinstance(label, (list, tuple)):
-            flat.update(flatten_choices(label))
-        elif value not in ("", None):
-            flat[value] = label
-    return flat
