@@ -4,57 +4,35 @@ import itertools
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.middleware.csrf import get_token
-from django.shortcuts import render
-from django.templatetags.static import static
-from django.urls import NoReverseMatch, get_script_prefix, reverse
-from django.utils.cache import add_never_cache_headers, patch_vary_headers
-from django.utils.http import urlencode
+from django.urls import get_script_prefix
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
+from drf_mcp.browsable.frame import Context, Frame
 from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.operators.client_configs import CLIENTS, DEFAULT_SCHEME, get_placeholder
 from drf_mcp.operators.lint import ABOUT_ALL, Lint
 from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
-from drf_mcp.protocol.constants import REVISIONS, STATELESS_REVISION
+from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 
-STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/page.js", "drf_mcp/icon.svg")
 # Decisions that say nothing about other people's rows.
 SHOWN_TO_ALL = frozenset({"endpoint", "permission", "throttle"})
-Context = dict[str, Any]
 
 
-class Page:
-    # To override: a template of this name, extending "drf_mcp/base.html".
-    template_name = "drf_mcp/api.html"
-
+class Page(Frame):
     def __init__(self, server: Any, caller: Caller) -> None:
-        self.server = server
+        super().__init__(server, caller.request, caller.request.path)
         self.caller = caller
-        self.request: HttpRequest = caller.request
-
-    @staticmethod
-    def is_wanted(request: HttpRequest, shown: bool | None) -> bool:
-        """Return whether a GET asks for the page, and the page is ``shown``.
-
-        None stands for BROWSABLE_PAGE, and if that is None as well, for DEBUG.
-        """
-        for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
-            shown = default if shown is None else shown
-        # Only a browser names HTML in its Accept header.
-        kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
-        return bool(shown) and ("text", "html") in kinds
 
     def show(self) -> HttpResponse:
         context = self.get_context()
@@ -77,36 +55,6 @@ class Page:
         if "WWW-Authenticate" in refusal:
             response["WWW-Authenticate"] = refusal["WWW-Authenticate"]
         return response
-
-    def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
-        context = {**context, **self.get_account_links(signed_in)}
-        response = render(self.request, self.template_name, context, status=status)
-        response["Content-Security-Policy"] = self.get_content_security_policy()
-        response["Referrer-Policy"] = "same-origin"
-        response["X-Content-Type-Options"] = "nosniff"
-        patch_vary_headers(response, ["Accept", "Cookie"])
-        add_never_cache_headers(response)
-        return response
-
-    def get_content_security_policy(self) -> str:
-        # STATIC_URL may name another host.
-        addresses = (urlsplit(static(path)) for path in STATIC_FILES)
-        hosts = {f"{url.scheme or 'https'}://{url.netloc}" for url in addresses if url.netloc}
-        own = " ".join(["'self'", *sorted(hosts)])
-        return (
-            f"default-src 'none'; script-src {own}; style-src {own}; img-src {own} data:; "
-            "media-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
-            "base-uri 'none'"
-        )
-
-    def get_account_links(self, signed_in: bool) -> Context:
-        # Only where the project serves REST framework's login.
-        try:
-            url = reverse("rest_framework:logout" if signed_in else "rest_framework:login")
-        except NoReverseMatch:
-            return {}
-        back = urlencode({"next": self.request.get_full_path()})
-        return {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
 
     def get_context(self) -> Context:
         capability = next(c for c in self.server.capabilities if c.name == "tools")
@@ -132,18 +80,6 @@ class Page:
         if show == "findings" and self.is_trusted:
             return {**context, **self.get_findings_context(tools)}
         return {**context, **self.get_tools_context(cards)}
-
-    def get_server_context(self) -> Context:
-        info = self.server.get_server_info()
-        return {
-            "server_name": info["name"],
-            "server_title": info.get("title") or info["name"],
-            "server_version": info["version"],
-            "revisions": REVISIONS,
-            "envelope": mcp_settings.ENVELOPE_CLASS.__name__,
-            "home": self.request.path,
-            "endpoint": self.endpoint_url,
-        }
 
     def get_tools_context(self, cards: list[ToolCard]) -> Context:
         tokens = sum(card.tokens for card in cards)

@@ -1,0 +1,92 @@
+"""What stands around the content of every page: the server's name, the account, the headers."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.urls import NoReverseMatch, reverse
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.http import urlencode
+
+from drf_mcp.protocol.constants import REVISIONS
+from drf_mcp.settings import mcp_settings
+
+STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/page.js", "drf_mcp/icon.svg")
+Context = dict[str, Any]
+
+
+class Frame:
+    """The frame of a page.
+
+    Args:
+        server: the `Server` that the page is about.
+        request: the request for the page.
+        home: the path of the endpoint.
+    """
+
+    # To override: a template of this name, extending "drf_mcp/base.html".
+    template_name = "drf_mcp/api.html"
+
+    def __init__(self, server: Any, request: HttpRequest, home: str) -> None:
+        self.server = server
+        self.request = request
+        self.home = home
+
+    @staticmethod
+    def is_wanted(request: HttpRequest, shown: bool | None = None) -> bool:
+        """Return whether a GET asks for the page, and the page is ``shown``.
+
+        None stands for BROWSABLE_PAGE, and if that is None as well, for DEBUG.
+        """
+        for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
+            shown = default if shown is None else shown
+        # Only a browser names HTML in its Accept header.
+        kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
+        return bool(shown) and ("text", "html") in kinds
+
+    def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
+        context = {**context, **self.get_account_links(signed_in)}
+        response = render(self.request, self.template_name, context, status=status)
+        response["Content-Security-Policy"] = self.get_content_security_policy()
+        response["Referrer-Policy"] = "same-origin"
+        response["X-Content-Type-Options"] = "nosniff"
+        patch_vary_headers(response, ["Accept", "Cookie"])
+        add_never_cache_headers(response)
+        return response
+
+    def get_content_security_policy(self) -> str:
+        # STATIC_URL may name another host.
+        addresses = (urlsplit(static(path)) for path in STATIC_FILES)
+        hosts = {f"{url.scheme or 'https'}://{url.netloc}" for url in addresses if url.netloc}
+        own = " ".join(["'self'", *sorted(hosts)])
+        return (
+            f"default-src 'none'; script-src {own}; style-src {own}; img-src {own} data:; "
+            "media-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+            "base-uri 'none'"
+        )
+
+    def get_account_links(self, signed_in: bool) -> Context:
+        # Only where the project serves REST framework's login.
+        try:
+            url = reverse("rest_framework:logout" if signed_in else "rest_framework:login")
+        except NoReverseMatch:
+            return {}
+        back = urlencode({"next": self.request.get_full_path()})
+        return {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
+
+    def get_server_context(self) -> Context:
+        info = self.server.get_server_info()
+        return {
+            "server_name": info["name"],
+            "server_title": info.get("title") or info["name"],
+            "server_version": info["version"],
+            "revisions": REVISIONS,
+            "envelope": mcp_settings.ENVELOPE_CLASS.__name__,
+            "home": self.home,
+            "endpoint": self.request.build_absolute_uri(self.home),
+        }
