@@ -28,6 +28,7 @@ WARNING_MEANINGS = {
     "RATE_LIMIT_APPROACHING": "A tenth of the quota or less is left.",
     "FALLBACK_USED": "The primary source was not available.",
     "ARCHIVE_UNAVAILABLE": "What was left out could not be kept.",
+    "EMPTY_LIST": "A list is empty, and the values of its filters or its parent may be why.",
     "CONTENT_NOT_DECODED": "The content has a `Content-Encoding`, and is a link.",
     "WARNING": "A warning that was given no code.",
 }

@@ -41,8 +41,11 @@ NO_SETTINGS = {
     *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
     # The environment.
     *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME"),
-    # Of django-oauth-toolkit, of djangorestframework-simplejwt, of the example project.
-    *("CIMD_ENABLED", "DCR_ENABLED", "ACCESS_TOKEN_LIFETIME"),
+    # Of every project's settings module, though Django has no default of it.
+    *("BASE_DIR", "ROOT_URLCONF"),
+    # Of django-oauth-toolkit, of djangorestframework-simplejwt, of drf-spectacular, of the
+    # example project.
+    *("CIMD_ENABLED", "DCR_ENABLED", "ACCESS_TOKEN_LIFETIME", "COMPONENT_SPLIT_REQUEST"),
     *("LIBRARY_ANSWER_MODEL", "LIBRARY_ANSWER_MODEL_URL"),
     # Codes of examples.
     *("CLOSED", "SPEC_NOT_FOUND"),

@@ -161,8 +161,12 @@ class Listed(generics.ListAPIView):
     serializer_class = Person
 
 
-def test_the_output_is_the_envelope_unless_it_is_said(said, db):
-    assert success(output(said("GET", Listed))) == {"type": "object"}
+def test_no_output_is_described_unless_it_is_said(said, db):
+    assert output(said("GET", Listed)) is None
+
+
+def test_the_output_of_one_tool_may_be_the_envelope(said, db):
+    assert success(output(said("GET", Listed, output_schema="envelope"))) == {"type": "object"}
 
 
 def test_the_output_of_one_tool_may_be_full(said, db):
