@@ -58,6 +58,9 @@ class Server:
         capability_classes: what the server offers beside the lifecycle.
         force_envelope: takes the envelope class chosen for a tool and returns the class that is
             used in its place; None to use the one chosen. For tests and operators' commands.
+        name, title, version, instructions: what the server says of itself; None for
+            SERVER_NAME, SERVER_TITLE, SERVER_VERSION and INSTRUCTIONS.
+        toolset: the toolset that the URL named, "" for none.
 
     Args:
         registry: the tools.
@@ -72,6 +75,11 @@ class Server:
         "server/discover": "discover",
     }
     force_envelope: Callable[[type[Envelope]], type[Envelope]] | None = None
+    name: str | None = None
+    title: Any = None
+    version: str | None = None
+    instructions: Any = None
+    toolset: str = ""
 
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
         self.registry = registry
@@ -83,12 +91,14 @@ class Server:
 
     def get_server_info(self) -> dict[str, Any]:
         """Return the server's Implementation object: its name, version and title."""
+        # A client that has several toolsets has to tell them apart.
+        of = f"-{self.toolset}" if self.toolset else ""
         info = {
-            "name": mcp_settings.SERVER_NAME,
-            "version": mcp_settings.SERVER_VERSION or drf_mcp.__version__,
+            "name": f"{self.name or mcp_settings.SERVER_NAME}{of}",
+            "version": self.version or mcp_settings.SERVER_VERSION or drf_mcp.__version__,
         }
-        if mcp_settings.SERVER_TITLE:
-            info["title"] = force_str(mcp_settings.SERVER_TITLE)
+        if title := self.title or mcp_settings.SERVER_TITLE:
+            info["title"] = f"{force_str(title)}: {self.toolset}" if of else force_str(title)
         return info
 
     def get_instructions(self, context: RequestContext) -> str:
@@ -96,8 +106,9 @@ class Server:
 
         Without INSTRUCTIONS it is written by the capabilities for the caller.
         """
-        if mcp_settings.INSTRUCTIONS is not None:
-            return force_str(mcp_settings.INSTRUCTIONS)
+        for own in (self.instructions, mcp_settings.INSTRUCTIONS):
+            if own is not None:
+                return force_str(own)
         texts = [capability.get_instructions(context) for capability in self.capabilities]
         return "\n".join(filter(None, texts))
 

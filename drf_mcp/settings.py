@@ -20,11 +20,13 @@ from drf_mcp.option_types.kinds import (
     CacheAlias,
     Choice,
     Class,
+    Condition,
     Flag,
     Issuer,
     Kind,
     ListOf,
     Middleware,
+    NamedPatterns,
     Number,
     Origin,
     PermissionClass,
@@ -82,6 +84,12 @@ SETTINGS: dict[str, Setting] = {
     # The canonical URI that tokens are for, "https://shop.example/mcp". None: the address of
     # the endpoint, by the request. See docs/oauth.md.
     "RESOURCE": Setting(None, ResourceURI(none=True)),
+    # True leaves only the tools that read, at every door. A function, or its dotted path, is asked
+    # with the authenticated request whether that holds for the caller. See docs/toolsets.md.
+    "READ_ONLY": Setting(False, Condition()),
+    # Sets of tools that a URL or the header MCP-Toolsets can ask for: patterns as those of INCLUDE
+    # by the name of a set. Each tag of a tool is the name of a set as well. See docs/toolsets.md.
+    "TOOLSETS": Setting({}, NamedPatterns()),
     # Middleware that runs around each call with the path that the tool stands for: dotted
     # paths, in the order of MIDDLEWARE. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),

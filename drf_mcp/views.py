@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from django.conf import settings
-from django.core.exceptions import DisallowedHost, RequestDataTooBig
+from django.core.exceptions import DisallowedHost
 from django.db import connections, transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.request import HttpHeaders
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
@@ -18,6 +17,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
+from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
 from drf_mcp.access.origins import check_media_type, check_origin
 from drf_mcp.access.refusals import Refusal
 from drf_mcp.access.resources import ProtectedResource
@@ -33,16 +33,19 @@ from drf_mcp.option_types.kinds import (
     Issuer,
     Kind,
     ListOf,
+    NamedPatterns,
     PermissionClass,
     ResourceURI,
     Scope,
+    Text,
+    ToolPattern,
     refuse_wrong_values,
 )
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
-from drf_mcp.transports.chunked_body import LengthRequired, open_chunked_body
+from drf_mcp.transports.request_body import read_body
 
 # The kind of value that each attribute of the view takes.
 KINDS: Mapping[str, Kind] = {
@@ -53,6 +56,13 @@ KINDS: Mapping[str, Kind] = {
         Class("rest_framework.authentication.BaseAuthentication"), none=True
     ),
     "permission_classes": ListOf(PermissionClass(), none=True),
+    "tools": ListOf(ToolPattern(), none=True),
+    "read_only": Flag(),
+    "toolsets": NamedPatterns(none=True),
+    "server_name": Text(none=True),
+    "server_title": Text(lazy=True, none=True),
+    "server_version": Text(none=True),
+    "instructions": Text(lazy=True, none=True, empty=True),
     "browsable_page": Flag(none=True),
     "authorization_servers": ListOf(Issuer(), none=True),
     "scopes": ListOf(Scope(), none=True),
@@ -69,6 +79,11 @@ class MCPView(View):
         server_class: what answers the messages; its capabilities can be chosen by subclassing.
         registry: the tools served.
         envelope_class: the shape of results.
+        tools: patterns, as those of INCLUDE, that leave only the tools which one of them matches.
+        read_only: True leaves only the tools that read.
+        toolsets: the patterns of the sets that a URL or a header can ask for, by name; None for
+            TOOLSETS. A URL asks with the path argument ``toolset``.
+        server_name, server_title, server_version, instructions: what the server says of itself.
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.
         browsable_page: whether a browser is shown the tools.
@@ -82,6 +97,13 @@ class MCPView(View):
     envelope_class: type[Envelope] | None = None
     authentication_classes: Sequence[type[BaseAuthentication]] | None = None
     permission_classes: Sequence[type] | None = None
+    tools: Sequence[str] | None = None
+    read_only: bool = False
+    toolsets: Mapping[str, Sequence[str]] | None = None
+    server_name: str | None = None
+    server_title: Any = None
+    server_version: str | None = None
+    instructions: Any = None
     browsable_page: bool | None = None
     authorization_servers: Sequence[str] | None = None
     scopes: Sequence[str] | None = None
@@ -123,13 +145,45 @@ class MCPView(View):
 
     def prepare(self, request: HttpRequest) -> None:
         self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
+        # Authentication may add some meanwhile.
+        narrowings = tuple(self.get_narrowings())
+        self.caller.narrowings += narrowings
         self.server = self.get_server()
         # As REST framework's test client forces a user.
         self.server.force_envelope = getattr(request, "_force_envelope", None)
 
     def get_server(self) -> Server:
         """Return the server that answers the request."""
-        return self.server_class(self.registry, self.envelope_class)
+        server = self.server_class(self.registry, self.envelope_class)
+        server.name = self.server_name or server.name
+        server.title = self.server_title or server.title
+        server.version = self.server_version or server.version
+        if self.instructions is not None:
+            server.instructions = self.instructions
+        if "toolset" in self.kwargs:
+            server.toolset = self.kwargs["toolset"]
+        return server
+
+    def get_narrowings(self) -> Iterator[Narrowing]:
+        """Yield what takes tools away in this request: the endpoint, its toolset, the header.
+
+        Raises:
+            Refused: if there is no such toolset, and the caller may know.
+        """
+        if self.tools is not None or self.read_only:
+            tools = None if self.tools is None else tuple(self.tools)
+            yield Narrowing("this endpoint", tools, self.read_only)
+        if "toolset" in self.kwargs:
+            yield self.get_toolsets().narrow_to(self.kwargs["toolset"])
+        if TOOLSETS_META in self.request.META:
+            yield self.get_toolsets().narrow_by_header(self.request.META[TOOLSETS_META])
+
+    def get_toolsets(self) -> Toolsets:
+        # Who is not let in is not told which there are.
+        self.caller.authenticate()
+        named = mcp_settings.TOOLSETS if self.toolsets is None else self.toolsets
+        urlconf = getattr(self.request, "urlconf", None)
+        return Toolsets(named, self.registry.tools(urlconf).values())
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         """Return what finds out who is calling, in its order."""
@@ -232,32 +286,3 @@ def make_json_response(
     if not body:
         return HttpResponse(status=status, headers=headers)
     return HttpResponse(body, "application/json", status, headers=headers)
-
-
-def read_body(request: HttpRequest) -> bytes:
-    # 411 where the server cannot tell the end of chunks.
-    limit = mcp_settings.MAX_BODY_BYTES
-    try:
-        length = int(request.META.get("CONTENT_LENGTH") or 0)
-    except ValueError:
-        raise Refused(400, "The Content-Length header is not a number.") from None
-    if length > limit:
-        raise refuse_length(limit)
-    if not length:
-        try:
-            limit = open_chunked_body(request, limit)
-        except LengthRequired:
-            raise Refused(411, "Send the body with a Content-Length header.") from None
-    try:
-        body = request.body
-    except RequestDataTooBig:
-        raise refuse_length(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
-    except UnreadablePostError:
-        raise Refused(400, "The request body could not be read.") from None
-    if len(body) > limit:
-        raise refuse_length(limit)
-    return body
-
-
-def refuse_length(limit: int | None) -> Refused:
-    return Refused(413, f"The request body is larger than {limit} bytes.")

@@ -29,6 +29,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet, ViewSetMixin
 
+from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.access.scopes import ScopeDenied, ScopeInquiry, get_granted_scopes, has_scopes
 from drf_mcp.exceptions import contain
@@ -117,6 +118,11 @@ class Caller:
         self.client_limit: int | None = None
         # One status answers all messages of a batch.
         self.in_batch = False
+        # What takes tools away; those of the credential when the caller is known.
+        reads = mcp_settings.READ_ONLY is True
+        self.narrowings: tuple[Narrowing, ...] = (SERVER_READS,) if reads else ()
+        # The tool that is being called.
+        self.tool: Any = None
 
     @property
     def permission_classes(self) -> tuple[Any, ...]:
@@ -153,6 +159,10 @@ class Caller:
         inquiry = ScopeInquiry(view, request, permissions)
         return contain(inquiry.find_scopes, lambda exc: ())
 
+    def find_narrowing(self, tool: Any) -> Narrowing | None:
+        """Return what takes a tool away from the caller, None if nothing does."""
+        return next((n for n in self.narrowings if not n.allows(tool)), None)
+
     def authenticate(self) -> Request:
         """Authenticate here and ask the endpoint's permissions, once; raises an APIException."""
         if self._authenticated is None:
@@ -179,6 +189,9 @@ class Caller:
             raise
         self._authenticated = self._authenticated or request
         self.admitted = True
+        if self.narrowings and self.tool is not None and self.find_narrowing(self.tool):
+            # It stops the view; the guard says why.
+            raise PermissionDenied()
 
     def is_broken_by(self, exc: Exception) -> bool:
         # Then nobody knows whether the caller may be told what the view answers.
@@ -228,6 +241,8 @@ class Caller:
             if self.authenticators and type(permission) in USER_PERMISSIONS and not known:
                 message = NO_USER
             raise PermissionDenied(message, getattr(permission, "code", None))
+        if auth is not None or mcp_settings.READ_ONLY:
+            self.narrowings += tuple(get_own_narrowings(request))
 
 
 # What finds out who is calling, and asks whether they may, by its code.

@@ -212,7 +212,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
         served = getattr(caller.view, "registry", registry)
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
         items: Items = []
-        if tool is not None:
+        if tool is not None and caller.find_narrowing(tool) is None:
             call = EarlierBatch(Visibility(caller), tool, entry.kwargs, entry.query_string)
             items = call.get_readable_items(entry.items)
         if not items:

@@ -59,7 +59,7 @@ class Page(Frame):
     def get_context(self) -> Context:
         capability = next(c for c in self.server.capabilities if c.name == "tools")
         message = RequestContext(Message(None, "tools/list"), ERA, self.caller)
-        tools = capability.get_tools(message)
+        tools = capability.get_offered_tools(message)
         visible = Visibility(self.caller).of(tools.values())
         cards = [ToolCard(tool, capability) for tool in visible]
         context = {

@@ -7,7 +7,7 @@ request that a client would have sent, and its response is read.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,8 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import InternalError, contain
+from drf_mcp.guards.base import Guard, PendingCall, Proceed, pass_guards
+from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.settings import mcp_settings
@@ -61,29 +63,40 @@ class Dispatcher:
             APIException: if the caller is not let into the endpoint at all.
         """
         request_id, stopwatch = new_request_id(), Stopwatch()
-        request_parts: dict[str, Any] = {}
+        pending = PendingCall(tool, arguments, caller, request_id)
+        caller.tool = tool
+        perform: Proceed = self.perform
+        # Entering a context costs calls, which nobody pays whose queries are not counted.
+        if stopwatch.counts_queries:
+            perform = stopwatch.watching()(perform)
         try:
-            call = tool.bind(arguments)
+            guards = self.get_guards(pending)
+            outcome = pass_guards(guards, pending, perform) if guards else perform(pending)
         except ArgumentsRefused as exc:
             problems = tuple(map(tool.advise, exc.problems))
             failure = self.get_error_mapper().from_problems(problems)
             outcome = self.get_failed_outcome(tool, 400, failure)
-        else:
-            request_parts = {"kwargs": call.kwargs, "query_string": call.query_string}
-            # Entering a context costs calls, which nobody pays whose queries are not counted.
-            watched = stopwatch.watching() if stopwatch.counts_queries else None
-            perform = self.perform_requests if call.many else self.perform_call
-            perform = watched(perform) if watched else perform
-            outcome = self.add_list_hint(perform(tool, call, caller, request_id), tool)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
+        # What a credential takes away is known only now, and has stopped the view.
+        outcome = find_refusal(tool, caller) or outcome if caller.narrowings else outcome
         return outcome.changed(
             request_id=outcome.request_id or request_id,
             telemetry={**stopwatch.telemetry(), **outcome.telemetry},
             duration_ms=stopwatch.duration_ms,
-            call=request_parts,
+            call=pending.request_parts,
         )
+
+    def get_guards(self, pending: PendingCall) -> Sequence[Guard]:
+        """Return what stands before the view of a call, the outermost first."""
+        return (NarrowingGuard(),) if pending.caller.narrowings else ()
+
+    def perform(self, pending: PendingCall) -> Outcome:
+        perform = self.perform_requests if pending.call.many else self.perform_call
+        tool = pending.tool
+        outcome = perform(tool, pending.call, pending.caller, pending.request_id)
+        return self.add_list_hint(outcome, tool)
 
     def perform_requests(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         def perform(request: Call) -> Outcome:
@@ -99,6 +112,8 @@ class Dispatcher:
         route = tool.endpoint.route
         if not caller.is_known_to(route.callback):
             caller.authenticate()
+        if caller.narrowings and (refusal := find_refusal(tool, caller)):
+            return refusal
         path = route.build(call.kwargs)
         match = None if path is None else route.match(path, call.kwargs, caller.request)
         if path is None or match is None:

@@ -148,6 +148,16 @@ class Function(Kind):
         return callable(value)
 
 
+class Condition(Kind):
+    words = "True, False, or a function of the request or its dotted path"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, bool) or callable(value)
+
+    def resolve(self, value: Any, place: str) -> Any:
+        return import_named(value, place) if isinstance(value, str) else value
+
+
 class Class(Kind):
     def __init__(self, base: str, *, none: bool = False) -> None:
         super().__init__(none=none)
@@ -158,14 +168,7 @@ class Class(Kind):
         return isinstance(value, type) and issubclass(value, import_string(self.base))
 
     def resolve(self, value: Any, place: str) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return import_string(value)
-        except ImportError as exc:
-            raise ImproperlyConfigured(
-                f"{place} names {value!r}, which cannot be imported: {exc}"
-            ) from exc
+        return import_named(value, place) if isinstance(value, str) else value
 
 
 class PermissionClass(Class):
@@ -251,6 +254,18 @@ class MappingOf(Kind):
         )
 
 
+class NamedPatterns(MappingOf):
+    # A name stands in a URL and in a header between commas.
+    NAME = re.compile(r"[\w.-]+")
+
+    def __init__(self, *, none: bool = False) -> None:
+        words = "a dict from names to lists of patterns such as {'billing': ['invoices_*']}"
+        super().__init__(ListOf(ToolPattern()), words, none=none)
+
+    def takes(self, value: Any) -> bool:
+        return super().takes(value) and all(map(self.NAME.fullmatch, value))
+
+
 class Either(Kind):
     def __init__(self, *kinds: Kind, none: bool = False) -> None:
         super().__init__(none=none)
@@ -259,6 +274,15 @@ class Either(Kind):
 
     def takes(self, value: Any) -> bool:
         return any(kind.takes(value) for kind in self.kinds)
+
+
+def import_named(dotted: str, place: str) -> Any:
+    try:
+        return import_string(dotted)
+    except ImportError as exc:
+        raise ImproperlyConfigured(
+            f"{place} names {dotted!r}, which cannot be imported: {exc}"
+        ) from exc
 
 
 def shorten_repr(value: Any) -> str:

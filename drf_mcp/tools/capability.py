@@ -28,6 +28,8 @@ from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL, relax_schema
 
+# Of the ``_meta`` of a list: what takes tools away, and how many the caller would see else.
+NARROWING_KEY = "drf-mcp/narrowing"
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
 STRUCTURED_CALL = CALL | {"structuredContent"}
@@ -52,10 +54,23 @@ class ToolsCapability(Capability):
     def get_tools(self, context: RequestContext) -> Mapping[str, Tool]:
         """Return the tools of a request by name; others are neither listed nor called.
 
-        The permissions of the views are asked afterwards.
+        What takes tools away from the caller, and the permissions of the views, are asked
+        afterwards.
         """
         tools: Mapping[str, Tool] = self.server.registry.tools(context.urlconf)
         return tools
+
+    def get_offered_tools(self, context: RequestContext) -> Mapping[str, Tool]:
+        """Return the tools that no endpoint, toolset, header or credential takes away.
+
+        The caller is authenticated for it.
+        """
+        context.caller.authenticate()
+        tools, narrowings = self.get_tools(context), context.caller.narrowings
+        if not narrowings:
+            return tools
+        narrowed: Mapping[str, Tool] = self.server.registry.narrow(tools, narrowings)
+        return narrowed
 
     def get_envelope_class(self, tool: Tool) -> type[Envelope]:
         """Return the envelope class of a tool: its own, the endpoint's or the project's."""
@@ -81,13 +96,13 @@ class ToolsCapability(Capability):
 
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
-        tools = self.get_tools(context).values()
+        tools = self.get_offered_tools(context).values()
         return Instructions(Visibility(context.caller).of(tools), RETRIEVAL_TOOL).get_text()
 
     # --- tools/list -----------------------------------------------------------------------
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
-        every = list(self.get_tools(context).values())
+        every = list(self.get_offered_tools(context).values())
         page, following = self.paginate(every, context)
         fragments = (self.get_definition(tool, context.era) for tool in page)
         members: dict[str, Any] = {"tools": Encoded(b"[%b]" % b",".join(fragments))}
@@ -95,7 +110,18 @@ class ToolsCapability(Capability):
             members["nextCursor"] = following
         if self.is_public(every, context):
             members["cacheScope"] = "public"
+        if context.caller.narrowings and "cursor" not in context.message.params:
+            members["_meta"] = {NARROWING_KEY: self.describe_narrowing(context)}
         return members
+
+    def describe_narrowing(self, context: RequestContext) -> dict[str, Any]:
+        # Tools that the caller would not see anyhow are no loss.
+        offered = self.get_offered_tools(context)
+        taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
+        return {
+            "by": list(dict.fromkeys(n.source for n in context.caller.narrowings)),
+            "hidden": len(Visibility(context.caller).of(taken)),
+        }
 
     def paginate(self, tools: list[Tool], context: RequestContext) -> tuple[list[Tool], str | None]:
         # Only the permissions of a page's own tools are asked (server/utilities/pagination).
@@ -115,8 +141,9 @@ class ToolsCapability(Capability):
 
     def is_public(self, tools: list[Tool], context: RequestContext) -> bool:
         # Shared caches may keep a list that is the same for everybody.
-        endpoint_open = all(p is AllowAny for p in context.caller.permission_classes)
-        return endpoint_open and all(map(is_open, tools))
+        caller = context.caller
+        endpoint_open = all(p is AllowAny for p in caller.permission_classes)
+        return endpoint_open and not caller.narrowings and all(map(is_open, tools))
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
         envelope = self.get_envelope(tool)
@@ -163,7 +190,7 @@ class ToolsCapability(Capability):
         tools = self.get_tools(context)
         tool = tools.get(name)
         if tool is None:
-            raise UnknownTool.named(name, tools)
+            raise UnknownTool.named(name, self.get_offered_tools(context))
         return tool
 
 

@@ -22,6 +22,8 @@ from drf_mcp.tools.related_tools import Finders
 from drf_mcp.tools.tool import Tool
 
 PATTERNS = ListOf(ToolPattern())
+# Headers and credentials can narrow in any number of ways: so many are kept.
+MOST_NARROWED = 256
 RELOADING_SETTINGS = frozenset({"DRF_MCP", "REST_FRAMEWORK", "ROOT_URLCONF"})
 
 
@@ -37,6 +39,8 @@ class Registry:
         self._include = tuple(PATTERNS.read(include, "Registry(include=...)"))
         self._registrations: list[Registration] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
+        # By what narrows them, with the tools that were narrowed.
+        self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
         self._lock = threading.RLock()
         setting_changed.connect(self._settings_changed)
 
@@ -68,7 +72,7 @@ class Registry:
         view_options = ViewOptions.of(actions, exclude, name, aggregate, **options)
         with self._lock:
             self._registrations += [Registration(target, view_options) for target in targets]
-            self._indexes.clear()
+            self.reload()
 
     def tools(self, urlconf: Any = None) -> Mapping[str, Tool]:
         """Return the tools of a URLconf, by default ROOT_URLCONF, by name and in its order."""
@@ -81,6 +85,19 @@ class Registry:
                 if index is None:
                     index = self._indexes[key] = self._build(urlconf)
         return index
+
+    def narrow(self, tools: Mapping[str, Tool], narrowings: tuple[Any, ...]) -> Mapping[str, Tool]:
+        """Return those of some tools that each `Narrowing` allows."""
+        key = (id(tools), narrowings)
+        known, narrowed = self._narrowed.get(key, (None, {}))
+        if known is tools:
+            return narrowed
+        narrowed = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
+        with self._lock:
+            if len(self._narrowed) >= MOST_NARROWED:
+                self._narrowed.clear()
+            self._narrowed[key] = tools, narrowed
+        return narrowed
 
     def tool(self, name: str, urlconf: Any = None) -> Tool:
         """Return the tool of that name; `UnknownTool` names the nearest ones."""
@@ -103,6 +120,7 @@ class Registry:
     def reload(self) -> None:
         """Forget the tools and what was described, to read them off the URLconf again."""
         self._indexes.clear()
+        self._narrowed.clear()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
         choices = [

@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema
+from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.base import Arguments
@@ -150,6 +152,22 @@ class Tool:
             "idempotentHint": options.get_flag("idempotent", repeatable),
             "openWorldHint": options.get_flag("open_world", False),
         }
+
+    @property
+    def reads(self) -> bool:
+        # PUT, PATCH and DELETE change something, whatever is said of them.
+        method = self.endpoint.method
+        by_default = method in SAFE_METHODS
+        return (by_default or method == "POST") and self.options.get_flag("read_only", by_default)
+
+    def matches(self, patterns: Iterable[str]) -> bool:
+        """Return whether one of these patterns is about the tool."""
+        endpoint, tags = self.endpoint, self.options.tags
+        method, action = endpoint.method, endpoint.standard_action
+        return any(
+            read_pattern(pattern).matches(method, endpoint.route.path, tags, self.name, action)
+            for pattern in patterns
+        )
 
     @functools.cached_property
     def definitions(self) -> dict[Any, bytes]:

@@ -41,6 +41,15 @@ WRONG: list[tuple[str, Any, str]] = [
     ("PERMISSION_CLASSES", "rest_framework.permissions.IsAuthenticated", "a list"),
     ("PERMISSION_CLASSES", [IsAuthenticated()], "a permission class"),
     ("PERMISSION_CLASSES", ["nowhere.Nothing"], "nowhere.Nothing"),
+    ("AUTHORIZATION_SERVERS", ["sign-in.example"], "'sign-in.example'"),
+    ("SCOPES", ["read write"], "'read write'"),
+    ("RESOURCE", "shop.example/mcp", "the public URL"),
+    ("READ_ONLY", "no", "'no', which cannot be imported"),
+    ("READ_ONLY", None, "True, False, or a function"),
+    ("TOOLSETS", ["orders"], "a dict"),
+    ("TOOLSETS", {"orders": "orders_*"}, "a dict"),
+    ("TOOLSETS", {"orders": ["api/*"]}, "a dict"),
+    ("TOOLSETS", {"a, b": ["/api/*"]}, "a dict"),
     ("ALLOWED_ORIGINS", "https://app.example.com", "a list"),
     ("ALLOWED_ORIGINS", ["app.example.com"], "'app.example.com'"),
     ("ALLOWED_ORIGINS", ["https://app.example.com/"], "'https://app.example.com/'"),
@@ -220,6 +229,8 @@ RIGHT: list[tuple[str, Any]] = [
     ("OUTPUT_SCHEMA", "envelope"),
     ("MAX_RESULT_TOKENS", None),
     ("SERVER_VERSION", "2026.1"),
+    ("READ_ONLY", "tests.tools.test_settings.errors"),
+    ("TOOLSETS", {"orders": ["orders_*"], "all-2": ("*",)}),
 ]
 
 

@@ -1,0 +1,117 @@
+"""What takes tools away from a caller: the endpoint, a toolset, a header, a credential, READ_ONLY.
+
+Each can only take away. A tool that is left is still subject to the permissions of its view.
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from rest_framework.request import Request
+
+from drf_mcp.exceptions import Refused
+from drf_mcp.settings import mcp_settings
+
+TOOLSETS_HEADER = "MCP-Toolsets"
+TOOLSETS_META = "HTTP_MCP_TOOLSETS"
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Some of the tools, and which part of the project takes the others away.
+
+    An authentication class narrows what its credential may call: the attribute ``narrowing``
+    of ``request.auth`` is one of these, or None.
+
+    Attributes:
+        source: what takes tools away, as a sentence begins: ``"this endpoint"``.
+        tools: patterns as in INCLUDE, of which a tool has to match one; None for every tool.
+            `content_retrieve` needs no pattern: it only has what other tools left.
+        read_only: whether only tools that read are left: those of GET, and of POST where the
+            project said ``read_only=True``.
+    """
+
+    source: str
+    tools: tuple[str, ...] | None = None
+    read_only: bool = False
+
+    def allows(self, tool: Any) -> bool:
+        """Return whether a `Tool` is left."""
+        if self.read_only and not tool.reads:
+            return False
+        return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
+
+    def get_reason(self, tool: Any) -> str:
+        """Return why a tool is taken away, as a clause."""
+        if self.read_only and not tool.reads:
+            return f"{self.source} only has tools that read"
+        return f"{self.source} does not have it"
+
+
+SERVER_READS = Narrowing("the server", read_only=True)
+
+
+def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
+    """Yield what takes tools away from the caller of an authenticated request."""
+    narrowing = getattr(request.auth, "narrowing", None)
+    if narrowing is not None:
+        if not isinstance(narrowing, Narrowing):
+            raise ImproperlyConfigured(
+                f"request.auth.narrowing must be a drf_mcp.access.narrowing.Narrowing or None, "
+                f"not {type(narrowing).__name__}."
+            )
+        yield narrowing
+    if callable(mcp_settings.READ_ONLY) and mcp_settings.READ_ONLY(request):
+        yield SERVER_READS
+
+
+class Toolsets:
+    """The sets of tools that a URL or a header names: those of a dict, and the tags of tools.
+
+    Args:
+        named: patterns by the name of a set.
+        tools: the tools, whose tags are names as well.
+    """
+
+    def __init__(self, named: Mapping[str, Sequence[str]], tools: Iterable[Any]) -> None:
+        self.named = named
+        self.tools = tools
+
+    def narrow_to(self, name: str) -> Narrowing:
+        """Return the narrowing to the set in a URL; Refused, with 404, if there is none."""
+        patterns = self.get_patterns(name)
+        if patterns is None:
+            raise Refused(404, self.describe_unknown(name))
+        return Narrowing(f"the toolset {name}", patterns)
+
+    def narrow_by_header(self, value: str) -> Narrowing:
+        """Return the narrowing to the sets in a header; Refused, with 400, if one is unknown."""
+        names = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
+        if not names:
+            raise Refused(400, f"The header {TOOLSETS_HEADER} names no toolset.")
+        patterns: list[str] = []
+        for name in names:
+            found = self.get_patterns(name)
+            if found is None:
+                raise Refused(400, f"{TOOLSETS_HEADER}: {self.describe_unknown(name)}")
+            patterns += found
+        source = f"the header {TOOLSETS_HEADER} ({', '.join(names)})"
+        return Narrowing(source, tuple(patterns))
+
+    def get_patterns(self, name: str) -> tuple[str, ...] | None:
+        if name in self.named:
+            return tuple(self.named[name])
+        # A tag is a word, whatever characters of patterns are in it.
+        is_tag = any(name in tool.options.tags for tool in self.tools)
+        return (f"tag:{glob.escape(name)}",) if is_tag else None
+
+    def describe_unknown(self, name: str) -> str:
+        # Tags are words for the project: clients are not told those that they do not know.
+        nearest = difflib.get_close_matches(name[:64], self.named, n=1)
+        hint = f" Did you mean {nearest[0]}?" if nearest else ""
+        return f"There is no toolset {name[:64]!r}.{hint}"

@@ -1,0 +1,1 @@
+"""What stands between a call and the view: a chain of small callables, each free to refuse."""

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.outcomes import Outcome
+from drf_mcp.tools.arguments.call import Call
+
+
+@dataclass
+class PendingCall:
+    """A call on its way to the view.
+
+    Attributes:
+        tool: the `Tool` that is called.
+        arguments: what the caller sent, any JSON value.
+        caller: who is calling.
+        request_id: the id under which the log knows the call.
+    """
+
+    tool: Any
+    arguments: Any
+    caller: Caller
+    request_id: str
+
+    @functools.cached_property
+    def call(self) -> Call:
+        """The arguments as the view gets them; ArgumentsRefused where they cannot be read.
+
+        They are read when somebody first asks, so that a guard can refuse a tool whatever its
+        arguments are.
+        """
+        call: Call = self.tool.bind(self.arguments)
+        return call
+
+    @property
+    def request_parts(self) -> dict[str, Any]:
+        call = vars(self).get("call")
+        return {} if call is None else {"kwargs": call.kwargs, "query_string": call.query_string}
+
+
+Proceed: TypeAlias = Callable[[PendingCall], Outcome]
+
+
+class Guard:
+    """Lets a call pass, refuses it, or does something around it.
+
+    A guard is an instance for one server, and keeps nothing of a call.
+    """
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        """Return the outcome of a call: that of ``proceed(pending)``, or one of the guard's."""
+        return proceed(pending)
+
+
+def pass_guards(guards: Sequence[Guard], pending: PendingCall, perform: Proceed) -> Outcome:
+    """Return the outcome of a call behind guards, the first of them outermost."""
+    for guard in reversed(guards):
+        perform = functools.partial(guard, proceed=perform)
+    return perform(pending)

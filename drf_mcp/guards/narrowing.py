@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import Any
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.outcomes import Category, Failure, Outcome
+
+STATUS = 403
+REMEDIATION = (
+    "Do not repeat the call: this connection does not offer the tool. Use a tool that tools/list "
+    "shows, or tell the user what is missing."
+)
+
+
+class NarrowingGuard(Guard):
+    """Refuses a tool that something takes away from the caller: the setting READ_ONLY for one."""
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        return find_refusal(pending.tool, pending.caller) or proceed(pending)
+
+
+def find_refusal(tool: Any, caller: Caller) -> Outcome | None:
+    """Return the outcome of a call of a tool that the caller is not offered, None if they are."""
+    narrowing = caller.find_narrowing(tool)
+    if narrowing is None:
+        return None
+    message = f"{tool.name} is not available here: {narrowing.get_reason(tool)}."
+    failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, REMEDIATION, recoverable=False)
+    return Outcome(tool.name, STATUS, failure=failure)
