@@ -17,7 +17,8 @@ test_extras := demo,docs,filter,jwt,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo docs pictures test test-nightly test-services first-command lint node clean bench bench-agents
+.PHONY: demo docs pictures test test-nightly test-services fuzz first-command lint node clean \
+  bench bench-agents
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo
@@ -42,6 +43,10 @@ test-nightly: .venv/installed-test
 # package is installed where there is none.
 test-services: .venv/installed-test
 	.ci/with_postgresql $(run) -m pytest tests/archive
+
+# 20,000 spoilt messages at the door, and what became of them. ARGUMENTS="--seed 7" makes others.
+fuzz: .venv/installed-test
+	@$(run) -m tests.fuzz $(ARGUMENTS)
 
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.

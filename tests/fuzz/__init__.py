@@ -1,0 +1,1 @@
+"""Messages that nobody should send, at the example project's door: ``python -m tests.fuzz``."""

@@ -1,0 +1,139 @@
+"""What an answer of the door comes to, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from mcp_types.jsonrpc import JSONRPCResponse
+
+from tests.fuzz.mutations import Input
+from tests.fuzz.planted import IN_A_ROW, SENT
+from tests.oracles.watching import check_error
+
+# What only the inside of a server knows. The answers that succeed hold the texts of people,
+# who may write about all of it.
+INSIDE = re.compile(
+    r"Traceback|File \\?\"|site-packages|\bSELECT\b|INSERT INTO|UPDATE \\?\"|DELETE FROM"
+    r"|no such (?:table|column)|UNIQUE constraint|UndefinedTable|OperationalError|IntegrityError"
+    r"|sqlite|psycopg|django\.|rest_framework|\b0x[0-9a-f]{8}|\.py\b"
+)
+# A member by another name than those of secrets, with its value.
+UNKNOWN = re.compile(r'"(?!passwor|api_ke)[^"]*": [\[{]*"[^"]*"')
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back.
+
+    Attributes:
+        status: the HTTP status.
+        headers: the headers, by their names in lower case.
+        body: the bytes.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as a text."""
+        return self.body.decode()
+
+
+class Judge:
+    """Finds the verdict over answers, and their faults.
+
+    Args:
+        secrets: what no answer may hold.
+    """
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self.secrets = [*secrets, str(settings.BASE_DIR)]
+
+    def get_verdict(self, answer: Answer) -> str:
+        """Return what the answer comes to, in a few words."""
+        if not answer.body:
+            return f"HTTP {answer.status}, no message"
+        if not self.is_json(answer):
+            return f"HTTP {answer.status}, a page"
+        message = json.loads(answer.body)
+        if isinstance(message, list):
+            return "a batch of answers"
+        if "error" in message:
+            return f"HTTP {answer.status}, JSON-RPC error {message['error']['code']}"
+        return self.name_result(message["result"])
+
+    def name_result(self, result: dict[str, Any]) -> str:
+        if "content" not in result:
+            return "a result of the protocol"
+        if not result.get("isError"):
+            return "a result of a tool"
+        text = result["content"][0]["text"]
+        code = json.loads(text)["data"]["error_code"] if text.startswith("{") else "in words"
+        return f"a tool's refusal, {code}"
+
+    def is_json(self, answer: Answer) -> bool:
+        return answer.headers.get("content-type", "") == "application/json"
+
+    def find_faults(self, sent: Input, answer: Answer) -> Iterator[str]:
+        """Yield what is wrong with an answer."""
+        if answer.status >= 500 or 300 <= answer.status < 400:
+            yield f"HTTP {answer.status}"
+        yield from self.find_leaks(sent, answer)
+        if not answer.body:
+            return
+        if self.is_json(answer):
+            yield from self.find_malformed(sent, answer)
+        elif "Host" not in sent.recording.headers:
+            # A host that is not allowed is refused by Django, before the door.
+            yield f"no message, but {answer.headers.get('content-type')}"
+
+    def find_leaks(self, sent: Input, answer: Answer) -> Iterator[str]:
+        told = f"{answer.headers} {answer.text}"
+        for secret in self.secrets:
+            if secret in told and not (secret == SENT and self.is_renamed(sent)):
+                yield f"the secret {secret}"
+        if IN_A_ROW in told:
+            yield "a row of somebody else"
+        for place in self.find_refusals(answer):
+            if found := INSIDE.search(place):
+                yield f"the inside: {found[0]}"
+
+    def is_renamed(self, sent: Input) -> bool:
+        # Under a name that no argument has, nothing tells that a text is a secret.
+        return any(SENT in text for text in UNKNOWN.findall(sent.body.decode(errors="replace")))
+
+    def find_refusals(self, answer: Answer) -> Iterator[str]:
+        if not self.is_json(answer) or not answer.body:
+            yield answer.text
+            return
+        read = json.loads(answer.body)
+        for message in read if isinstance(read, list) else [read]:
+            if "error" in message or message["result"].get("isError"):
+                yield json.dumps(message, ensure_ascii=False)
+
+    def find_malformed(self, sent: Input, answer: Answer) -> Iterator[str]:
+        read = json.loads(answer.body)
+        for message in read if isinstance(read, list) else [read]:
+            try:
+                check = check_error if "error" in message else JSONRPCResponse.model_validate
+                check(message)
+            except ValueError as exc:
+                yield f"no JSON-RPC message: {exc}"
+        if isinstance(read, dict) and "id" in read and read["id"] not in self.get_ids(sent):
+            yield f"an answer to {read['id']!r}, which was not asked"
+        if isinstance(read, list) and not read:
+            yield "an empty batch"
+
+    def get_ids(self, sent: Input) -> list[Any]:
+        try:
+            message = json.loads(sent.body)
+        except (ValueError, RecursionError):
+            return [None]
+        return [None, message.get("id")] if isinstance(message, dict) else [None]
