@@ -1,5 +1,6 @@
 # A fresh machine needs Python 3.10+, git and make, and two commands:
 #   make demo    a shop with an MCP endpoint on http://127.0.0.1:8000/mcp
+#                (make demo OAUTH=1: agents are connected by signing in)
 #   make test    everything that is checked before a change goes in
 # and one for reading:
 #   make docs    the documentation as a site, in docs/_build/html
@@ -11,7 +12,10 @@ NODE_PACKAGES := node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12 \
   @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 \
   @modelcontextprotocol/inspector@2.12.0 axe-core@4.14.1 gpt-tokenizer@4.0.0
 
+# 1: agents are connected by signing in, without a token.
+OAUTH ?= 0
 demo_extras := demo
+demo_oauth_extras := demo,oauth
 docs_extras := docs
 test_extras := demo,docs,filter,jwt,lint,oauth,otel,spectacular,test
 
@@ -21,8 +25,8 @@ run := .venv/bin/python
   bench bench-agents
 
 # A shell may name the settings of another project.
-demo: .venv/installed-demo
-	@DJANGO_SETTINGS_MODULE=example_project.settings $(run) manage.py demo --port "$(PORT)"
+demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
+	@SHOP_OAUTH=$(OAUTH) DJANGO_SETTINGS_MODULE=example_project.settings $(run) manage.py demo --port "$(PORT)"
 
 # A warning is an error: a link that leads nowhere, a page that no list of pages names.
 docs: .venv/installed-docs

@@ -1,8 +1,8 @@
 """Settings of the example shop and its library.
 
 Environment variables change them: ``SHOP_DB`` (path of the SQLite file), ``SHOP_DEBUG``
-(1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_CARRIER_URL``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME``
-and ``_KEY``.
+(1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_OAUTH`` (1: people sign in for their agents),
+``SHOP_CARRIER_URL``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+
+from drf_mcp.contrib.oauth.defaults import AGENTS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -104,6 +106,26 @@ DRF_MCP = {
         "Python, or read its documents."
     ),
 }
+
+# The shop as an authorization server: agents are connected by signing in, without any token.
+SHOP_OAUTH = os.environ.get("SHOP_OAUTH") == "1"
+if SHOP_OAUTH:
+    INSTALLED_APPS += ["oauth2_provider", "drf_mcp.contrib.oauth"]
+    REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"] = [
+        "oauth2_provider.contrib.rest_framework.OAuth2Authentication",
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ]
+    OAUTH2_PROVIDER = {
+        **AGENTS,
+        "SCOPES": {"shop": "Work with the shop's customers, orders, tickets and products"},
+        # Clients publish their documents on the internet, which the demo may not reach: any
+        # program may register here.
+        "DCR_ENABLED": True,
+        "DCR_REGISTRATION_PERMISSION_CLASSES": ["oauth2_provider.dcr.AllowAllDCRPermission"],
+    }
+    DRF_MCP |= {"AUTHORIZATION_SERVERS": ["/o"], "SCOPES": ["shop"]}
+    LOGIN_URL = "rest_framework:login"
 
 # Where a carrier names its prices; without it quotes have the shop's own flat rates.
 SHOP_CARRIER_URL = os.environ.get("SHOP_CARRIER_URL", "")

@@ -5,6 +5,7 @@ The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the libr
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
@@ -20,3 +21,5 @@ urlpatterns = [
     path("api/", include("example_project.shop.urls")),
     path("api-auth/", include("rest_framework.urls")),
 ]
+if settings.SHOP_OAUTH:
+    urlpatterns.append(path("", include("drf_mcp.contrib.oauth.urls")))

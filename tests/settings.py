@@ -15,5 +15,5 @@ if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
         "USER": "postgres",
     }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-INSTALLED_APPS = [*INSTALLED_APPS, "tests"]
+INSTALLED_APPS = [*INSTALLED_APPS, "oauth2_provider", "drf_mcp.contrib.oauth", "tests"]
 DEBUG = False

@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, get_urlconf
 from django.views import View
 
+from drf_mcp.access.resources import ProtectedResource
+
 # Seconds for which anybody may keep a document.
 MAX_AGE = 3600
 # Pages of any origin may read it: it says nothing that depends on who asks (Fetch, "CORS
@@ -60,11 +62,11 @@ class FoundEndpoint:
     def resource_path(self) -> str:
         return urlsplit(self.view.get_resource() or "").path.rstrip("/")
 
-    def get_document(self, request: HttpRequest) -> dict[str, Any]:
+    def describe(self, request: HttpRequest) -> ProtectedResource:
         view = self.view
         view.setup(request, *self.args, **self.kwargs)
-        document: dict[str, Any] = view.get_protected_resource(self.path).document
-        return document
+        resource: ProtectedResource = view.get_protected_resource(self.path)
+        return resource
 
 
 class WellKnownConverter:
@@ -123,7 +125,7 @@ class ProtectedResourceView(View):
 
     def get(self, request: HttpRequest, endpoint: FoundEndpoint) -> HttpResponse:
         headers = {**CORS_HEADERS, "Cache-Control": f"public, max-age={MAX_AGE}"}
-        return JsonResponse(endpoint.get_document(request), headers=headers)
+        return JsonResponse(endpoint.describe(request).document, headers=headers)
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return HttpResponse(status=204, headers={**CORS_HEADERS, **PREFLIGHT_HEADERS})

@@ -8,6 +8,7 @@ import re
 import pytest
 from django.conf import global_settings
 from django.core.management import load_command_class
+from oauth2_provider.settings import DEFAULTS as TOOLKIT_DEFAULTS
 from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 
 from docs.reference_pages.envelope_fields import DESCRIBED, rows
@@ -43,9 +44,9 @@ NO_SETTINGS = {
     *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME"),
     # Of every project's settings module, though Django has no default of it.
     *("BASE_DIR", "ROOT_URLCONF"),
-    # Of django-oauth-toolkit, of djangorestframework-simplejwt, of drf-spectacular, of the
+    # Of drf_mcp.contrib.oauth, of djangorestframework-simplejwt, of drf-spectacular, of the
     # example project.
-    *("CIMD_ENABLED", "DCR_ENABLED", "ACCESS_TOKEN_LIFETIME", "COMPONENT_SPLIT_REQUEST"),
+    *("AGENTS", "ACCESS_TOKEN_LIFETIME", "COMPONENT_SPLIT_REQUEST"),
     *("LIBRARY_ANSWER_MODEL", "LIBRARY_ANSWER_MODEL_URL"),
     # Codes of examples.
     *("CLOSED", "SPEC_NOT_FOUND"),
@@ -63,7 +64,7 @@ def test_no_setting_is_told_of_that_does_not_exist(page):
     """Names in capitals are settings, of whomever, or stand in a list of others."""
     prose = FENCE.sub("", page.read_text())
     names = set(re.findall(r"`\"?([A-Z][A-Z_]{3,})\b", prose))
-    settings_of_others = {*dir(global_settings), *REST_FRAMEWORK_DEFAULTS}
+    settings_of_others = {*dir(global_settings), *REST_FRAMEWORK_DEFAULTS, *TOOLKIT_DEFAULTS}
     codes = {*CODES, *WARNING_MEANINGS}
     assert names - DEFAULTS.keys() - settings_of_others - codes - NO_SETTINGS == set()
 

@@ -124,13 +124,16 @@ def check_token_audiences(project: Project) -> Iterator[CheckMessage]:
         own = any(c.__module__.partition(".")[0] == "oauth2_provider" for c in classes)
         resource = endpoint.view.get_resource()
         path = urlsplit(resource).path if resource else endpoint.path
-        if own and endpoint.view.get_authorization_servers() and path.strip("/"):
+        if not own or not endpoint.view.get_authorization_servers():
+            continue
+        if path.strip("/") and not checks_tokens_at_endpoints():
             yield Warning(
                 f"Clients of {endpoint.path} ask for tokens for {path} alone, and views at other "
                 "paths refuse such tokens of django-oauth-toolkit: tools are listed and cannot "
                 "be called.",
-                hint="Set DRF_MCP['RESOURCE'] to the address of the host, such as "
-                "'https://shop.example'. See docs/oauth.md.",
+                hint="Unpack drf_mcp.contrib.oauth.defaults.AGENTS into OAUTH2_PROVIDER, or set "
+                "DRF_MCP['RESOURCE'] to the address of the host, such as 'https://shop.example'. "
+                "See docs/sign_in_own.md.",
                 id="drf_mcp.W019",
             )
 
@@ -148,6 +151,13 @@ def check_tokens_are_read(project: Project) -> Iterator[CheckMessage]:
                 "DEFAULT_AUTHENTICATION_CLASSES. See docs/oauth.md.",
                 id="drf_mcp.W020",
             )
+
+
+def checks_tokens_at_endpoints() -> bool:
+    # Of a tool's view, django-oauth-toolkit looks at the view's own address.
+    from oauth2_provider.settings import oauth2_settings
+
+    return bool(getattr(oauth2_settings.OAUTH2_BACKEND_CLASS, "checks_endpoints", False))
 
 
 def takes_tokens(authentication_class: Any) -> bool:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
+from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 HOST = "127.0.0.1"
@@ -30,6 +31,12 @@ claude mcp add --transport http shop {url} --header "{authorization}"
 By hand:
 curl -s {url} -H '{authorization}' -H 'Content-Type: application/json' \
 -H 'Accept: application/json, text/event-stream' -d '{call}'
+"""
+
+SIGN_IN_GUIDE = """
+Without a token, by signing in (add the address to any client that knows OAuth):
+claude mcp add --transport http shop {url}
+What is connected, and to whom: {connections}
 """
 
 ROLES = {
@@ -85,7 +92,7 @@ def guide(port: int) -> str:
     tokens = {name: Token.objects.get(user__username=name).key for name in ROLES}
     authorization = f"Token {tokens['alice']}"
     server = {"type": "http", "url": url, "headers": {"Authorization": authorization}}
-    return GUIDE.format(
+    text = GUIDE.format(
         url=url,
         api=f"http://{HOST}:{port}/api/",
         tokens="\n".join(f"  {name:<6} {tokens[name]}  {role}" for name, role in ROLES.items()),
@@ -93,6 +100,10 @@ def guide(port: int) -> str:
         authorization=f"Authorization: {authorization}",
         call=json.dumps(CALL),
     )
+    if settings.SHOP_OAUTH:
+        connections = f"http://{HOST}:{port}{reverse('oauth2_provider:connections')}"
+        text += SIGN_IN_GUIDE.format(url=url, connections=connections)
+    return text
 
 
 class Command(BaseCommand):

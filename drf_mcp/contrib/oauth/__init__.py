@@ -1,0 +1,4 @@
+"""The project as an authorization server for agents, on django-oauth-toolkit.
+
+Needs ``pip install "drf-mcp-server[oauth]"``. See docs/sign_in_own.md.
+"""

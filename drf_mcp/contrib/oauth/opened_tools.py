@@ -1,0 +1,125 @@
+"""Which tools a token would open, found out before there is one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from oauth2_provider.contrib.rest_framework import OAuth2Authentication
+from oauth2_provider.models import get_access_token_model
+from oauth2_provider.oauth2_validators import validate_resource_as_url_prefix
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.access.metadata import FoundEndpoint, WellKnownConverter
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.protocol import Message, select_by_headers
+from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.tools import Tool
+
+ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
+
+
+def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[FoundEndpoint]:
+    """Return the endpoints that tokens for these resources are good for; all, if there are none."""
+    every = [e for e in WellKnownConverter().find_every() if e.view.get_authorization_servers()]
+    return [e for e in every if validate_resource_as_url_prefix(e.describe(request).uri, resources)]
+
+
+class Promised(OAuth2Authentication):  # type: ignore[misc]
+    """Takes a caller for the person who is asked, with the token that the client would get."""
+
+    def __init__(self, user: Any, token: Any) -> None:
+        self.user = user
+        self.token = token
+
+    def authenticate(self, request: Any) -> tuple[Any, Any]:
+        return self.user, self.token
+
+
+class PromisedVisibility(Visibility):
+    """Asks every view on behalf of the token, which is in no database yet."""
+
+    def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
+        request = super().request(tool, view, path, query_string)
+        known = self.caller.authenticate()
+        request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
+        request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
+        request._request.__dict__["user"] = known.user
+        return request
+
+    def is_short_of_scopes(self, view: Any) -> bool:
+        # Listed to a client, which may ask for more; not opened by this token.
+        return False
+
+
+class OpenedTools:
+    """The tools that a person would open to a client by consenting.
+
+    Args:
+        request: the person's own.
+        scopes: those that the client asks for.
+        resources: what the token would be for; none stands for every endpoint.
+    """
+
+    def __init__(self, request: HttpRequest, scopes: Sequence[str], resources: Sequence[str]):
+        self.request = request
+        self.scopes = scopes
+        self.resources = resources
+
+    @cached_property
+    def tools(self) -> list[Tool]:
+        endpoints = find_endpoints_of(self.request, self.resources)
+        found = {tool.name: tool for endpoint in endpoints for tool in self.find(endpoint)}
+        return list(found.values())
+
+    def find(self, endpoint: FoundEndpoint) -> Iterator[Tool]:
+        view = endpoint.view
+        request = self.make_request(endpoint)
+        view.setup(request, *endpoint.args, **endpoint.kwargs)
+        caller = Caller(request, view, [self.promise()], view.get_permissions())
+        view.caller, server = caller, view.get_server()
+        capability = next(c for c in server.capabilities if c.name == "tools")
+        context = RequestContext(Message(None, "tools/list"), ERA, caller)
+        try:
+            yield from PromisedVisibility(caller).of(capability.get_tools(context).values())
+        except APIException:
+            # The endpoint itself would refuse such a token.
+            return
+
+    def make_request(self, endpoint: FoundEndpoint) -> HttpRequest:
+        request = copy.copy(self.request)
+        script = request.path.removesuffix(request.path_info)
+        request.method = "POST"
+        request.path_info, request.path = endpoint.path, f"{script}{endpoint.path}"
+        request.META = {**request.META, "HTTP_AUTHORIZATION": "Bearer promised"}
+        return request
+
+    def promise(self) -> Promised:
+        token = get_access_token_model()(
+            user=self.request.user,
+            scope=" ".join(self.scopes),
+            expires=timezone.now() + timedelta(minutes=1),
+        )
+        return Promised(self.request.user, token)
+
+    @property
+    def reading(self) -> list[Tool]:
+        return [tool for tool in self.tools if tool.annotations["readOnlyHint"]]
+
+    @property
+    def changing(self) -> list[Tool]:
+        writing = (tool for tool in self.tools if not tool.annotations["readOnlyHint"])
+        return [tool for tool in writing if not tool.annotations["destructiveHint"]]
+
+    @property
+    def destroying(self) -> list[Tool]:
+        writing = (tool for tool in self.tools if not tool.annotations["readOnlyHint"])
+        return [tool for tool in writing if tool.annotations["destructiveHint"]]

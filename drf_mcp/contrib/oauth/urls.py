@@ -1,0 +1,42 @@
+"""All of the authorization server, for the root of the URLconf::
+
+    path("", include("drf_mcp.contrib.oauth.urls")),
+
+The issuer is ``/o`` on the project's host. Nothing else of django-oauth-toolkit is served: no
+pages on which users register clients, no introspection.
+"""
+
+from django.urls import include, path
+from oauth2_provider import views as toolkit
+
+from drf_mcp.contrib.oauth.views import (
+    ConnectionsView,
+    ConsentView,
+    DisconnectView,
+    ServerMetadataView,
+)
+
+# The name by which django-oauth-toolkit looks its own addresses up.
+app_name = "oauth2_provider"
+
+WELL_KNOWN = ".well-known/oauth-authorization-server"
+metadata = ServerMetadataView.as_view()
+register = toolkit.DynamicClientRegistrationView.as_view()
+manage_registration = toolkit.DynamicClientRegistrationManagementView.as_view()
+
+issuer_urlpatterns = [
+    path("authorize/", ConsentView.as_view(), name="authorize"),
+    path("token/", toolkit.TokenView.as_view(), name="token"),
+    path("revoke_token/", toolkit.RevokeTokenView.as_view(), name="revoke-token"),
+    path("register/", register, name="dcr-register"),
+    path("register/<str:client_id>/", manage_registration, name="dcr-register-management"),
+    path("connections/", ConnectionsView.as_view(), name="connections"),
+    path("connections/<int:pk>/disconnect/", DisconnectView.as_view(), name="disconnect"),
+    path(WELL_KNOWN, metadata, name="oauth-server-metadata"),
+]
+
+urlpatterns = [
+    path("o/", include(issuer_urlpatterns)),
+    # RFC 8414, section 3.1: before the path of the issuer.
+    path(f"{WELL_KNOWN}/<path:issuer_path>", metadata, name="oauth-server-metadata-issuer"),
+]

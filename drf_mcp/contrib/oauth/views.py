@@ -1,0 +1,143 @@
+"""The pages that people see, and the metadata that clients read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.decorators import method_decorator
+from django.views.generic import TemplateView, View
+from oauth2_provider import views as toolkit
+from oauth2_provider.exceptions import OAuthToolkitError
+from oauth2_provider.scopes import get_scopes_backend
+from oauth2_provider.settings import oauth2_settings
+from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
+
+from drf_mcp.access.metadata import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS
+from drf_mcp.contrib.oauth.clients import ClientCard
+from drf_mcp.contrib.oauth.connections import end_connection, find_connections, find_scopes
+from drf_mcp.contrib.oauth.opened_tools import OpenedTools, find_endpoints_of
+from drf_mcp.settings import mcp_settings
+
+
+class AgentPage:
+    """What all pages have: the name of the project, and headers that keep others out."""
+
+    form_actions = "'self'"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**kwargs)  # type: ignore[misc]
+        title = mcp_settings.SERVER_TITLE or mcp_settings.SERVER_NAME
+        return {**context, "server_title": title}
+
+    def render_to_response(self, context: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().render_to_response(context, **kwargs)  # type: ignore[misc]
+        response["Content-Security-Policy"] = (
+            f"default-src 'none'; style-src 'self' https:; img-src 'self' https: data:; "
+            f"form-action {self.form_actions}; frame-ancestors 'none'; base-uri 'none'"
+        )
+        response["X-Frame-Options"] = "DENY"
+        response["Referrer-Policy"] = "no-referrer"
+        add_never_cache_headers(response)
+        return response
+
+
+class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
+    """Asks the person who signed in whether a client may act for them (OAuth 2.1, section 4.1)."""
+
+    template_name = "drf_mcp/oauth/consent.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        # Any program on a person's machine can call itself what a known one does, so nobody but
+        # the project decides that nothing is asked.
+        asked = request.GET.copy()
+        asked["approval_prompt"] = "force"
+        request.GET = asked  # type: ignore[assignment]
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        return response
+
+    def validate_authorization_request(self, request: HttpRequest) -> Any:
+        scopes, credentials = super().validate_authorization_request(request)
+        self.check_resources(request.GET.getlist("resource"), credentials)
+        return scopes, credentials
+
+    def create_authorization_response(
+        self, request: HttpRequest, scopes: Any, credentials: dict[str, Any], allow: bool
+    ) -> Any:
+        self.check_resources(credentials.get("resource", []), credentials)
+        return super().create_authorization_response(request, scopes, credentials, allow)
+
+    def check_resources(self, resources: list[str], credentials: dict[str, Any]) -> None:
+        # A token for somebody else is asked for by a client that somebody else has sent here
+        # (RFC 8707, section 2).
+        for resource in resources:
+            if not find_endpoints_of(self.request, [resource]):
+                error = CustomOAuth2Error(
+                    error="invalid_target",
+                    description="No tokens are given out for this resource.",
+                    state=credentials.get("state"),
+                )
+                raise OAuthToolkitError(error=error, redirect_uri=credentials["redirect_uri"])
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        asked = self.oauth2_data or self.request.POST
+        if application := kwargs.get("application"):
+            client = ClientCard(application, asked["redirect_uri"])
+            self.form_actions = f"'self' {client.origin}"
+            tools = OpenedTools(self.request, kwargs["scopes"], asked.get("resource", "").split())
+            named = zip(kwargs["scopes"], kwargs["scopes_descriptions"], strict=True)
+            context.update(client=client, tools=tools, named_scopes=list(named))
+        return context
+
+
+class ConnectionsView(AgentPage, LoginRequiredMixin, TemplateView):
+    """Shows people which clients act for them."""
+
+    template_name = "drf_mcp/oauth/connections.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        described = get_scopes_backend().get_all_scopes()
+        connections = [
+            {
+                "connection": connection,
+                "client": ClientCard(connection.application),
+                "scopes": [(name, described.get(name, name)) for name in find_scopes(connection)],
+            }
+            for connection in find_connections(self.request.user)
+        ]
+        return {**context, "connections": connections}
+
+
+class DisconnectView(LoginRequiredMixin, View):
+    """Ends one of a person's connections."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        end_connection(get_object_or_404(find_connections(request.user), pk=pk))
+        return HttpResponseRedirect(reverse("oauth2_provider:connections"))
+
+
+@method_decorator(login_not_required, name="dispatch")
+class ServerMetadataView(toolkit.OAuthServerMetadataView):  # type: ignore[misc]
+    """Serves the metadata of the one issuer (RFC 8414), to everybody, from every origin."""
+
+    http_method_names = ["get", "head", "options"]
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        issuer = oauth2_settings.oauth2_authorization_server_issuer(request)
+        if oauth2_settings.oauth2_metadata_issuer(request) != issuer:
+            raise Http404("This host has no such issuer.")
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        response["Cache-Control"] = f"public, max-age={MAX_AGE}"
+        return response
+
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return HttpResponse(status=204, headers={**CORS_HEADERS, **PREFLIGHT_HEADERS})
