@@ -16,6 +16,7 @@ from docs.reference_pages.error_codes import WARNING_MEANINGS, WHEN
 from drf_mcp import __version__
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.dispatch.content import NOT_DECODED
+from drf_mcp.dispatch.empty_lists import EMPTY
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.management import commands
 from drf_mcp.settings import DEFAULTS
@@ -91,6 +92,7 @@ def test_every_standard_code_has_a_meaning():
         *WARNING_SEVERITIES,
         UNAVAILABLE.code,
         NOT_DECODED,
+        EMPTY,
         "WARNING",
     } == WARNING_MEANINGS.keys()
 
