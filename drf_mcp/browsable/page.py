@@ -135,7 +135,7 @@ class Page(Frame):
 
     def group(self, cards: list[ToolCard]) -> list[tuple[ToolCard, list[ToolCard]]]:
         # The first card of a view heads its group.
-        by_view = itertools.groupby(cards, key=lambda card: card.tool.endpoint.view_class)
+        by_view = itertools.groupby(cards, key=lambda card: card.view)
         groups = [list(group) for _, group in by_view]
         return [(group[0], group) for group in groups]
 

@@ -34,8 +34,10 @@ class Report:
         # Columns of all views, or of each view where a long name or path leaves too little room.
         names, requests = self.measure(tools.values())
         common = names + requests + MIN_ARGUMENTS_WIDTH <= self.width
-        for view_class, group in groupby(tools.values(), key=lambda t: t.endpoint.view_class):
-            yield self.style.MIGRATE_HEADING(locate_view(view_class))
+        for place, group in groupby(
+            tools.values(), key=lambda t: locate_view(t.endpoint.view_class)
+        ):
+            yield self.style.MIGRATE_HEADING(place)
             listed = list(group)
             widths = (names, requests) if common else self.measure(listed)
             for tool in listed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import re
 
@@ -10,6 +11,7 @@ from django.core.checks import run_checks
 from django.core.management import call_command
 
 from drf_mcp.tools import registry
+from tests.nasty.files import NoMultiPart
 
 
 @pytest.fixture
@@ -29,7 +31,9 @@ def test_every_report_on_the_nasty_project_works(nasty, printed, report):
 
 def test_warnings_name_the_place_and_the_remedy(nasty, printed):
     words = " ".join(" ".join(printed("--warnings")).split())
-    assert "tests.nasty.files.NoMultiPart.post" in words
+    line = inspect.getsourcelines(NoMultiPart)[1]
+    finding = "no_multipart_post: The view takes files but has no parser for them."
+    assert f"tests/nasty/files.py:{line} {finding}" in words
     assert "Add rest_framework.parsers.MultiPartParser to the view's parser_classes." in words
 
 

@@ -117,9 +117,12 @@ def test_every_answer_of_the_example_project_keeps_to_the_full_schema(agent_of, 
     settings.DRF_MCP = {**settings.DRF_MCP, "OUTPUT_SCHEMA": "full"}
     agent, rows = agent_of("carol"), rows_of_alice()
     typed = 0
-    for request in {request.tool: request for request in REQUESTS}.values():
+    served = registry.tools()
+    # PUT is no tool beside PATCH.
+    requests = {request.tool: request for request in REQUESTS if request.tool in served}
+    for request in requests.values():
         asked = request.about(rows)
-        schema = registry.tool(asked.tool).schema.output
+        schema = served[asked.tool].schema.output
         typed += bool(schema.get("properties"))
         json.dumps(schema)
         observed(lambda asked=asked: agent.call_with(asked.tool, asked.arguments))
