@@ -20,7 +20,7 @@ from drf_mcp.introspection.request_body.parsers import ViewParsers
 from drf_mcp.introspection.request_body.serializer import InputSerializer
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
+from drf_mcp.introspection.source.overrides import CONVERSIONS, find_input_writes
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     PLAIN,
@@ -204,7 +204,7 @@ class SerializerBody:
         if not isinstance(serializer, Serializer):
             inspection.find("The serializer declares no fields.", "Derive it from Serializer.")
             return OPEN
-        if converts_like_drf(serializer):
+        if find_input_writes(serializer) is not None:
             fields = self.get_closed_fields()
         else:
             inspection.find(f"{type(serializer).__name__} reads its input itself.", HAND_OVER)

@@ -8,7 +8,11 @@ import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rest_framework.serializers import Serializer
+
+from drf_mcp.introspection.source.conditions import Write
 from drf_mcp.introspection.source.members import is_drf_code, unwrap_member
+from drf_mcp.introspection.source.preparations import Preparation
 from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
 
 CONVERSIONS = ("to_internal_value", "run_validation")
@@ -29,7 +33,8 @@ class InputMethod:
 
     def __init__(self, function: Any, field: Any) -> None:
         self.field = field
-        self.tree = FunctionSource(function).tree
+        self.source = FunctionSource(function)
+        self.tree = self.source.tree
         # A decorator may change what the method is called with.
         parameters = [] if self.tree is None else self.tree.args.args
         self.is_readable = len(parameters) > 1 and not hasattr(function, "__wrapped__")
@@ -85,22 +90,69 @@ class InputMethod:
             and is_name(values[0], self.argument)
         )
 
+    def find_writes(self) -> tuple[Write, ...] | None:
+        # None where what the method does before ``super()`` could not be followed.
+        return () if self.begins_with_super() else find_writes_of(self.source.function)
 
-def converts_like_drf(field: Any) -> bool:
-    return all(reaches_drf(field, name) for name in CONVERSIONS)
+    def follow(self) -> tuple[Write, ...] | None:
+        if not self.is_readable or not isinstance(self.tree, ast.FunctionDef):
+            return None
+        for place, statement in enumerate(self.tree.body):
+            if self.evaluates_super(getattr(statement, "value", None)):
+                preparation = self.tree.body[:place]
+                return Preparation(self.source, self.own, self.argument, preparation).writes
+        return None
 
 
-def reaches_drf(field: Any, name: str) -> bool:
+@functools.cache
+def find_writes_of(function: Any) -> tuple[Write, ...] | None:
+    return InputMethod(function, None).follow()
+
+
+def list_overrides(field: Any, name: str) -> list[InputMethod] | None:
+    found: list[InputMethod] = []
     for base in type(field).__mro__:
         function = unwrap_member(vars(base).get(name))
         if function is None:
             continue
         if str(function.__module__).partition(".")[0] == "rest_framework":
-            return True
-        if not InputMethod(function, field).begins_with_super():
-            return False
+            return found
+        found.append(InputMethod(function, field))
     # A package may write the method anew, without a word of REST framework's.
-    return False
+    return None
+
+
+def converts_like_drf(field: Any) -> bool:
+    overrides = (list_overrides(field, name) for name in CONVERSIONS)
+    return all(
+        found is not None and all(method.begins_with_super() for method in found)
+        for found in overrides
+    )
+
+
+def find_input_writes(serializer: Any) -> tuple[Write, ...] | None:
+    """Return what a serializer's own conversions change before REST framework reads it.
+
+    None where that could not be followed.
+    """
+    writes: list[Write] = []
+    for name in CONVERSIONS:
+        overrides = list_overrides(serializer, name)
+        for method in [None] if overrides is None else overrides:
+            found = None if method is None else method.find_writes()
+            if found is None:
+                return None
+            writes += found
+    return tuple(writes)
+
+
+def find_member_writes(field: Any) -> tuple[Write, ...]:
+    """Return what the serializer around a field may change of the field's own value."""
+    serializer = getattr(field, "parent", None)
+    if not isinstance(serializer, Serializer) or not field.field_name:
+        return ()
+    writes = find_input_writes(serializer) or ()
+    return tuple(write for write in writes if write.concerns(field.field_name, field))
 
 
 class ProjectMember:
