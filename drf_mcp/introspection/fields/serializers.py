@@ -38,8 +38,12 @@ class FieldNode:
 
     @property
     def is_required(self) -> bool:
+        return self.is_meant_to_be_required and not self.is_supplied
+
+    @property
+    def is_meant_to_be_required(self) -> bool:
         partial = getattr(self.field.root, "partial", False) and not self.is_of_new_row
-        return bool(self.field.required) and not partial and not self.is_supplied
+        return bool(self.field.required) and not partial
 
     @property
     def is_supplied(self) -> bool:

@@ -44,6 +44,7 @@ PARSE_FILES = "Add rest_framework.parsers.MultiPartParser to the view's parser_c
 DOCUMENT = (
     "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
 )
+MEANT_TO_BE_REQUIRED = "Meant to be required"
 HAND_OVER = (
     "Describe the body with @mcp_tool(body=...), or begin to_internal_value() and"
     " run_validation() with super() and their argument, unchanged."
@@ -218,14 +219,18 @@ class SerializerBody:
         rules = self.inspection.attempt(lambda: FieldNode(self.serializer).uniqueness, GUARD, rules)
 
         def describe_field(field: Any) -> Schema:
-            return explain(DescribedField(field).input_schema, rules.get(field.field_name, ""))
+            node = FieldNode(field)
+            is_supplied = node.is_meant_to_be_required and node.is_supplied
+            needed = MEANT_TO_BE_REQUIRED if is_supplied else ""
+            words = (rules.get(field.field_name, ""), needed)
+            return explain(DescribedField(field).input_schema, *words)
 
         return self.get_fields(describe_field, is_closed=True)
 
     def get_open_fields(self) -> Parameters:
         # Its own conversion may take other values, and may do without any of the fields.
         def describe_field(field: Any) -> Schema:
-            needed = "Meant to be required" if FieldNode(field).is_required else ""
+            needed = MEANT_TO_BE_REQUIRED if FieldNode(field).is_meant_to_be_required else ""
             return explain(DescribedField(field).intended_schema, needed)
 
         return self.get_fields(describe_field, is_closed=False)
