@@ -144,6 +144,8 @@ class MCPView(View):
             return self.refuse_caller(exc)
 
     def prepare(self, request: HttpRequest) -> None:
+        # For authentication classes whose credentials are for tools alone.
+        request.is_mcp_request = True  # type: ignore[attr-defined]
         self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
         # Authentication may add some meanwhile.
         narrowings = tuple(self.get_narrowings())

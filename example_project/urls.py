@@ -16,6 +16,7 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="api-root")),
     path("", include("drf_mcp.urls")),
     re_path(r"^library/mcp/?$", library_endpoint, name="library-endpoint"),
+    path("mcp/tokens/", include("drf_mcp.contrib.tokens.urls")),
     path("admin/", admin.site.urls),
     path("api/library/", include("example_project.library.urls")),
     path("api/", include("example_project.shop.urls")),

@@ -50,7 +50,7 @@ class Frame:
         return bool(shown) and ("text", "html") in kinds
 
     def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
-        context = {**context, **self.get_account_links(signed_in)}
+        context = {**context, **self.get_tokens_links(), **self.get_account_links(signed_in)}
         response = render(self.request, self.template_name, context, status=status)
         response["Content-Security-Policy"] = self.get_content_security_policy()
         response["Referrer-Policy"] = "same-origin"
@@ -78,6 +78,13 @@ class Frame:
             return {}
         back = urlencode({"next": self.request.get_full_path()})
         return {"logout_url": url} if signed_in else {"login_url": f"{url}?{back}"}
+
+    def get_tokens_links(self) -> Context:
+        # Only where the project serves the page of drf_mcp.contrib.tokens.
+        try:
+            return {"tokens_url": reverse("drf_mcp_tokens:tokens")}
+        except NoReverseMatch:
+            return {}
 
     def get_server_context(self) -> Context:
         info = self.server.get_server_info()

@@ -32,6 +32,7 @@ def make_local_caller(user: Any = None, authorization: str | None = None) -> Cal
     if authorization is not None:
         environ["HTTP_AUTHORIZATION"] = authorization
     request = WSGIRequest(environ)
+    request.is_mcp_request = True  # type: ignore[attr-defined]
     request.user = AnonymousUser() if user is None else user
     if user is not None:
         # As `force_authenticate` of REST framework's tests tells a view's authentication.

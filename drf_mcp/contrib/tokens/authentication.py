@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.views.decorators.debug import sensitive_variables
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+
+from drf_mcp.contrib.tokens.models import KEY, AgentToken
+
+INVALID = "The token is not valid."
+ELSEWHERE = "This token is for tools: it is taken by the MCP endpoint alone."
+
+
+class AgentTokenAuthentication(BaseAuthentication):
+    """Takes ``Authorization: Bearer mcp_…`` with a token of this app.
+
+    For the endpoint and the views alike, best in DEFAULT_AUTHENTICATION_CLASSES, before other
+    classes that read the same keyword. Tokens that do not begin like one of this app are left to
+    the classes after it. ``request.auth`` is the `AgentToken`, whose ``narrowing`` the endpoint
+    enforces; over plain HTTP, where nothing would, no token is taken.
+
+    Attributes:
+        keyword: the word before the token.
+        realm: of the challenge.
+    """
+
+    keyword = "Bearer"
+    realm = "api"
+
+    @sensitive_variables("key")
+    def authenticate(self, request: Any) -> tuple[Any, AgentToken] | None:
+        key = self.get_key(request)
+        if key is None:
+            return None
+        if not self.is_for_tools(request):
+            raise AuthenticationFailed(ELSEWHERE)
+        token = AgentToken.objects.find(key)
+        if token is None:
+            raise AuthenticationFailed(INVALID)
+        if fault := token.get_fault(self.get_address(request)):
+            raise AuthenticationFailed(fault)
+        token.note_use()
+        return token.user, token
+
+    def authenticate_header(self, request: Any) -> str:
+        error = ', error="invalid_token"' if self.get_key(request) is not None else ""
+        return f'{self.keyword} realm="{self.realm}"{error}'
+
+    @sensitive_variables()
+    def get_key(self, request: Any) -> str | None:
+        """Return the token of a request, None if it has none that begins like one of this app."""
+        header = get_authorization_header(request).decode("latin-1")
+        scheme, _, key = header.partition(" ")
+        if scheme.lower() != self.keyword.lower():
+            return None
+        key = key.strip()
+        return key if KEY.match(key) else None
+
+    def get_address(self, request: Any) -> str:
+        """Return the network address of the caller: that of the connection.
+
+        No header says it, since anybody can send one. Behind a proxy it is the proxy's, unless
+        the server or a middleware puts the caller's into REMOTE_ADDR.
+        """
+        address: str = request.META.get("REMOTE_ADDR", "")
+        return address
+
+    def is_for_tools(self, request: Any) -> bool:
+        # Set by the endpoint on its own request and on those that views get, never by a client.
+        return getattr(request, "is_mcp_request", False) is True

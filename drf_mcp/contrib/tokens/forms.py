@@ -1,0 +1,138 @@
+"""Forms that make and change tokens: for users on the page, for operators in the admin site."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Collection, Iterable
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.forms.utils import from_current_timezone
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.contrib.tokens.validators import validate_networks, validate_patterns
+from drf_mcp.tools import Tool
+
+# How long a new token is taken, unless its maker says otherwise.
+USUAL_DAYS = 90
+
+
+def get_today() -> date:
+    return timezone.localdate() if settings.USE_TZ else date.today()
+
+
+class LinesField(forms.CharField):
+    """A list of texts, one on each line."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = (value or "").replace(",", "\n").splitlines()
+        return list(dict.fromkeys(filter(None, map(str.strip, lines))))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool((initial or []) != self.to_python(data))
+
+
+class AgentTokenForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What an operator can say of a token."""
+
+    tools = LinesField(
+        label=_("Tools"),
+        required=False,
+        validators=[validate_patterns],
+        help_text=_(
+            "One pattern on each line, as in INCLUDE: orders_*, tag:billing, GET /api/*. "
+            "Empty for all tools of the user."
+        ),
+    )
+    networks = LinesField(
+        label=_("Networks"),
+        required=False,
+        validators=[validate_networks],
+        help_text=_(
+            "The addresses that the token is taken from, one on each line: 203.0.113.0/24. "
+            "Empty for all. Behind a proxy the server has to put the caller's address into "
+            "REMOTE_ADDR."
+        ),
+    )
+
+    class Meta:
+        model = AgentToken
+        fields: tuple[str, ...] = ("user", "name", "tools", "read_only", "expires", "networks")
+
+    def clean_expires(self) -> datetime | None:
+        expires: datetime | None = self.cleaned_data["expires"]
+        if "expires" in self.changed_data and expires and expires <= timezone.now():
+            raise ValidationError(_("This is in the past."), "past")
+        return expires
+
+
+class OwnTokenForm(AgentTokenForm):
+    """What users can say of a token of their own.
+
+    Args:
+        tools_of_user: the tools that the user sees.
+    """
+
+    read_only = forms.BooleanField(
+        label=_("Read-only"),
+        required=False,
+        initial=True,
+        help_text=_("Without it, the agent can change and delete what you can."),
+    )
+    tags = forms.MultipleChoiceField(
+        label=_("Tags"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    expires = forms.DateField(
+        label=_("Valid until"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("The last day. Empty for no end."),
+    )
+
+    class Meta(AgentTokenForm.Meta):
+        fields = ("name", "tools", "read_only", "expires", "networks")
+
+    field_order = ("name", "expires", "tools", "tags", "networks", "read_only")
+
+    def __init__(self, *args: Any, tools_of_user: Collection[Tool], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.tools_of_user = tools_of_user
+        tags = sorted({tag for tool in tools_of_user for tag in tool.options.tags})
+        choices: Any = self.fields["tags"]
+        choices.choices = [(tag, tag) for tag in tags]
+        self.initial.setdefault("expires", get_today() + timedelta(days=USUAL_DAYS))
+
+    def clean_tools(self) -> list[str]:
+        patterns: list[str] = self.cleaned_data["tools"]
+        for pattern in patterns:
+            if not any(tool.matches([pattern]) for tool in self.tools_of_user):
+                raise ValidationError(
+                    _("None of your tools matches %(pattern)s."), "unknown", {"pattern": pattern}
+                )
+        return patterns
+
+    def clean_expires(self) -> datetime | None:
+        last_day: date | None = self.cleaned_data["expires"]
+        if last_day is None:
+            return None
+        if last_day < get_today():
+            raise ValidationError(_("This is in the past."), "past")
+        # The day itself counts whole.
+        return from_current_timezone(datetime.combine(last_day + timedelta(days=1), time()))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        tags: Iterable[str] = cleaned.get("tags", ())
+        if "tools" in cleaned:
+            cleaned["tools"] += [f"tag:{glob.escape(tag)}" for tag in tags]
+        return cleaned

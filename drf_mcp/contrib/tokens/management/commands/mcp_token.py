@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.forms.utils import from_current_timezone
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
+
+from drf_mcp.contrib.tokens.models import KEY, AgentToken
+from drf_mcp.management.base import MCPCommand, UsageError
+
+DAYS = re.compile(r"(\d{1,5})d")
+COLUMNS = ("TOKEN", "USER", "NAME", "OPENS", "VALID UNTIL", "LAST USED", "STATE")
+
+
+class Command(MCPCommand):
+    """Makes tokens of ``drf_mcp.contrib.tokens`` for agents, lists and revokes them."""
+
+    help = "Make, list and revoke tokens for agents."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        commands = parser.add_subparsers(dest="action", required=True)
+        create = commands.add_parser("create", help="make a token, and print it this once")
+        create.add_argument("user", help="whose rights the agent has, by USERNAME_FIELD")
+        create.add_argument("name", help="which agent has it")
+        add = create.add_argument
+        add("--tools", nargs="+", default=[], metavar="PATTERN", help="as in INCLUDE; all tools")
+        add("--read-only", action="store_true", help="only tools that change nothing")
+        add("--expires", metavar="DATE", help="the last day, 2030-12-31, or days, 90d; never")
+        add("--networks", nargs="+", default=[], metavar="CIDR", help="203.0.113.0/24; everywhere")
+        listed = commands.add_parser("list", help="list the tokens, and when they were used")
+        listed.add_argument("--user", help="only those of this user")
+        listed.add_argument("--all", action="store_true", help="expired and revoked ones as well")
+        revoke = commands.add_parser("revoke", help="revoke tokens for good")
+        revoke.add_argument("tokens", nargs="+", metavar="TOKEN", help="as listed: mcp_ab12cd34")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        getattr(self, options["action"])(options)
+
+    @sensitive_variables("key")
+    def create(self, options: dict[str, Any]) -> None:
+        token = AgentToken(
+            user=self.get_user(options["user"]),
+            name=options["name"],
+            tools=options["tools"],
+            read_only=options["read_only"],
+            networks=options["networks"],
+            expires=self.read_end(options["expires"]),
+        )
+        key = token.issue()
+        try:
+            token.full_clean()
+        except ValidationError as exc:
+            raise UsageError(" ".join(exc.messages)) from exc
+        token.save()
+        # The token alone goes to the output, so that a script can keep it.
+        self.stderr.write("Keep it now: it is shown this once, and nobody can look it up.")
+        self.stdout.write(key)
+
+    def list(self, options: dict[str, Any]) -> None:
+        tokens: QuerySet[AgentToken] = AgentToken.objects.select_related("user")
+        if options["user"] is not None:
+            tokens = tokens.filter(user=self.get_user(options["user"]))
+        rows = [COLUMNS, *(self.get_row(t) for t in tokens if options["all"] or t.is_open)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            self.stdout.write("  ".join(cells).rstrip())
+
+    def revoke(self, options: dict[str, Any]) -> None:
+        prefixes = [self.read_prefix(text) for text in options["tokens"]]
+        tokens = [self.get_token(prefix) for prefix in prefixes]
+        for token in tokens:
+            token.revoke()
+            self.stdout.write(f"Revoked {token}.")
+
+    def get_row(self, token: AgentToken) -> tuple[str, ...]:
+        opens = " ".join(token.tools) or "all tools"
+        facts = [opens, *(["read-only"] if token.read_only else [])]
+        if token.networks:
+            facts.append(f"from {' '.join(token.networks)}")
+        return (
+            token.shown_key,
+            token.user.get_username(),
+            token.name,
+            ", ".join(facts),
+            self.show_time(token.expires),
+            self.show_time(token.last_used),
+            "open" if token.is_open else "revoked" if token.revoked else "expired",
+        )
+
+    def show_time(self, value: datetime | None) -> str:
+        if value is None:
+            return "never"
+        local = timezone.localtime(value) if timezone.is_aware(value) else value
+        return f"{local:%Y-%m-%d %H:%M}"
+
+    def get_token(self, prefix: str) -> AgentToken:
+        token = AgentToken.objects.filter(prefix=prefix).first()
+        if token is None:
+            known = AgentToken.objects.in_state("open").values_list("prefix", flat=True)
+            raise UsageError.unknown("token", prefix, known)
+        return token
+
+    def read_prefix(self, text: str) -> str:
+        # A whole token, its beginning as it is listed, or the characters that only it has.
+        found = KEY.match(f"{text}_")
+        return found["prefix"] if found else text
+
+    def read_end(self, text: str | None) -> datetime | None:
+        if text is None:
+            return None
+        if days := DAYS.fullmatch(text):
+            return timezone.now() + timedelta(days=int(days[1]))
+        try:
+            last_day = date.fromisoformat(text)
+        except ValueError:
+            raise UsageError(f"{text!r} is neither a day like 2030-12-31 nor 90d.") from None
+        # The day itself counts whole.
+        end = from_current_timezone(datetime.combine(last_day + timedelta(days=1), time()))
+        if end <= timezone.now():
+            raise UsageError(f"{text} is in the past.")
+        return end

@@ -1,0 +1,181 @@
+"""Tokens: what each opens, and never the secret itself."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import logging
+import re
+import string
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, models, router, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare, get_random_string
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
+
+from drf_mcp.access.narrowing import Narrowing
+from drf_mcp.contrib.tokens.validators import validate_networks, validate_patterns
+
+logger = logging.getLogger("drf_mcp")
+
+# What a token begins with, whatever is wrong with the rest of it.
+KEY = re.compile(r"mcp_(?P<prefix>[a-z0-9]{8})_")
+# 256 bits: nobody finds one by trying, so a fast hash is enough.
+SECRET_LENGTH = 43
+# A use is noted when the last one was so long ago.
+NOTED_EVERY = timedelta(minutes=1)
+
+
+def make_digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
+    @sensitive_variables("key")
+    def find(self, key: str) -> AgentToken | None:
+        """Return the token that a key belongs to, whether or not it is still taken."""
+        found = KEY.match(key)
+        if found is None:
+            return None
+        token = self.select_related("user").filter(prefix=found["prefix"]).first()
+        digest = make_digest(key)
+        # Another secret behind a known prefix takes as long as the right one.
+        return token if token and constant_time_compare(token.digest, digest) else None
+
+    def in_state(self, state: str) -> AgentTokenQuerySet:
+        """Return the tokens that are "open", "expired" or "revoked"."""
+        kept, now = Q(revoked=None), timezone.now()
+        conditions = {
+            "open": kept & (Q(expires=None) | Q(expires__gt=now)),
+            "expired": kept & Q(expires__lte=now),
+            "revoked": ~kept,
+        }
+        return self.filter(conditions[state])
+
+
+class AgentToken(models.Model):
+    """One agent's access to the tools of one user."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="agent_tokens",
+        verbose_name=_("user"),
+        help_text=_("Whose rights the agent has, as far as the token leaves them."),
+    )
+    name = models.CharField(
+        _("name"), max_length=100, help_text=_("Which agent has it, and on which machine.")
+    )
+    prefix = models.CharField(_("prefix"), max_length=8, unique=True, editable=False)
+    digest = models.CharField(_("digest"), max_length=64, editable=False)
+    tools = models.JSONField(
+        _("tools"),
+        default=list,
+        blank=True,
+        validators=[validate_patterns],
+    )
+    read_only = models.BooleanField(
+        _("read-only"), default=False, help_text=_("Only tools that change nothing.")
+    )
+    networks = models.JSONField(
+        _("networks"),
+        default=list,
+        blank=True,
+        validators=[validate_networks],
+    )
+    expires = models.DateTimeField(
+        _("expires"), null=True, blank=True, help_text=_("Empty for never.")
+    )
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    last_used = models.DateTimeField(_("last used"), null=True, editable=False)
+    revoked = models.DateTimeField(_("revoked"), null=True, editable=False)
+
+    objects = AgentTokenQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("token")
+        verbose_name_plural = _("tokens")
+        ordering = ["-created", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.shown_key})"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        # A pattern that cannot be read must never be stored, by whatever way.
+        validate_patterns(self.tools)
+        validate_networks(self.networks)
+        super().save(*args, **kwargs)
+
+    def issue(self) -> str:
+        """Make the secret and return the whole key, which nobody can be told again.
+
+        To be saved afterwards.
+        """
+        self.prefix = get_random_string(8, string.ascii_lowercase + string.digits)
+        key = f"mcp_{self.prefix}_{get_random_string(SECRET_LENGTH)}"
+        self.digest = make_digest(key)
+        return key
+
+    @property
+    def shown_key(self) -> str:
+        return f"mcp_{self.prefix}"
+
+    @property
+    def narrowing(self) -> Narrowing:
+        """What the token leaves of its user's tools; read by the endpoint."""
+        return Narrowing("this token", tuple(self.tools) or None, self.read_only)
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires is not None and self.expires <= timezone.now()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the token can still be used."""
+        return self.revoked is None and not self.is_expired
+
+    def get_fault(self, address: str) -> str:
+        """Return why the token is not taken from a network address, "" if it is taken."""
+        if self.revoked is not None:
+            return "The token was revoked."
+        if self.is_expired:
+            return "The token has expired."
+        if not self.user.is_active:
+            return "The token's user is not active."
+        if self.networks and not self.is_within(address):
+            return "The token is not taken from this network address."
+        return ""
+
+    def is_within(self, address: str) -> bool:
+        try:
+            place = ipaddress.ip_address(address)
+        except ValueError:
+            # A Unix socket has none.
+            return False
+        # As servers that listen to both families see the older one.
+        place = getattr(place, "ipv4_mapped", None) or place
+        return any(place in ipaddress.ip_network(network) for network in self.networks)
+
+    def revoke(self) -> None:
+        if self.revoked is None:
+            self.revoked = timezone.now()
+            self.save(update_fields=["revoked"])
+
+    def note_use(self) -> None:
+        now = timezone.now()
+        if self.last_used is not None and now - self.last_used < NOTED_EVERY:
+            return
+        self.last_used = now
+        rows = type(self)._default_manager.filter(pk=self.pk)
+        try:
+            # A savepoint, where the call is in a transaction.
+            with transaction.atomic(using=router.db_for_write(type(self))):
+                rows.update(last_used=now)
+        except DatabaseError as exc:
+            # A database that is read-only costs nobody the call.
+            logger.warning("The use of %s was not noted: %s", self.shown_key, exc)

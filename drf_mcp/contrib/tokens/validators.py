@@ -1,0 +1,33 @@
+"""What a token's patterns and networks have to look like."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from drf_mcp.option_types.patterns import read_pattern
+
+
+def validate_patterns(value: Any) -> None:
+    for text in read_texts(value):
+        try:
+            read_pattern(text)
+        except ValueError as exc:
+            raise ValidationError(f"{text!r} is no pattern: {exc}.") from exc
+
+
+def validate_networks(value: Any) -> None:
+    for text in read_texts(value):
+        try:
+            ipaddress.ip_network(text)
+        except ValueError as exc:
+            raise ValidationError(f"{text!r} is no network such as 10.0.0.0/8: {exc}.") from exc
+
+
+def read_texts(value: Any) -> list[str]:
+    # A text alone would be taken letter by letter.
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValidationError(f"{value!r} is no list of texts.")
+    return value

@@ -1,0 +1,143 @@
+"""Operators make tokens in the admin site, find them by their beginning, and revoke them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.utils import timezone
+
+from drf_mcp.contrib.tokens.models import AgentToken
+
+LIST = "/admin/drf_mcp_tokens/agenttoken/"
+
+
+@pytest.fixture
+def operator(db) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(username="admin"))
+    return client
+
+
+@pytest.fixture
+def clerk(db) -> Client:
+    """Staff who may do everything with tokens, and is no superuser."""
+    user = User.objects.create_user("clerk", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(content_type__app_label="drf_mcp_tokens"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def add(client: Client, username: str = "alice", **fields: str):
+    user = User.objects.get(username=username)
+    return client.post(f"{LIST}add/", {"user": user.pk, "name": "desk", **fields})
+
+
+def key_in(response) -> str:
+    return re.search(r"mcp_[a-z0-9]{8}_[A-Za-z0-9]{43}", response.content.decode())[0]
+
+
+def names_in(response) -> list[str]:
+    return [token.name for token in response.context["cl"].queryset]
+
+
+def test_the_key_is_shown_where_the_token_is_made(operator, holder):
+    response = add(operator, tools="orders_*\ntag:retrieval", read_only="on")
+    key = key_in(response)
+    assert "no-store" in response["Cache-Control"]
+    token = AgentToken.objects.get()
+    assert (token.user.username, token.tools) == ("alice", ["orders_*", "tag:retrieval"])
+    assert token.read_only
+    assert "orders_list" in holder(key).tools()
+
+
+def test_the_key_is_shown_nowhere_else(operator):
+    key = key_in(add(operator))
+    token = AgentToken.objects.get()
+    pages = [LIST, f"{LIST}{token.pk}/change/", f"{LIST}{token.pk}/history/", "/admin/"]
+    answers = [operator.get(page) for page in pages]
+    answers.append(operator.post(f"{LIST}{token.pk}/change/", {"name": "other"}, follow=True))
+    texts = [answer.content.decode() for answer in answers]
+    assert f"mcp_{token.prefix}" in texts[0]
+    assert not [text for text in texts if key.rpartition("_")[2] in text or token.digest in text]
+
+
+def test_the_key_is_not_left_in_the_session_or_a_cookie(operator):
+    key = key_in(add(operator))
+    kept = [*map(str, operator.session.values()), *(c.value for c in operator.cookies.values())]
+    assert not [value for value in kept if key.rpartition("_")[2] in value]
+
+
+def test_changing_a_token_makes_no_new_key(operator, issue):
+    token, _ = issue()
+    before = (token.prefix, token.digest, token.user)
+    operator.post(f"{LIST}{token.pk}/change/", {"name": "other", "tools": "orders_*", "user": "1"})
+    token.refresh_from_db()
+    assert (token.name, token.tools) == ("other", ["orders_*"])
+    assert (token.prefix, token.digest, token.user) == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("tools", "FETCH *", "FETCH is no HTTP method"),
+        ("networks", "10.0.0.1/8", "has host bits set"),
+        ("networks", "shop.example", "does not appear to be"),
+        ("expires_0", "2020-01-01", "in the past"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_at_its_field(operator, field, value, words):
+    response = add(operator, **{field: value, "expires_1": "10:00"})
+    assert words in str(response.context["adminform"].form.errors)
+    assert not AgentToken.objects.exists()
+
+
+@pytest.mark.parametrize("form", ["{key}", "{shown}", "{shown}_", "{prefix}", "desk", "bob"])
+def test_tokens_are_found_by_their_beginning_name_and_user(operator, issue, form):
+    token, key = issue("bob", name="desk")
+    issue("carol", name="phone")
+    words = form.format(key=key, shown=token.shown_key, prefix=token.prefix)
+    assert names_in(operator.get(LIST, {"q": words})) == ["desk"]
+
+
+@pytest.mark.parametrize(
+    ("state", "names"), [("open", ["new"]), ("expired", ["old"]), ("revoked", ["gone"])]
+)
+def test_tokens_are_filtered_by_their_state(operator, issue, state, names):
+    now = timezone.now()
+    issue(name="new")
+    issue(name="old", expires=now - timedelta(days=1))
+    issue(name="gone", revoked=now)
+    assert names_in(operator.get(LIST, {"state": state})) == names
+
+
+def test_the_action_revokes(operator, issue, holder):
+    tokens = [issue(name=name) for name in ("one", "two")]
+    holder(tokens[0][1]).tools()
+    chosen = {"action": "revoke", "_selected_action": [token.pk for token, _ in tokens]}
+    response = operator.post(LIST, chosen, follow=True)
+    assert "2 tokens were revoked." in response.content.decode()
+    assert not AgentToken.objects.in_state("open").exists()
+    agent = holder(tokens[0][1])
+    assert agent.post(*agent.frame("tools/list", {})).status_code == 401
+
+
+def test_only_a_superuser_makes_tokens_for_a_superuser(clerk):
+    response = add(clerk, "admin")
+    assert "Only a superuser" in str(response.context["adminform"].form.errors)
+    assert add(clerk, "alice").status_code == 200
+    assert [token.user.username for token in AgentToken.objects.all()] == ["alice"]
+
+
+def test_who_may_only_look_makes_and_revokes_nothing(clerk, issue):
+    user = User.objects.get(username="clerk")
+    user.user_permissions.set(Permission.objects.filter(codename="view_agenttoken"))
+    token, _ = issue()
+    assert add(clerk).status_code == 403
+    clerk.post(LIST, {"action": "revoke", "_selected_action": [token.pk]})
+    token.refresh_from_db()
+    assert token.is_open

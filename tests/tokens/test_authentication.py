@@ -1,0 +1,320 @@
+"""Which tokens are taken, where, and how a caller is told of those that are not."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import path
+from django.utils import timezone
+from django.views.debug import ExceptionReporter
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.authtoken.models import Token
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.contrib.tokens import models
+from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
+from drf_mcp.contrib.tokens.checks import PLACE, check_authentication
+from drf_mcp.contrib.tokens.models import AgentToken
+from tests.agents import Agent
+
+HOUR = timedelta(hours=1)
+SESSION = "rest_framework.authentication.SessionAuthentication"
+
+
+class WhoAmIView(APIView):
+    """Say who is asking."""
+
+    def get(self, request) -> Response:
+        kind = type(request.successful_authenticator).__name__
+        return Response({"user": str(request.user), "auth": str(request.auth), "by": kind})
+
+
+def refusal_of(agent: Agent, method: str = "tools/list", **params) -> tuple[int, str, str]:
+    """The status, the message and the challenge."""
+    response = agent.post(*agent.frame(method, params))
+    message = agent.read(method, response)["error"]["message"]
+    return response.status_code, message, response.get("WWW-Authenticate", "")
+
+
+def test_the_agent_has_the_rows_of_its_user(holder_of, alice):
+    of_token = holder_of("alice").call("customers_list", page_size=50).data["results"]
+    assert of_token == alice.call("customers_list", page_size=50).data["results"]
+
+
+def test_the_view_sees_the_user_the_token_and_the_class(expose, issue, holder):
+    expose(path("who/", WhoAmIView.as_view()), PERMISSION_CLASSES=[])
+    token, key = issue("alice")
+    data = holder(key).call("who").data
+    assert data == {"user": "alice", "auth": str(token), "by": "AgentTokenAuthentication"}
+
+
+def test_only_a_hash_of_the_key_is_stored(issue):
+    token, key = issue()
+    row = AgentToken.objects.filter(pk=token.pk).values().get()
+    secret = key.removeprefix(f"mcp_{token.prefix}_")
+    assert len(secret) == 43
+    assert row["digest"] == hashlib.sha256(key.encode()).hexdigest()
+    assert not [value for value in row.values() if secret in str(value)]
+
+
+def test_the_hash_is_compared_in_constant_time(issue, monkeypatch):
+    compared = []
+
+    def compare(one: str, other: str) -> bool:
+        compared.append((one, other))
+        return False
+
+    monkeypatch.setattr(models, "constant_time_compare", compare)
+    token, key = issue()
+    assert AgentToken.objects.find(key) is None
+    assert compared == [(token.digest, token.digest)]
+
+
+@pytest.mark.parametrize("wrong", ["other secret", "cut", "longer", "other case"])
+def test_a_key_that_is_not_exactly_right_is_refused(issue, holder, wrong):
+    _, key = issue()
+    changed = {
+        "other secret": key[:13] + "x" * 43,
+        "cut": key[:-1],
+        "longer": f"{key}x",
+        "other case": key[:13] + key[13:].swapcase(),
+    }
+    status, message, challenge = refusal_of(holder(changed[wrong]))
+    assert (status, message) == (401, "The token is not valid.")
+    assert challenge
+
+
+def test_an_unknown_prefix_is_refused_in_the_same_words(issue, holder):
+    _, key = issue()
+    other = key.replace(key[4:12], "00000000")
+    assert refusal_of(holder(other))[:2] == (401, "The token is not valid.")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"revoked": timezone.now()}, "The token was revoked."),
+        ({"expires": timezone.now() - HOUR}, "The token has expired."),
+        (
+            {"networks": ["203.0.113.0/24"]},
+            "The token is not taken from this network address.",
+        ),
+    ],
+    ids=["revoked", "expired", "other network"],
+)
+def test_a_token_that_is_over_or_elsewhere_is_refused_with_401(issue, holder, options, message):
+    status, said, challenge = refusal_of(holder(issue(**options)[1]))
+    assert (status, said) == (401, message)
+    assert challenge
+
+
+def test_a_token_of_an_inactive_user_is_refused(issue, holder):
+    token, key = issue()
+    token.user.is_active = False
+    token.user.save()
+    assert refusal_of(holder(key))[:2] == (401, "The token's user is not active.")
+
+
+def test_deleting_the_user_deletes_the_token(issue):
+    User.objects.create_user("dave")
+    token, _ = issue("dave")
+    token.user.delete()
+    assert not AgentToken.objects.filter(pk=token.pk).exists()
+
+
+def test_a_token_is_taken_until_it_expires(holder_of):
+    assert holder_of(expires=timezone.now() + HOUR).tools()
+
+
+def test_the_challenge_names_bearer_where_the_class_is_first(issue, expose, holder, settings):
+    settings.REST_FRAMEWORK = {
+        **settings.REST_FRAMEWORK,
+        "DEFAULT_AUTHENTICATION_CLASSES": [PLACE, SESSION],
+    }
+    token, key = issue()
+    token.revoke()
+    assert refusal_of(holder(key))[2] == 'Bearer realm="api", error="invalid_token"'
+    assert refusal_of(Agent(Client()))[2] == 'Bearer realm="api"'
+
+
+@pytest.mark.parametrize(
+    ("networks", "address", "taken"),
+    [
+        (["203.0.113.0/24"], "203.0.113.9", True),
+        (["203.0.113.0/24"], "203.0.114.9", False),
+        (["198.51.100.7", "203.0.113.0/24"], "203.0.113.9", True),
+        (["203.0.113.0/24"], "::ffff:203.0.113.9", True),
+        (["2001:db8::/32"], "2001:db8::1", True),
+        (["2001:db8::/32"], "203.0.113.9", False),
+        (["203.0.113.0/24"], "", False),
+        (["203.0.113.0/24"], "unix:", False),
+        ([], "", True),
+    ],
+)
+def test_networks_are_those_of_the_connection(issue, networks, address, taken):
+    token, _ = issue(networks=networks)
+    assert (token.get_fault(address) == "") is taken
+
+
+def test_no_header_says_where_a_caller_is(issue, holder):
+    _, key = issue(networks=["203.0.113.0/24"])
+    agent = holder(key)
+    body, headers = agent.frame("tools/list", {})
+    for name in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP"):
+        assert agent.post(body, {**headers, name: "203.0.113.9"}).status_code == 401
+    assert holder(key, REMOTE_ADDR="203.0.113.9").tools()
+
+
+# --- Beside other credentials ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["abc", "mcp_short", "mcp_AB12CD34_x", "eyJh.eyJz.c2ln", ""])
+def test_tokens_of_others_are_left_to_the_classes_after_it(rf, key):
+    request = rf.post("/mcp", headers={"authorization": f"Bearer {key}"})
+    assert AgentTokenAuthentication().authenticate(request) is None
+
+
+def test_another_class_of_the_same_keyword_keeps_its_tokens(db, expose):
+    class OtherBearer(TokenAuthentication):
+        keyword = "Bearer"
+
+    classes = [AgentTokenAuthentication, OtherBearer]
+    expose(
+        path("who/", WhoAmIView.as_view(authentication_classes=classes)),
+        AUTHENTICATION_CLASSES=classes,
+    )
+    key = Token.objects.get(user__username="alice").key
+    agent = Agent(Client(headers={"authorization": f"Bearer {key}"}))
+    assert agent.call("who").data["by"] == "OtherBearer"
+
+
+def test_a_keyword_of_the_projects_own(rf, issue):
+    class KeyAuthentication(AgentTokenAuthentication):
+        keyword = "Key"
+
+    _, key = issue()
+    bearer = rf.post("/mcp", headers={"authorization": f"Bearer {key}"})
+    own = rf.post("/mcp", headers={"authorization": f"Key {key}"})
+    own.is_mcp_request = bearer.is_mcp_request = True
+    assert KeyAuthentication().authenticate(bearer) is None
+    assert KeyAuthentication().authenticate(own)[0].username == "alice"
+
+
+# --- Over plain HTTP --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["/api/customers/", "/mcp/content/?archive_id=x", "/api/"])
+def test_no_token_is_taken_over_plain_http(issue, address):
+    _, key = issue("admin")
+    response = Client(headers={"authorization": f"Bearer {key}"}).get(address)
+    assert response.status_code == 401
+    assert "taken by the MCP endpoint alone" in str(response.json())
+
+
+def test_no_header_makes_a_plain_request_one_of_tools(issue):
+    _, key = issue("admin")
+    headers = {"authorization": f"Bearer {key}", "is-mcp-request": "True", "mcp-method": "ping"}
+    assert Client(headers=headers).get("/api/customers/?is_mcp_request=1").status_code == 401
+
+
+def test_the_key_opens_neither_the_admin_site_nor_the_page_of_tokens(issue):
+    _, key = issue("admin")
+    client = Client(headers={"authorization": f"Bearer {key}"})
+    assert client.get("/admin/").status_code == 302
+    assert client.post("/mcp/tokens/", {"name": "another"}).status_code == 302
+    assert AgentToken.objects.count() == 1
+
+
+# --- The last use -------------------------------------------------------------------------------
+
+
+def test_the_last_use_is_noted(issue, holder):
+    token, key = issue()
+    before = timezone.now()
+    holder(key).call("stats")
+    token.refresh_from_db()
+    assert before <= token.last_used <= timezone.now()
+
+
+def writes_of(agent: Agent) -> list[str]:
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        agent.call("customers_list", page_size=1)
+    return [q["sql"] for q in queries.captured_queries if q["sql"].startswith("UPDATE")]
+
+
+def test_the_last_use_is_written_at_most_once_a_minute(issue, holder):
+    agent = holder(issue()[1])
+    assert [len(writes_of(agent)) for _ in range(3)] == [1, 0, 0]
+    AgentToken.objects.update(last_used=timezone.now() - timedelta(seconds=61))
+    assert len(writes_of(agent)) == 1
+
+
+def test_a_use_that_cannot_be_noted_costs_nobody_the_call(issue, holder, monkeypatch, caplog):
+    def fail(self, **values):
+        raise DatabaseError("attempt to write a readonly database")
+
+    monkeypatch.setattr(models.AgentTokenQuerySet, "update", fail)
+    token, key = issue()
+    assert not holder(key).call("stats").is_error
+    assert f"The use of mcp_{token.prefix} was not noted" in caplog.text
+    assert key not in caplog.text
+
+
+# --- Secrets ----------------------------------------------------------------------------------
+
+
+def test_neither_log_nor_answer_has_the_key(issue, holder, settings, caplog):
+    settings.DRF_MCP = {**settings.DRF_MCP, "LOG_ARGUMENTS": True}
+    caplog.set_level("DEBUG")
+    token, key = issue()
+    agent = holder(key)
+    answers = [str(agent.call("customers_list", page_size=1).raw)]
+    token.revoke()
+    answers.append(str(refusal_of(agent)))
+    secret = key.rpartition("_")[2]
+    assert not [text for text in (*answers, caplog.text) if secret in text]
+
+
+def report_of(request) -> str:
+    """What Django would send to the administrators."""
+    try:
+        AgentTokenAuthentication().authenticate(request)
+    except RuntimeError:
+        reporter = ExceptionReporter(request, *sys.exc_info())
+        return reporter.get_traceback_text() + reporter.get_traceback_html()
+    raise AssertionError("it works")
+
+
+def test_error_reports_of_django_do_not_show_the_key(issue, rf, monkeypatch, settings):
+    def fail(self, address):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(AgentToken, "get_fault", fail)
+    _, key = issue()
+    request = rf.post("/mcp", headers={"authorization": f"Bearer {key}"})
+    request.is_mcp_request = True
+    settings.DEBUG = False
+    report = report_of(request)
+    assert "get_fault" in report
+    assert key.rpartition("_")[2] not in report
+
+
+# --- The class at the endpoint alone -------------------------------------------------------------
+
+
+def test_checks_tell_where_the_class_is_missing(settings):
+    assert check_authentication(None) == []
+    settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [SESSION]}
+    assert [found.id for found in check_authentication(None)] == ["drf_mcp_tokens.W001"]
+    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": [PLACE]}
+    assert [found.id for found in check_authentication(None)] == ["drf_mcp_tokens.W002"]

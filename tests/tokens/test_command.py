@@ -1,0 +1,95 @@
+"""``mcp_token`` makes, lists and revokes tokens."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from drf_mcp.contrib.tokens.models import AgentToken
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("mcp_token", *arguments, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def test_create_prints_the_key_alone(db, holder):
+    key = run("create", "alice", "desk").strip()
+    assert AgentToken.objects.find(key).name == "desk"
+    assert holder(key).tools()
+
+
+def test_create_takes_what_narrows_a_token(db):
+    options = ["--tools", "orders_*", "tag:retrieval", "--read-only", "--expires", "2031-05-06"]
+    run("create", "alice", "desk", *options, "--networks", "203.0.113.0/24")
+    token = AgentToken.objects.get()
+    assert (token.tools, token.read_only) == (["orders_*", "tag:retrieval"], True)
+    assert token.networks == ["203.0.113.0/24"]
+    assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-07 00:00"
+
+
+def test_an_end_may_be_so_many_days_away(db):
+    run("create", "alice", "desk", "--expires", "90d")
+    left = AgentToken.objects.get().expires - timezone.now()
+    assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["create", "alcie", "desk"], "There is no user 'alcie'. Did you mean alice?"),
+        (["create", "alice", "desk", "--tools", "Orders"], "'Orders' is no pattern"),
+        (["create", "alice", "desk", "--networks", "home"], "'home' is no network"),
+        (["create", "alice", "desk", "--expires", "soon"], "neither a day like"),
+        (["create", "alice", "desk", "--expires", "2020-01-01"], "in the past"),
+        (["create", "alice", "desk", "--expires", "99999999d"], "neither a day like"),
+        (["create", "alice", "d" * 101], "at most 100 characters"),
+        (["revoke", "mcp_ab12cd34"], "There is no token 'ab12cd34'."),
+    ],
+)
+def test_what_cannot_be_done_is_said(db, arguments, words):
+    with pytest.raises(CommandError, match=re.escape(words)):
+        run(*arguments)
+    assert not AgentToken.objects.exists()
+
+
+def test_list_shows_the_open_tokens_and_no_secret(issue):
+    token, key = issue("alice", name="desk", tools=["orders_*"], read_only=True)
+    issue("bob", name="phone", revoked=timezone.now())
+    lines = run("list").splitlines()
+    assert len(lines) == 2
+    assert lines[1].split("  ")[0] == token.shown_key
+    assert "orders_*, read-only" in lines[1]
+    assert key.rpartition("_")[2] not in lines[1]
+    assert token.digest not in lines[1]
+
+
+def test_list_can_be_of_one_user_and_of_all_states(issue):
+    issue("alice", name="desk")
+    issue("bob", name="phone", revoked=timezone.now())
+    issue("bob", name="old", expires=timezone.now() - timedelta(days=1))
+    lines = run("list", "--user", "bob", "--all").splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["expired", "revoked"]
+
+
+@pytest.mark.parametrize("form", ["{key}", "{shown}", "{prefix}"])
+def test_revoke_takes_a_token_by_its_beginning(issue, form):
+    token, key = issue()
+    text = form.format(key=key, shown=token.shown_key, prefix=token.prefix)
+    assert key.rpartition("_")[2] not in run("revoke", text)
+    token.refresh_from_db()
+    assert not token.is_open
+
+
+def test_revoke_revokes_all_or_none(issue):
+    token, _ = issue()
+    with pytest.raises(CommandError):
+        run("revoke", token.prefix, "00000000")
+    token.refresh_from_db()
+    assert token.is_open

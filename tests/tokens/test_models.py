@@ -1,0 +1,51 @@
+"""What a token may say, by whatever way it is written."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from drf_mcp.access.narrowing import Narrowing
+from drf_mcp.contrib.tokens.models import AgentToken
+
+
+@pytest.mark.parametrize("tools", ["orders_*", ["FETCH *"], ["Orders"], [1], None, {"a": 1}])
+def test_patterns_that_cannot_be_read_are_never_stored(issue, tools):
+    with pytest.raises(ValidationError):
+        issue(tools=tools)
+    assert not AgentToken.objects.exists()
+
+
+@pytest.mark.parametrize("networks", ["10.0.0.0/8", ["10.0.0.1/8"], ["shop.example"], [7]])
+def test_networks_that_cannot_be_read_are_never_stored(issue, networks):
+    with pytest.raises(ValidationError):
+        issue(networks=networks)
+    assert not AgentToken.objects.exists()
+
+
+def test_a_token_without_limits_leaves_every_tool(issue):
+    assert issue()[0].narrowing == Narrowing("this token")
+
+
+def test_the_narrowing_has_the_patterns_and_whether_it_only_reads(issue):
+    token, _ = issue(tools=["orders_*", "tag:retrieval"], read_only=True)
+    assert token.narrowing == Narrowing("this token", ("orders_*", "tag:retrieval"), True)
+
+
+def test_keys_are_never_alike(issue):
+    assert len({issue()[1] for _ in range(50)}) == 50
+
+
+def test_a_revoked_token_stays_revoked_since_then(issue):
+    token, _ = issue()
+    token.revoke()
+    first = token.revoked
+    token.revoke()
+    assert token.revoked == first
+    assert not token.is_open
+
+
+def test_texts_of_a_token_hold_nothing_of_its_secret(issue):
+    token, key = issue(name="desk")
+    assert str(token) == f"desk (mcp_{token.prefix})"
+    assert key.rpartition("_")[2] not in repr(token)
