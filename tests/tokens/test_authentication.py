@@ -14,18 +14,21 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import path
 from django.utils import timezone
 from django.views.debug import ExceptionReporter
-from rest_framework.authentication import TokenAuthentication
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.authtoken.models import Token
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.tokens import models
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
-from drf_mcp.contrib.tokens.checks import PLACE, check_authentication
+from drf_mcp.contrib.tokens.checks import PLACE, check_tokens_are_taken
 from drf_mcp.contrib.tokens.models import AgentToken
 from tests.agents import Agent
 
 HOUR = timedelta(hours=1)
+TOKEN = "rest_framework.authentication.TokenAuthentication"
 SESSION = "rest_framework.authentication.SessionAuthentication"
 
 
@@ -309,12 +312,78 @@ def test_error_reports_of_django_do_not_show_the_key(issue, rf, monkeypatch, set
     assert key.rpartition("_")[2] not in report
 
 
-# --- The class at the endpoint alone -------------------------------------------------------------
+# --- Views that do not know the class -----------------------------------------------------------
 
 
-def test_checks_tell_where_the_class_is_missing(settings):
-    assert check_authentication(None) == []
+class SessionView(WhoAmIView):
+    """Say who is asking, to sessions."""
+
+    authentication_classes = [SessionAuthentication]
+
+
+class ChosenView(WhoAmIView):
+    """Say who is asking, by classes that are chosen for each request."""
+
+    def get_authenticators(self):
+        return [SessionAuthentication()]
+
+
+@pytest.fixture
+def endpoint_alone(expose, settings):
+    """REST framework's defaults are without the class."""
+    settings.REST_FRAMEWORK = {
+        **settings.REST_FRAMEWORK,
+        "DEFAULT_AUTHENTICATION_CLASSES": [TOKEN, SESSION],
+    }
+    usual = type("UsualView", (WhoAmIView,), {})
+    usual.authentication_classes = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+    usual.permission_classes = [IsAuthenticated]
+    expose(
+        path("usual/", usual.as_view()),
+        path("session/", SessionView.as_view()),
+        path("chosen/", ChosenView.as_view()),
+        AUTHENTICATION_CLASSES=[PLACE, TOKEN, SESSION],
+    )
+
+
+@pytest.mark.usefixtures("endpoint_alone")
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-03-26"])
+def test_a_view_of_the_usual_classes_takes_the_endpoints_word(issue, holder, revision):
+    token, key = issue("alice")
+    agent = holder(key, revision=revision)
+    assert "usual" in agent.tools()
+    data = agent.call("usual").data
+    assert (data["user"], data["auth"]) == ("alice", str(token))
+
+
+@pytest.mark.usefixtures("endpoint_alone")
+@pytest.mark.parametrize("name", ["session", "chosen"])
+def test_a_view_that_chooses_its_credentials_takes_no_other(holder_of, agent_of, name):
+    agent = holder_of("alice")
+    assert name not in agent.tools()
+    assert agent.call(name).code in ("UNAUTHORIZED", "FORBIDDEN")
+
+
+@pytest.mark.usefixtures("endpoint_alone")
+def test_other_credentials_are_read_by_the_view_itself(agent_of):
+    assert agent_of("alice").call("usual").data["by"] == "TokenAuthentication"
+
+
+@pytest.mark.usefixtures("endpoint_alone")
+def test_the_endpoints_word_is_narrowed(holder_of):
+    result = holder_of("alice", tools=["session"]).call("usual")
+    assert "usual is not available here: this token does not have it." in result.envelope["error"]
+
+
+@pytest.mark.usefixtures("endpoint_alone")
+def test_over_http_the_key_is_unknown(issue):
+    client = Client(headers={"authorization": f"Bearer {issue()[1]}"})
+    assert client.get("/usual/").status_code == 401
+
+
+def test_a_check_tells_of_an_endpoint_that_takes_no_token(settings):
+    assert check_tokens_are_taken(None) == []
     settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [SESSION]}
-    assert [found.id for found in check_authentication(None)] == ["drf_mcp_tokens.W001"]
+    assert [found.id for found in check_tokens_are_taken(None)] == ["drf_mcp_tokens.W001"]
     settings.DRF_MCP = {"AUTHENTICATION_CLASSES": [PLACE]}
-    assert [found.id for found in check_authentication(None)] == ["drf_mcp_tokens.W002"]
+    assert check_tokens_are_taken(None) == []

@@ -31,7 +31,7 @@ def test_create_takes_what_narrows_a_token(db):
     token = AgentToken.objects.get()
     assert (token.tools, token.read_only) == (["orders_*", "tag:retrieval"], True)
     assert token.networks == ["203.0.113.0/24"]
-    assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-07 00:00"
+    assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-06 23:59"
 
 
 def test_an_end_may_be_so_many_days_away(db):

@@ -67,7 +67,7 @@ def test_a_token_holds_what_was_chosen(browser_of, holder):
     assert token.tools == ["orders_*", "tag:retrieval"]
     assert (token.read_only, token.networks) == (True, ["127.0.0.0/8", "::1/128"])
     # The last day counts whole.
-    assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-07 00:00"
+    assert f"{token.expires:%Y-%m-%d %H:%M}" == "2031-05-06 23:59"
     names = set(holder(key).tools())
     assert "orders_list" in names
     assert "bm25_retriever" in names
@@ -109,7 +109,7 @@ def test_the_list_tells_what_each_token_opens_and_when_it_was_used(browser_of, i
     issue("alice", name="desk", tools=["GET /api/orders/*"], last_used=used)
     issue("alice", name="phone", revoked=timezone.now())
     text = re.sub(r"\s+", " ", text_of(browser_of("alice").get(PAGE)))
-    assert "<td>3 tools" in text
+    assert ">3 tools" in text
     assert "4 Mar 2026 05:06" in text
     assert "revoked" in text
 

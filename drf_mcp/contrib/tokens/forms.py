@@ -26,6 +26,12 @@ def get_today() -> date:
     return timezone.localdate() if settings.USE_TZ else date.today()
 
 
+def get_end(last_day: date) -> datetime:
+    # The day itself counts whole.
+    end: datetime = from_current_timezone(datetime.combine(last_day, time(23, 59, 59)))
+    return end
+
+
 class LinesField(forms.CharField):
     """A list of texts, one on each line."""
 
@@ -102,7 +108,7 @@ class OwnTokenForm(AgentTokenForm):
     class Meta(AgentTokenForm.Meta):
         fields = ("name", "tools", "read_only", "expires", "networks")
 
-    field_order = ("name", "expires", "tools", "tags", "networks", "read_only")
+    field_order = ("name", "expires", "tools", "networks", "tags", "read_only")
 
     def __init__(self, *args: Any, tools_of_user: Collection[Tool], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -127,8 +133,7 @@ class OwnTokenForm(AgentTokenForm):
             return None
         if last_day < get_today():
             raise ValidationError(_("This is in the past."), "past")
-        # The day itself counts whole.
-        return from_current_timezone(datetime.combine(last_day + timedelta(days=1), time()))
+        return get_end(last_day)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data

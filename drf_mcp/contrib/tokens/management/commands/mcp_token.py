@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.forms.utils import from_current_timezone
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
+from drf_mcp.contrib.tokens.forms import get_end
 from drf_mcp.contrib.tokens.models import KEY, AgentToken
 from drf_mcp.management.base import MCPCommand, UsageError
 
@@ -121,8 +121,7 @@ class Command(MCPCommand):
             last_day = date.fromisoformat(text)
         except ValueError:
             raise UsageError(f"{text!r} is neither a day like 2030-12-31 nor 90d.") from None
-        # The day itself counts whole.
-        end = from_current_timezone(datetime.combine(last_day + timedelta(days=1), time()))
+        end = get_end(last_day)
         if end <= timezone.now():
             raise UsageError(f"{text} is in the past.")
         return end
