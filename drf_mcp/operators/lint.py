@@ -11,7 +11,7 @@ from drf_mcp.operators import argument_rules, rules
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.operators.confusions import Confusion, ConfusionSearch
 from drf_mcp.operators.costs import ToolCost, measure_tools
-from drf_mcp.operators.findings import LintFinding, join_findings
+from drf_mcp.operators.findings import NAMED, LintFinding, join_findings
 from drf_mcp.operators.rules import SETTINGS_PLACE, Rule
 from drf_mcp.operators.source_lines import EndpointLines
 from drf_mcp.settings import mcp_settings
@@ -27,6 +27,14 @@ class ConfusedTools:
         "Name in each description what the other tool does not do, or give one of them another "
         "title: @mcp_tool(title=..., description=...)."
     )
+
+
+class MixedTrust:
+    cause: ClassVar[str] = "foreign-text"
+    is_brief: ClassVar[bool] = False
+    title: ClassVar[str] = "Tools that reach outside, beside texts that others wrote"
+    why: ClassVar[str] = "A text can ask a model to send what it has read."
+    remedy: ClassVar[str] = "Serve the two at different endpoints, or to different callers."
 
 
 class OutputSchemas:
@@ -46,7 +54,7 @@ class PassedLimits:
 
 
 # The causes of findings about several tools together.
-ABOUT_ALL = frozenset({ConfusedTools.cause, PassedLimits.cause})
+ABOUT_ALL = frozenset({ConfusedTools.cause, MixedTrust.cause, PassedLimits.cause})
 
 
 class Lint:
@@ -72,6 +80,7 @@ class Lint:
     # Those about several tools together are found once, and stand after the rules.
     causes: ClassVar[tuple[Any, ...]] = (
         *rule_classes,
+        MixedTrust,
         OutputSchemas,
         ConfusedTools,
         PassedLimits,
@@ -91,6 +100,7 @@ class Lint:
         """The findings by rank of their cause; of one cause, those about most tools first."""
         found = [f for tool in self.tools.values() for f in self.get_findings_of(tool)]
         found += [
+            *self.find_mixed_trust(),
             *self.find_output_schemas(),
             *self.find_confusions(),
             *self.find_limits(),
@@ -115,6 +125,15 @@ class Lint:
             "causes": len({finding.cause for finding in self.findings}),
             "saves": sum(finding.saves for finding in self.findings),
         }
+
+    def find_mixed_trust(self) -> Iterator[LintFinding]:
+        readers = [name for name, tool in self.tools.items() if tool.foreign_text.paths]
+        shown = ", ".join(readers[:NAMED]) + (" and others" if len(readers) > NAMED else "")
+        sentence = f"{{tools}} reaches beyond this API, and {shown} shows what others wrote."
+        for name, tool in self.tools.items() if readers else ():
+            if tool.annotations["openWorldHint"]:
+                about = (EndpointLines(tool.endpoint).handler, name, sentence, MixedTrust.remedy)
+                yield LintFinding(MixedTrust.cause, *about, (name,))
 
     def find_output_schemas(self) -> Iterator[LintFinding]:
         if mcp_settings.OUTPUT_SCHEMA is None:

@@ -18,7 +18,7 @@ from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import Observer
-from drf_mcp.outcomes import MISSING
+from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
@@ -178,10 +178,22 @@ class ToolsCapability(Capability):
             return ResultWriter(writer.envelope, context.era).write(outcome)
 
         result = contain(lambda: writer.write(outcome, budget), write_failure)
+        if labels := self.get_labels(tool, outcome, context):
+            result["_meta"] = {**result.get("_meta", {}), **labels}
         Observer(context).record(tool, outcome, result, started)
         if outcome.scopes and not context.caller.in_batch:
             raise refuse_scopes(context.caller, outcome.scopes)
         return result
+
+    def get_labels(
+        self, tool: Tool, outcome: Outcome, context: RequestContext
+    ) -> Mapping[str, Any]:
+        if outcome.is_error:
+            return {}
+        if tool.name == RETRIEVAL_TOOL and isinstance(outcome.data, Mapping):
+            # What a result left out keeps the labels of the tool that gave it.
+            tool = self.get_tools(context).get(outcome.data.get("tool", ""), tool)
+        return tool.foreign_text.meta if tool.options.untrusted else {}
 
     def get_tool(self, context: RequestContext) -> Tool:
         name = context.message.params.get("name")

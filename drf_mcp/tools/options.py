@@ -47,10 +47,11 @@ KINDS: Mapping[str, Kind] = {
     "tags": Words(),
     "examples": EXAMPLES,
     "keywords": Words(),
+    "untrusted": Words(),
     "meta": MetaMembers(none=True),
     "icons": ICONS,
 }
-COLLECTIONS = frozenset({"tags", "examples", "keywords", "icons"})
+COLLECTIONS = frozenset({"tags", "examples", "keywords", "icons", "untrusted"})
 VIEW_KINDS: Mapping[str, Kind] = {
     "actions": Words(none=True),
     "exclude": Words(),
@@ -95,6 +96,8 @@ class ToolOptions:
         examples: arguments of calls, each a dict; the first is the one that commands, the page
             and tests use. Without any, those of ``@extend_schema`` count.
         keywords: further words by which a search is to find the tool.
+        untrusted: the fields of the answer that hold what others wrote, nested ones by dots. The
+            description and the ``_meta`` of results name them.
         meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
         icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
     """
@@ -120,6 +123,7 @@ class ToolOptions:
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()
     keywords: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
     meta: Mapping[str, Any] | None = None
     icons: tuple[Mapping[str, Any], ...] = ()
 

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
+from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import Finding
@@ -26,6 +27,7 @@ from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
+from drf_mcp.tools.foreign_text import ForeignText
 from drf_mcp.tools.hints import ToolHints
 from drf_mcp.tools.mirrored import HeaderNames
 from drf_mcp.tools.options import ToolOptions
@@ -116,6 +118,14 @@ class Tool:
         return ToolHints(self)
 
     @functools.cached_property
+    def foreign_text(self) -> ForeignText:
+        return ForeignText(self)
+
+    def find_unanswered(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield the paths that lead to no field of the answer."""
+        return SelectableFields(self.schema.output).find_unknown(paths)
+
+    @functools.cached_property
     def mirrored(self) -> Mapping[tuple[str, ...], str]:
         return HeaderNames(self.input_schema) if self.options.mirrors else {}
 
@@ -124,7 +134,7 @@ class Tool:
         description = self.options.description or self.endpoint.attempt(
             self.compose_description, self.title
         )
-        return self.hints.add_to_description(description)
+        return self.foreign_text.add_to_description(self.hints.add_to_description(description))
 
     def compose_description(self) -> str:
         return str(mcp_settings.NAMING_CLASS().get_description(self))

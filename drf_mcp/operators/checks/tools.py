@@ -16,6 +16,7 @@ from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Choice
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
 from drf_mcp.tools.options import ToolOptions, ViewOptions
+from drf_mcp.tools.tool import Tool
 
 BUDGETS = ("max_result_tokens", "max_error_tokens")
 # As many as the strictest of the widely used clients send to a model.
@@ -128,6 +129,30 @@ def check_filters(project: Project) -> Iterator[CheckMessage]:
                     hint=finding.remedy,
                     id="drf_mcp.W012",
                 )
+
+
+# Describes the tools with the option alone.
+@register_check()
+def check_untrusted(project: Project) -> Iterator[CheckMessage]:
+    for place, path in find_unknown_labels(project):
+        yield Error(
+            f"untrusted= of {place} names {path!r}, which is no field of the answers there.",
+            hint="Name fields of the serializer, nested ones by dots: untrusted=['lines.note'].",
+            id="drf_mcp.E008",
+        )
+
+
+def find_unknown_labels(project: Project) -> Iterator[tuple[str, str]]:
+    # One option may be about several tools of a view: one of them has to answer with the field.
+    groups: dict[tuple[type, tuple[str, ...]], list[Tool]] = {}
+    for tool in project.tools.values():
+        # An aggregate answers with few of its list's fields.
+        if (paths := tool.options.untrusted) and tool.endpoint.has_http_request:
+            groups.setdefault((tool.endpoint.view_class, paths), []).append(tool)
+    for (view_class, paths), tools in groups.items():
+        place = tools[0].endpoint.place if len(tools) == 1 else locate_view(view_class)
+        known = {path for tool in tools for path in tool.foreign_text.paths}
+        yield from ((place, path) for path in paths if path not in known)
 
 
 class UnroutedSearch:

@@ -116,6 +116,11 @@ class AggregateTool(Tool):
         # The metrics say which figures the answer has.
         return False
 
+    def find_unanswered(self, paths: Iterable[str]) -> Iterator[str]:
+        # Groups hold the values of the fields that make them.
+        fields = cast(AggregateEndpoint, self.endpoint).fields
+        return (path for path in paths if path not in fields)
+
     def compose_title(self) -> str:
         return f"Figures of {self.rows}"
 
