@@ -96,7 +96,7 @@ class Generator:
             ValueError: if none of many is one.
         """
         pattern, low, high = schema["pattern"], schema.get("minLength", 0), schema.get("maxLength")
-        usual = FORMATS.get(schema.get("format", ""))
+        usual = FORMATS.get(schema.get("format", "")) or find_date(pattern)
         if usual and re.search(pattern, usual):
             return usual
         parsed = sre_parse.parse(pattern)
@@ -159,6 +159,17 @@ class Generator:
         return "".join(self.sample_all(steps) for _ in range(count))
 
     sample_min_repeat = sample_max_repeat
+
+
+def find_date(pattern: str) -> str:
+    """Return the date of which a pattern is the form, "" if it is that of other texts too.
+
+    Nobody plans a day of the year 6033, and a format gets the same date.
+    """
+    if any(re.search(pattern, text) for text in (*WORDS, "2026")):
+        return ""
+    dates = (FORMATS["date"], FORMATS["date-time"])
+    return next((date for date in dates if re.search(pattern, date)), "")
 
 
 def is_in_calendar(text: str) -> bool:

@@ -126,6 +126,25 @@ def test_arguments_are_made_as_their_schema_wants_them(seed):
     assert arguments == Generator(str(seed)).make_arguments(SCHEMA, share=0.7)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        (r"^\d{4}-[01]\d-[0-3]\d$", "date"),
+        (r"^\d{4}-(0[1-9]|1[0-2])-\d\d$", "date"),
+        (r"^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$", "date-time"),
+    ],
+)
+def test_a_date_is_the_same_whether_its_form_is_a_pattern_or_a_format(pattern, name):
+    made = Generator("a").make({"type": "string", "pattern": pattern})
+    assert made == Generator("b").make({"type": "string", "format": name})
+
+
+@pytest.mark.parametrize("pattern", [r"^[-\w]+$", r"^[\d-]+$", "^[^/]+$"])
+def test_a_pattern_of_other_texts_gets_no_date(pattern):
+    made = {Generator(str(seed)).make({"type": "string", "pattern": pattern}) for seed in range(5)}
+    assert len(made) > 1
+
+
 def test_a_pattern_that_no_text_fits_is_named():
     with pytest.raises(ValueError, match=re.escape("(?!a)a")):
         Generator("").make({"type": "string", "pattern": "(?!a)a"})

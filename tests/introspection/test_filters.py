@@ -448,3 +448,44 @@ class OfCaller(django_filters.FilterSet):
 def test_the_label_of_a_relation_that_needs_a_caller_is_told():
     words = words_of(User, OfCaller)
     assert words["group"].startswith("Team of the user")
+
+
+class Members(django_filters.FilterSet):
+    class Meta:
+        model = User
+        fields = {"groups": ["exact", "in"], "id": ["in"]}
+
+
+@pytest.mark.django_db
+def test_filter_that_refuses_every_value_is_taken_but_not_listed():
+    own = users(django_filters.DjangoFilterBackend, filterset_class=Members)
+    listed = {
+        name: each.listed for name, each in by_name(described(own, action="list").query).items()
+    }
+    assert listed == {"groups": True, "groups__in": False, "id__in": True}
+    group = Group.objects.create(name="a")
+    assert not Members({"groups__in": str(group.pk)}).is_valid()
+
+
+class ListOfGroups(django_filters.ModelMultipleChoiceFilter):
+    class field_class(forms.ModelMultipleChoiceField):
+        """Takes one value too."""
+
+        def clean(self, value):
+            return super().clean([value])
+
+
+class InGroups(django_filters.BaseInFilter, ListOfGroups):
+    """The keys of groups, parted by commas."""
+
+
+class Mended(django_filters.FilterSet):
+    within = InGroups(field_name="groups", queryset=Group.objects.all())
+
+
+@pytest.mark.django_db
+def test_filter_of_commas_whose_own_form_field_takes_one_value_is_listed():
+    own = users(django_filters.DjangoFilterBackend, filterset_class=Mended)
+    assert by_name(described(own, action="list").query)["within"].listed
+    group = Group.objects.create(name="a")
+    assert Mended({"within": str(group.pk)}, User.objects.all()).is_valid()

@@ -33,6 +33,7 @@ UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no mode
 PACKAGES = frozenset({"django", "django_filters"})
 READERS = ("clean", "to_python")
 WRITERS = ("to_python", "get_prep_value", "get_db_prep_value")
+REFUSING = [fields.BaseCSVField.clean, forms.ModelMultipleChoiceField.clean]
 ENDS = {"gt": "lower", "gte": "lower", "lt": "upper", "lte": "upper"}
 # The nearest class of a form field's MRO counts.
 SCALARS: dict[type, Schema] = {
@@ -40,7 +41,6 @@ SCALARS: dict[type, Schema] = {
     forms.IntegerField: {"type": "integer"},
     forms.DecimalField: {"type": "number"},
     forms.FloatField: {"type": "number"},
-    forms.NullBooleanField: {"type": "boolean"},
     forms.BooleanField: {"type": "boolean"},
     forms.DateField: make_text("date"),
     forms.DateTimeField: make_text("date-time"),
@@ -84,6 +84,7 @@ class FilterParameters:
                 form_field.get_handling(),
                 closed=closed,
                 part=None if multiple else self.get_bound(form_field.field),
+                listed=not form_field.refuses_all,
                 role="sort" if sorts else "filter",
                 terms=tuple(map(str, self.item.param_map.values())) if sorts else (),
             ),
@@ -218,6 +219,12 @@ class FormField:
         return FieldSchema.of(schema) | {"maxLength": longest}  # type: ignore[no-any-return]
 
     @property
+    def refuses_all(self) -> bool:
+        # An ``in`` of a many-to-many field: its values come one by one, and are no lists.
+        owners = (vars(base) for base in type(self.field).__mro__)
+        return [own["clean"] for own in owners if "clean" in own][:2] == REFUSING
+
+    @property
     def key(self) -> str:
         return self.field.to_field_name or "pk"
 
@@ -226,13 +233,12 @@ class FormField:
         return getattr(self.field.widget, "allow_multiple_selected", False)
 
     def get_choice_schema(self) -> Schema:
-        item = self.item
-        if item is not None and callable(item.extra.get("choices")):
+        if self.item is not None and callable(self.item.extra.get("choices")):
             return dict(STRING)
         choices = flatten_choices(self.field.choices)
         # The form compares text: a boolean choice is spelled the way Python does.
         values = [str(value) if isinstance(value, bool) else value for value in choices]
-        words = "" if isinstance(item, filters.OrderingFilter) else Choices(choices).meanings
+        words = "" if isinstance(self.item, filters.OrderingFilter) else Choices(choices).meanings
         return explain(Choices(dict.fromkeys(values)).schema, words)
 
     def get_handling(self) -> Handling:
