@@ -147,9 +147,12 @@ class MCPView(View):
         # For authentication classes whose credentials are for tools alone.
         request.is_mcp_request = True  # type: ignore[attr-defined]
         self.caller = Caller(request, self, self.get_authenticators(), self.get_permissions())
-        # Authentication may add some meanwhile.
-        narrowings = tuple(self.get_narrowings())
-        self.caller.narrowings += narrowings
+        try:
+            self.caller.narrowings += tuple(self.get_narrowings())
+        except Refused:
+            # Who is not let in is not told which toolsets there are.
+            self.caller.authenticate()
+            raise
         self.server = self.get_server()
         # As REST framework's test client forces a user.
         self.server.force_envelope = getattr(request, "_force_envelope", None)
@@ -170,7 +173,7 @@ class MCPView(View):
         """Yield what takes tools away in this request: the endpoint, its toolset, the header.
 
         Raises:
-            Refused: if there is no such toolset, and the caller may know.
+            Refused: if there is no such toolset.
         """
         if self.tools is not None or self.read_only:
             tools = None if self.tools is None else tuple(self.tools)
@@ -181,8 +184,6 @@ class MCPView(View):
             yield self.get_toolsets().narrow_by_header(self.request.META[TOOLSETS_META])
 
     def get_toolsets(self) -> Toolsets:
-        # Who is not let in is not told which there are.
-        self.caller.authenticate()
         named = mcp_settings.TOOLSETS if self.toolsets is None else self.toolsets
         urlconf = getattr(self.request, "urlconf", None)
         return Toolsets(named, self.registry.tools(urlconf).values())

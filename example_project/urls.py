@@ -15,6 +15,7 @@ from example_project.library.mcp import endpoint as library_endpoint
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="api-root")),
     path("", include("drf_mcp.urls")),
+    path("mcp/", include("drf_mcp.urls.toolsets")),
     re_path(r"^library/mcp/?$", library_endpoint, name="library-endpoint"),
     path("mcp/tokens/", include("drf_mcp.contrib.tokens.urls")),
     path("admin/", admin.site.urls),

@@ -48,9 +48,11 @@ class Narrowing:
 
     def get_reason(self, tool: Any) -> str:
         """Return why a tool is taken away, as a clause."""
-        if self.read_only and not tool.reads:
-            return f"{self.source} only has tools that read"
-        return f"{self.source} does not have it"
+        return f"{self.source} {self.get_words(tool)}"
+
+    def get_words(self, tool: Any) -> str:
+        reading = self.read_only and not tool.reads
+        return "only has tools that read" if reading else "does not have it"
 
 
 SERVER_READS = Narrowing("the server", read_only=True)

@@ -26,7 +26,7 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
 
 # Decisions that say nothing about other people's rows.
-SHOWN_TO_ALL = frozenset({"endpoint", "permission", "throttle"})
+SHOWN_TO_ALL = frozenset({"narrowing", "endpoint", "permission", "throttle"})
 
 
 class Page(Frame):
@@ -128,7 +128,8 @@ class Page(Frame):
         }
 
     def get_steps(self, tool: Tool) -> list[Step]:
-        steps = PermissionTrace(tool, self.caller.user if self.user_name else None).steps
+        user, narrowings = self.caller.user if self.user_name else None, self.caller.narrowings
+        steps = PermissionTrace(tool, user, narrowings=narrowings).steps
         if self.is_trusted:
             return list(steps)
         return [step for step in steps if step.allows and step.kind in SHOWN_TO_ALL]

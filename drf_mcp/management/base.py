@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -10,8 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.errors.body import ErrorBody
-from drf_mcp.exceptions import UnknownTool
-from drf_mcp.tools import Tool, registry
+from drf_mcp.exceptions import Refused, UnknownTool
+from drf_mcp.tools import Tool
+from drf_mcp.transports.in_process import ServedEndpoint
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2
@@ -44,6 +45,25 @@ class UsageError(CommandError):
 
 
 class MCPCommand(BaseCommand):
+    def add_endpoint_argument(self, add: Callable[..., Any]) -> None:
+        add(
+            "--endpoint",
+            metavar="PATH",
+            help="the path of an endpoint with fewer tools, such as /mcp/readonly",
+        )
+
+    def get_endpoint(self, options: Mapping[str, Any]) -> ServedEndpoint:
+        path = options["endpoint"]
+        try:
+            endpoint = ServedEndpoint(path)
+            if path:
+                endpoint.make_caller()
+        except LookupError as exc:
+            raise UsageError(f"The URLconf has no MCP endpoint at {path}.") from exc
+        except Refused as exc:
+            raise UsageError(exc.message) from exc
+        return endpoint
+
     def get_user(self, username: str | None) -> Any:
         if username is None:
             return None
@@ -60,9 +80,9 @@ class MCPCommand(BaseCommand):
         alike = names.filter(**{f"{users.USERNAME_FIELD}__istartswith": username[:1]})
         return [str(name) for name in alike.order_by(users.USERNAME_FIELD)[:MAX_USERS]]
 
-    def get_tool(self, name: str) -> Tool:
+    def get_tool(self, name: str, endpoint: ServedEndpoint) -> Tool:
         try:
-            return registry.tool(name)
+            return endpoint.registry.tool(name)
         except UnknownTool as exc:
             raise UsageError(exc.message) from exc
 

@@ -101,13 +101,14 @@ class SchemaMembers:
 
 
 class SurfaceLock:
-    def __init__(self, path: str | Path = LOCK_FILE) -> None:
+    def __init__(
+        self, path: str | Path = LOCK_FILE, tools: Mapping[str, Tool] | None = None
+    ) -> None:
         self.path = Path(path)
+        self.tools = registry.tools() if tools is None else tools
 
     def get_surface(self) -> dict[str, Entry]:
-        return {
-            name: ToolSurface(tool).get_entry() for name, tool in sorted(registry.tools().items())
-        }
+        return {name: ToolSurface(tool).get_entry() for name, tool in sorted(self.tools.items())}
 
     def write(self) -> int:
         surface = self.get_surface()

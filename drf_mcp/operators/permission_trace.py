@@ -6,7 +6,7 @@ them, quotas are read from the throttles' caches, rows from the view's own query
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -16,15 +16,15 @@ from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 
+from drf_mcp.access.narrowing import Narrowing, get_own_narrowings
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 from drf_mcp.outcomes import RateLimit
-from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
-from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.local_caller import LocalEndpoint
 
 # Rows whose object permissions are asked.
 SAMPLE = 100
@@ -40,7 +40,7 @@ NEGATED: Any = permissions.NOT
 
 @dataclass(frozen=True)
 class Step:
-    # "endpoint", "permission", "throttle", "rows" or "object permission".
+    # "narrowing", "endpoint", "permission", "throttle", "rows" or "object permission".
     kind: str
     name: str
     # None where it depends on the row or cannot be asked.
@@ -132,24 +132,36 @@ class TracedPermission:
 class PermissionTrace:
     """Every decision over one user's call of a tool, in the order in which a call meets them.
 
-    A user of None is an anonymous caller.
+    Args:
+        tool: the tool.
+        user: None for an anonymous caller.
+        endpoint: where the tool is called; None for an endpoint as the settings have it.
+        narrowings: what takes tools away from the caller beside the endpoint.
     """
 
-    def __init__(self, tool: Tool, user: Any) -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        user: Any,
+        endpoint: LocalEndpoint | None = None,
+        narrowings: Sequence[Narrowing] = (),
+    ) -> None:
         self.tool = tool
         self.who = "An anonymous caller" if user is None else str(user.get_username())
-        self.caller = make_local_caller(user)
+        self.caller = (endpoint or LocalEndpoint()).make_caller(user)
+        self.narrowings = narrowings
         # The endpoint's permissions are steps of their own: a refusal ends no question here.
         self.caller.admitted = True
-        endpoint = tool.endpoint
-        self.request = Request(ToolRequest(self.caller, endpoint.method, endpoint.route.path))
-        self.view: Any = endpoint.view()
+        method, path = tool.endpoint.method, tool.endpoint.route.path
+        self.request = Request(ToolRequest(self.caller, method, path))
+        self.view: Any = tool.endpoint.view()
         self.view.request = self.request
         negotiate(self.view)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         return (
+            *self.get_narrowing_steps(),
             *self.get_endpoint_steps(),
             *self.get_permission_steps(),
             *self.get_throttle_steps(),
@@ -174,9 +186,19 @@ class PermissionTrace:
         reason = f"{deciding.name} {deciding.says}.{needed}"
         return f"{self.who} {may} call {self.tool.name}{within}: {reason}"
 
+    def get_narrowing_steps(self) -> Iterator[Step]:
+        own: Any = contain(lambda: list(get_own_narrowings(self.request)), lambda exc: exc)
+        if isinstance(own, Exception):
+            yield Step("narrowing", "READ_ONLY", None, f"cannot be asked here: {own!r}")
+            own = []
+        for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
+            allows = narrowing.allows(self.tool)
+            says = "leaves the tool" if allows else narrowing.get_words(self.tool)
+            yield Step("narrowing", narrowing.source, allows, says)
+
     def get_endpoint_steps(self) -> Iterator[Step]:
-        for permission_class in mcp_settings.PERMISSION_CLASSES:
-            asked = TracedPermission(permission_class(), self.request, self.caller.view)
+        for permission in self.caller.permissions:
+            asked = TracedPermission(permission, self.request, self.caller.view)
             yield asked.get_step("endpoint")
 
     def get_permissions(self) -> list[TracedPermission]:

@@ -66,11 +66,9 @@ class ToolsCapability(Capability):
         The caller is authenticated for it.
         """
         context.caller.authenticate()
-        tools, narrowings = self.get_tools(context), context.caller.narrowings
-        if not narrowings:
-            return tools
-        narrowed: Mapping[str, Tool] = self.server.registry.narrow(tools, narrowings)
-        return narrowed
+        tools, registry = self.get_tools(context), self.server.registry
+        offered: Mapping[str, Tool] = registry.narrow(tools, context.caller.narrowings)
+        return offered
 
     def get_envelope_class(self, tool: Tool) -> type[Envelope]:
         """Return the envelope class of a tool: its own, the endpoint's or the project's."""

@@ -88,6 +88,8 @@ class Registry:
 
     def narrow(self, tools: Mapping[str, Tool], narrowings: tuple[Any, ...]) -> Mapping[str, Tool]:
         """Return those of some tools that each `Narrowing` allows."""
+        if not narrowings:
+            return tools
         key = (id(tools), narrowings)
         known, narrowed = self._narrowed.get(key, (None, {}))
         if known is tools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import drf_mcp
@@ -17,8 +17,33 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.tools.registry import registry
-from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.tools.registry import Registry, registry
+from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.local_caller import LocalEndpoint
+
+
+class ServedEndpoint(LocalEndpoint):
+    """An endpoint with its tools and its server, which answers in this process."""
+
+    @property
+    def registry(self) -> Registry:
+        own: Registry = registry if self.found is None else self.found.view.registry
+        return own
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that the endpoint leaves, whoever calls.
+
+        Raises:
+            Refused: if the path names no toolset.
+        """
+        return self.registry.narrow(self.registry.tools(), self.make_caller().narrowings)
+
+    def make_server(self) -> Server:
+        """Return a server that answers as the endpoint does."""
+        view = self.make_view(self.make_request())
+        server: Server = Server(registry) if view is None else view.get_server()
+        return server
 
 
 @dataclass
@@ -30,6 +55,7 @@ class InProcessClient:
     revision: str = STATELESS_REVISION
     # None for the tools' own.
     envelope_class: type[Envelope] | None = None
+    endpoint: ServedEndpoint = field(default_factory=ServedEndpoint)
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send one request and return the JSON-RPC response."""
@@ -44,11 +70,11 @@ class InProcessClient:
             message["params"] = {**params, "_meta": {**self.meta, **params.get("_meta", {})}}
         else:
             headers = {PROTOCOL_VERSION_HEADER: self.revision}
-        server = Server(registry)
+        server = self.endpoint.make_server()
         forced = self.envelope_class
         if forced is not None:
             server.force_envelope = lambda envelope_class: forced
-        caller = make_local_caller(self.user)
+        caller = self.endpoint.make_caller(self.user)
         return server.answer(json.dumps(message).encode(), headers, caller).body
 
     @property

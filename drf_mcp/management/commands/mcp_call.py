@@ -58,6 +58,7 @@ class Command(MCPCommand):
             "--envelope",
             help="the envelope of the answer: a class of drf_mcp.envelopes or a dotted path",
         )
+        self.add_endpoint_argument(add)
         add("--raw", action="store_true", help="print the JSON-RPC response as it was sent")
         add(
             "--http",
@@ -69,7 +70,8 @@ class Command(MCPCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tool = self.get_tool(options["name"])
+        self.endpoint = self.get_endpoint(options)
+        tool = self.get_tool(options["name"], self.endpoint)
         arguments = CommandLineArguments(options["arguments"]).values
         if options["http"]:
             self.stdout.write(self.get_curl(tool, arguments, options))
@@ -90,6 +92,7 @@ class Command(MCPCommand):
             self.get_user(options["user"]),
             revision=options["revision"],
             envelope_class=self.get_envelope_class(options["envelope"]),
+            endpoint=self.endpoint,
         )
         try:
             return client.send_for_bytes(

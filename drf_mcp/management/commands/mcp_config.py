@@ -43,6 +43,7 @@ class Command(MCPCommand):
         add("--name", help="the name of the server in the client, SERVER_NAME by default")
         add("--token", help="the token to send; for Basic authentication USERNAME:PASSWORD")
         add("--url", help=f"the URL of the endpoint, by default on {DEFAULT_ORIGIN}")
+        self.add_endpoint_argument(add)
         add("--stdio", action="store_true", help="let the client start mcp_stdio itself")
         add("--user", help="with --stdio: the user to act as, by USERNAME_FIELD, without a token")
 
@@ -68,7 +69,7 @@ class Command(MCPCommand):
             raise UsageError("--user goes with --stdio. Over HTTP, --token says who is calling.")
         if find_challenge() is None:
             self.stderr.write(f"# {NO_TOKEN_READ}", self.style.WARNING)
-        url = options["url"] or self.get_url()
+        url = options["url"] or self.get_url(options)
         if mcp_settings.AUTHORIZATION_SERVERS and not options["token"]:
             self.stderr.write(f"# {SIGNS_IN}", self.style.NOTICE)
             return {"url": url}
@@ -80,7 +81,9 @@ class Command(MCPCommand):
             self.stderr.write(f"# {TO_ENCODE}", self.style.WARNING)
         return write_authorization(token or get_placeholder(scheme), scheme)
 
-    def get_url(self) -> str:
+    def get_url(self, options: dict[str, Any]) -> str:
+        if options["endpoint"]:
+            return DEFAULT_ORIGIN + self.get_endpoint(options).path
         try:
             return DEFAULT_ORIGIN + reverse("drf_mcp:endpoint")
         except NoReverseMatch:
@@ -89,6 +92,8 @@ class Command(MCPCommand):
     def get_server_command(self, options: dict[str, Any]) -> ServerCommand:
         # The client starts mcp_stdio as this process was started.
         arguments = [sys.executable, str(Path(sys.argv[0]).resolve()), "mcp_stdio"]
+        if options["endpoint"]:
+            arguments += ["--endpoint", self.get_endpoint(options).path]
         environment = {}
         if settings_module := os.environ.get("DJANGO_SETTINGS_MODULE"):
             environment["DJANGO_SETTINGS_MODULE"] = settings_module

@@ -12,9 +12,6 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.streams import SignalledInput, take_streams
 from drf_mcp.operators.client_configs import find_authorization_scheme, write_authorization
-from drf_mcp.server import Server
-from drf_mcp.tools import registry
-from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.transports.stdio import Connection, StdioServer, Stopped
 
 TOKEN_VARIABLE = "MCP_TOKEN"
@@ -41,6 +38,7 @@ class Command(MCPCommand):
             help=f"the word before the token of {TOKEN_VARIABLE}, such as Bearer; by default "
             "the one that the endpoint's authentication asks for",
         )
+        self.add_endpoint_argument(parser.add_argument)
         parser.add_argument(
             "--threads",
             type=int,
@@ -57,17 +55,18 @@ class Command(MCPCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         username, authorization = options["user"], self.get_authorization(options)
         self.get_user(username)
+        endpoint = self.get_endpoint(options)
         close_old_connections()
 
         def make_caller() -> Caller:
             try:
-                return make_local_caller(self.get_user(username), authorization)
+                return endpoint.make_caller(self.get_user(username), authorization)
             except UsageError as exc:  # The user was deleted meanwhile.
                 raise AuthenticationFailed(str(exc)) from exc
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
-        connection = Connection(Server(registry), make_caller, self.write)
+        connection = Connection(endpoint.make_server(), make_caller, self.write)
         stream = SignalledInput.wrap(self.streams[0])
         StdioServer(connection, max(options["threads"], 1)).serve(stream)
 

@@ -20,7 +20,6 @@ from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.lock import LOCK_FILE, LockFileError, SurfaceLock
 from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.tools import Tool, registry
-from drf_mcp.transports.local_caller import make_local_caller
 
 BREAKING = 1
 
@@ -47,6 +46,7 @@ class Command(MCPCommand):
             action="store_true",
             help="print the definitions as JSON, with --warnings or --size the report",
         )
+        self.add_endpoint_argument(parser.add_argument)
         add = parser.add_mutually_exclusive_group().add_argument
         add("--warnings", action="store_true", help="findings by root cause, with their remedies")
         add("--size", action="store_true", help="tokens of each tool, and the limits of clients")
@@ -69,15 +69,17 @@ class Command(MCPCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.endpoint = self.get_endpoint(options)
         if options["lock"]:
-            count = SurfaceLock(options["lock"]).write()
-            self.stdout.write(f"{options['lock']} holds {count} tools.")
+            path = self.get_lock_file(options["lock"])
+            count = SurfaceLock(path, self.endpoint.tools).write()
+            self.stdout.write(f"{path} holds {count} tools.")
             return
         # Colours are for people, or for whoever insists on them.
         coloured = options.get("force_color") or self.stdout.isatty()
         report = Report(shutil.get_terminal_size().columns, self.style if coloured else no_style())
         if options["check"]:
-            self.check_lock(options["check"], report)
+            self.check_lock(self.get_lock_file(options["check"]), report)
             return
         self.stdout.write("\n".join(self.get_lines(options, report)))
 
@@ -87,7 +89,8 @@ class Command(MCPCommand):
         if options["unexposed"]:
             return report.list_unexposed(ExposureReport(registry).get_unexposed())
         tools = self.get_tools(options["name"], options["username"])
-        own = [tool for tool in tools.values() if not tool.endpoint.is_built_in]
+        every = self.endpoint.registry.tools().values()
+        own = [tool for tool in every if not tool.endpoint.is_built_in]
         if not own and not options["json"] and not options["username"] and not options["name"]:
             return report.show_exposing(ExposureReport(registry).endpoints)
         if options["size"] or options["warnings"]:
@@ -106,9 +109,16 @@ class Command(MCPCommand):
         review = Review(lint, report)
         return review.list_sizes() if options["size"] else review.list_findings()
 
+    def get_lock_file(self, path: str) -> str:
+        # Each endpoint has a file of its own: mcp-tools.mcp-readonly.lock.json.
+        if path != LOCK_FILE or self.endpoint.found is None:
+            return path
+        start, ending = LOCK_FILE.split(".", 1)
+        return f"{start}.{self.endpoint.path.strip('/').replace('/', '-')}.{ending}"
+
     def check_lock(self, path: str, report: Report) -> None:
         try:
-            changes = SurfaceLock(path).get_changes()
+            changes = SurfaceLock(path, self.endpoint.tools).get_changes()
         except LockFileError as exc:
             raise UsageError(str(exc)) from exc
         self.stdout.write("\n".join(report.list_changes(changes)))
@@ -116,15 +126,16 @@ class Command(MCPCommand):
             sys.exit(BREAKING)
 
     def get_tools(self, name: str | None, username: str | None) -> Mapping[str, Tool]:
-        tools = registry.tools() if name is None else {name: self.get_tool(name)}
+        tools = self.endpoint.tools if name is None else {name: self.get_offered_tool(name)}
         if username is None:
             return tools
         try:
-            visibility = Visibility(make_local_caller(self.get_user_or_anonymous(username)))
+            visibility = Visibility(self.endpoint.make_caller(self.get_user_or_anonymous(username)))
         except APIException as exc:
             message = f"The endpoint does not let {username} in: {self.get_reason(exc)}"
             raise UsageError(message) from exc
-        visible = {tool.name: tool for tool in visibility.of(tools.values())}
+        offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
+        visible = {tool.name: tool for tool in visibility.of(offered)}
         if name is not None and not visible:
             question = f"mcp_tools --why {name} --as {username}"
             raise UsageError(f"{username} does not see {name}. To find out why: {question}")
@@ -133,4 +144,12 @@ class Command(MCPCommand):
     def get_trace(self, name: str, username: str | None) -> PermissionTrace:
         if username is None:
             raise UsageError("--why needs --as USER.")
-        return PermissionTrace(self.get_tool(name), self.get_user_or_anonymous(username))
+        tool, user = self.get_tool(name, self.endpoint), self.get_user_or_anonymous(username)
+        return PermissionTrace(tool, user, self.endpoint)
+
+    def get_offered_tool(self, name: str) -> Tool:
+        tool = self.get_tool(name, self.endpoint)
+        narrowing = self.endpoint.make_caller().find_narrowing(tool)
+        if narrowing is not None:
+            raise UsageError(f"{name} is not among the tools: {narrowing.get_reason(tool)}.")
+        return tool
