@@ -169,13 +169,17 @@ class MCPView(View):
             server.toolset = self.kwargs["toolset"]
         return server
 
+    @property
+    def is_narrowed(self) -> bool:
+        return self.read_only or self.tools is not None
+
     def get_narrowings(self) -> Iterator[Narrowing]:
         """Yield what takes tools away in this request: the endpoint, its toolset, the header.
 
         Raises:
             Refused: if there is no such toolset.
         """
-        if self.tools is not None or self.read_only:
+        if self.is_narrowed:
             tools = None if self.tools is None else tuple(self.tools)
             yield Narrowing("this endpoint", tools, self.read_only)
         if "toolset" in self.kwargs:

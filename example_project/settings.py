@@ -100,6 +100,10 @@ REST_FRAMEWORK = {
 DRF_MCP = {
     "SERVER_NAME": "shop",
     "SERVER_TITLE": "The example shop",
+    # For whoever answers customers, at /mcp/x/support.
+    "TOOLSETS": {
+        "support": ["*tickets_*", "customers_list", "customers_retrieve", "GET */orders/*"]
+    },
     "INSTRUCTIONS": (
         "A shop's back office: customers, their orders and tickets, and the product "
         "catalogue. You see the rows of the person whose token you use. Lists are paged; "

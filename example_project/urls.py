@@ -1,6 +1,7 @@
 """The shop's API under ``/api/``, the library's under ``/api/library/``, and the admin site.
 
 The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the library's own.
+``/mcp/readonly`` has the tools that read, ``/mcp/x/support`` those of the toolset in the settings.
 """
 
 from __future__ import annotations

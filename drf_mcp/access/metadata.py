@@ -102,11 +102,13 @@ class WellKnownConverter:
 
     def find_by_resource(self, path: str) -> FoundEndpoint | None:
         # RESOURCE may name another path than the project's. At the root of the host, a client
-        # that looks nowhere else is served where there is one endpoint that it can mean.
+        # that looks nowhere else is served where there is one endpoint that it can mean, beside
+        # those with fewer tools.
         every = [e for e in self.find_every() if e.view.get_authorization_servers()]
         named = [e for e in every if e.view.get_resource() and e.resource_path == path]
         if named or path:
             return named[0] if named else None
+        every = [e for e in every if not e.view.is_narrowed]
         return every[0] if len(every) == 1 else None
 
     def find_every(self) -> Iterator[FoundEndpoint]:

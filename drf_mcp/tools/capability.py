@@ -201,7 +201,11 @@ class ToolsCapability(Capability):
         tool = tools.get(name)
         if tool is None:
             raise UnknownTool.named(name, self.get_offered_tools(context))
-        return tool
+        # A tool that is taken away is refused by a guard, which says why.
+        narrowings = context.caller.narrowings
+        return (
+            self.server.registry.narrow(tools, narrowings).get(name, tool) if narrowings else tool
+        )
 
 
 _ENVELOPES: dict[type[Envelope], Envelope] = {}

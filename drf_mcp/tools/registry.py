@@ -87,18 +87,24 @@ class Registry:
         return index
 
     def narrow(self, tools: Mapping[str, Tool], narrowings: tuple[Any, ...]) -> Mapping[str, Tool]:
-        """Return those of some tools that each `Narrowing` allows."""
+        """Return those of some tools that each `Narrowing` allows, none of which names others."""
         if not narrowings:
             return tools
         key = (id(tools), narrowings)
         known, narrowed = self._narrowed.get(key, (None, {}))
         if known is tools:
             return narrowed
-        narrowed = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
+        left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
+        # However they were narrowed, the same tools are described once.
+        kept = (id(tools), frozenset(left))
         with self._lock:
+            known, narrowed = self._narrowed.get(kept, (None, {}))
+            if known is not tools:
+                finders = Finders({name: tool.endpoint for name, tool in left.items()})
+                narrowed = {name: tool.among(finders) for name, tool in left.items()}
             if len(self._narrowed) >= MOST_NARROWED:
                 self._narrowed.clear()
-            self._narrowed[key] = tools, narrowed
+            self._narrowed[key] = self._narrowed[kept] = tools, narrowed
         return narrowed
 
     def tool(self, name: str, urlconf: Any = None) -> Tool:

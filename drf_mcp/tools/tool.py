@@ -44,13 +44,19 @@ class Tool:
     """One endpoint as a tool. Nothing is introspected before it is needed.
 
     Attributes:
-        finders: the `Finders` of its registry, which find the objects of arguments.
+        finders: the `Finders` of the tools beside it, which find the objects of arguments.
+        origin: the tool among all tools, if this is the same among fewer.
     """
 
     name: str
     endpoint: Endpoint
     options: ToolOptions
     finders: Any
+    origin: Tool | None = None
+
+    def among(self, finders: Any) -> Tool:
+        """Return the tool as it is among fewer tools; it names no others."""
+        return replace(self, finders=finders, origin=self)
 
     @functools.cached_property
     def view(self) -> APIView:
@@ -67,13 +73,24 @@ class Tool:
             schema: EndpointSchema = own["endpoint_schema"]
         return schema
 
-    def describe(self) -> EndpointSchema:
-        portable = self.options.get_flag("portable", mcp_settings.PORTABLE)
-        write = PortableWriter.write if portable else None
+    @property
+    def is_portable(self) -> bool:
+        return self.options.get_flag("portable", mcp_settings.PORTABLE)
+
+    @functools.cached_property
+    def view_schema(self) -> EndpointSchema:
+        # What the view alone says is the same among fewer tools.
+        if self.origin is not None:
+            return self.origin.view_schema
+        write = PortableWriter.write if self.is_portable else None
         inspection = Inspection(self.view, self.endpoint.method, write=write)
         describer = mcp_settings.DESCRIBER_CLASS(inspection, self.endpoint.route.kwargs)
-        schema = Relations(self.finders, self.endpoint).explain(describer.describe())
-        schema = DeclaredArguments(self.options, portable=portable).add_to(schema)
+        schema: EndpointSchema = describer.describe()
+        return schema
+
+    def describe(self) -> EndpointSchema:
+        schema = Relations(self.finders, self.endpoint).explain(self.view_schema)
+        schema = DeclaredArguments(self.options, portable=self.is_portable).add_to(schema)
         return schema.with_many_answers() if self.endpoint.many else schema
 
     @functools.cached_property
