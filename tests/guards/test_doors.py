@@ -18,7 +18,7 @@ from example_project.shop.models import Customer
 from tests.agents import Agent
 
 SUPPORT, READONLY, LIBRARY = "/mcp/x/support", "/mcp/readonly", "/mcp/x/retrieval"
-WRITE = {"name": "Never Made", "email": "never@example.com"}
+WRITE = {"name": "Never Made", "email": "never@example.com", "country": "DE"}
 
 
 def run(*arguments: str) -> str:
@@ -124,6 +124,26 @@ def test_a_browser_that_asks_for_an_unknown_toolset_is_refused(client, settings,
     client.force_login(User.objects.get(username="carol"))
     response = client.get("/mcp/x/nothing", headers={"accept": "text/html"})
     assert response.status_code == 404
+
+
+# --- What tools say of each other -----------------------------------------------------------
+
+
+def test_no_tool_of_a_narrowed_list_names_one_that_is_not_in_it(carol, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"orders": ["orders_*"]}}
+    whole, narrowed = carol.tools(), at(carol, "/mcp/x/orders").tools()
+    assert "customers_list" in json.dumps(whole["orders_create"])
+    text = json.dumps(narrowed)
+    assert not [n for n in whole.keys() - narrowed.keys() if "_" in n and n in text]
+
+
+def test_no_error_names_a_tool_that_is_not_in_the_list(carol, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"one": ["orders_retrieve"]}}
+    missing = {
+        path: at(carol, path).call("orders_retrieve", pk=0) for path in ("/mcp", "/mcp/x/one")
+    }
+    assert "orders_list" in missing["/mcp"].data["remediation"]
+    assert "orders_list" not in json.dumps(missing["/mcp/x/one"].envelope)
 
 
 # --- Commands -----------------------------------------------------------------------------
