@@ -21,7 +21,7 @@ test_extras := demo,docs,filter,jwt,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo docs pictures test test-nightly test-services fuzz access-matrix first-command lint node clean \
+.PHONY: demo docs pictures test test-nightly test-services fuzz first-command lint node clean \
   bench bench-agents
 
 # A shell may name the settings of another project.
@@ -51,10 +51,6 @@ test-services: .venv/installed-test
 # 20,000 spoilt messages at the door, and what became of them. ARGUMENTS="--seed 7" makes others.
 fuzz: .venv/installed-test
 	@$(run) -m tests.fuzz $(ARGUMENTS)
-
-# What every tool of the example project says to every credential, beside the same HTTP request.
-access-matrix: .venv/installed-test
-	@$(run) -m tests.access_matrix
 
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.

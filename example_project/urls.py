@@ -2,6 +2,7 @@
 
 The MCP endpoint at ``/mcp`` serves the tools of both, ``/library/mcp`` the library's own.
 ``/mcp/readonly`` has the tools that read, ``/mcp/x/support`` those of the toolset in the settings.
+At ``/mcp/tokens/`` users make tokens for their agents.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pkgutil
 import re
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Iterator
 
 import pytest
 from django.conf import global_settings
@@ -28,7 +30,14 @@ from tests.documentation.pages import DOCS, FENCE, ROOT, name_of, pages
 # That page tells of the settings and commands of other packages.
 PAGES = [page for page in pages() if page.name != "migrating.md"]
 TEXT = "\n".join(page.read_text() for page in PAGES)
-COMMANDS = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+# The app of each command.
+COMMANDS = {
+    **{module.name: "drf_mcp" for module in pkgutil.iter_modules(commands.__path__)},
+    **{
+        path.stem: ".".join(path.relative_to(ROOT).parts[:3])
+        for path in (ROOT / "drf_mcp" / "contrib").glob("*/management/commands/mcp_*.py")
+    },
+}
 PROJECT = (ROOT / "pyproject.toml").read_text()
 README = (ROOT / "README.md").read_text()
 EXTRAS = re.findall(
@@ -41,6 +50,8 @@ NO_SETTINGS = {
     # The settings that hold them, a key of DATABASES, an attribute of user models, and what
     # commands take.
     *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
+    # The key of a request's META, and a word in the command of tokens.
+    *("REMOTE_ADDR", "TOKEN"),
     # The environment.
     *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME"),
     # Of every project's settings module, though Django has no default of it.
@@ -75,14 +86,22 @@ def test_no_command_is_told_of_that_does_not_exist():
     assert told <= set(COMMANDS)
 
 
+def options_of(parser: ArgumentParser) -> Iterator[str]:
+    for action in parser._actions:
+        yield from action.option_strings
+        if isinstance(action, _SubParsersAction):
+            for part in action.choices.values():
+                yield from options_of(part)
+
+
 def test_no_option_is_used_that_does_not_exist():
     parsers = {
-        name: load_command_class("drf_mcp", name).create_parser("manage.py", name)
-        for name in COMMANDS
+        name: load_command_class(app, name).create_parser("manage.py", name)
+        for name, app in COMMANDS.items()
     }
     for line in re.findall(r"manage\.py (mcp_\w+[^\n`|>]*)", TEXT):
         name, *words = line.split()
-        known = {o for action in parsers[name]._actions for o in action.option_strings}
+        known = set(options_of(parsers[name]))
         assert {word.strip(".,;)") for word in words if re.match(r"--\w", word)} <= known, line
 
 

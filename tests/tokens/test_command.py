@@ -78,6 +78,31 @@ def test_list_can_be_of_one_user_and_of_all_states(issue):
     assert [line.split()[-1] for line in lines[1:]] == ["expired", "revoked"]
 
 
+def test_why_tells_what_a_token_takes_away(issue):
+    token, _ = issue("admin", read_only=True)
+    first = run("why", token.shown_key, "customers_create").splitlines()[0]
+    assert first == ("admin may not call customers_create: this token only has tools that read.")
+
+
+def test_why_tells_what_the_user_may_not(issue):
+    token, _ = issue("alice", tools=["customers_deactivate"])
+    text = run("why", token.shown_key, "customers_deactivate")
+    assert "narrowing: this token" in text
+    assert text.startswith("alice may not call customers_deactivate")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"revoked": timezone.now()}, "No call is taken. The token was revoked."),
+        ({"networks": ["203.0.113.0/24"], "tools": ["stats"]}, "may not call orders_list"),
+    ],
+)
+def test_why_tells_of_the_token_itself_first(issue, options, words):
+    token, _ = issue("admin", **options)
+    assert words in run("why", token.prefix, "orders_list")
+
+
 @pytest.mark.parametrize("form", ["{key}", "{shown}", "{prefix}"])
 def test_revoke_takes_a_token_by_its_beginning(issue, form):
     token, key = issue()

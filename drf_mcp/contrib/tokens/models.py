@@ -139,15 +139,19 @@ class AgentToken(models.Model):
         """Whether the token can still be used."""
         return self.revoked is None and not self.is_expired
 
-    def get_fault(self, address: str) -> str:
-        """Return why the token is not taken from a network address, "" if it is taken."""
+    def get_fault(self, address: str | None = None) -> str:
+        """Return why the token is not taken, "" if it is.
+
+        Args:
+            address: the network address of the caller; None to leave networks aside.
+        """
         if self.revoked is not None:
             return "The token was revoked."
         if self.is_expired:
             return "The token has expired."
         if not self.user.is_active:
             return "The token's user is not active."
-        if self.networks and not self.is_within(address):
+        if address is not None and self.networks and not self.is_within(address):
             return "The token is not taken from this network address."
         return ""
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+import shutil
 from argparse import ArgumentParser
 from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.core.management.color import no_style
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
@@ -13,6 +15,9 @@ from django.views.decorators.debug import sensitive_variables
 from drf_mcp.contrib.tokens.forms import get_end
 from drf_mcp.contrib.tokens.models import KEY, AgentToken
 from drf_mcp.management.base import MCPCommand, UsageError
+from drf_mcp.management.reports import Report
+from drf_mcp.operators.permission_trace import PermissionTrace
+from drf_mcp.transports.in_process import ServedEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
 COLUMNS = ("TOKEN", "USER", "NAME", "OPENS", "VALID UNTIL", "LAST USED", "STATE")
@@ -36,6 +41,9 @@ class Command(MCPCommand):
         listed = commands.add_parser("list", help="list the tokens, and when they were used")
         listed.add_argument("--user", help="only those of this user")
         listed.add_argument("--all", action="store_true", help="expired and revoked ones as well")
+        why = commands.add_parser("why", help="what decides over a call with a token, one by one")
+        why.add_argument("token", metavar="TOKEN", help="as listed: mcp_ab12cd34")
+        why.add_argument("tool", metavar="TOOL", help="the tool, as mcp_tools lists it")
         revoke = commands.add_parser("revoke", help="revoke tokens for good")
         revoke.add_argument("tokens", nargs="+", metavar="TOKEN", help="as listed: mcp_ab12cd34")
 
@@ -73,9 +81,7 @@ class Command(MCPCommand):
             self.stdout.write("  ".join(cells).rstrip())
 
     def revoke(self, options: dict[str, Any]) -> None:
-        prefixes = [self.read_prefix(text) for text in options["tokens"]]
-        tokens = [self.get_token(prefix) for prefix in prefixes]
-        for token in tokens:
+        for token in [self.get_token(text) for text in options["tokens"]]:
             token.revoke()
             self.stdout.write(f"Revoked {token}.")
 
@@ -100,7 +106,18 @@ class Command(MCPCommand):
         local = timezone.localtime(value) if timezone.is_aware(value) else value
         return f"{local:%Y-%m-%d %H:%M}"
 
-    def get_token(self, prefix: str) -> AgentToken:
+    def why(self, options: dict[str, Any]) -> None:
+        token = self.get_token(options["token"])
+        if fault := token.get_fault():
+            self.stdout.write(f"No call is taken. {fault}")
+            return
+        tool = self.get_tool(options["tool"], ServedEndpoint(None))
+        trace = PermissionTrace(tool, token.user, narrowings=[token.narrowing])
+        report = Report(shutil.get_terminal_size().columns, no_style())
+        self.stdout.write("\n".join(report.show_trace(trace)))
+
+    def get_token(self, text: str) -> AgentToken:
+        prefix = self.read_prefix(text)
         token = AgentToken.objects.filter(prefix=prefix).first()
         if token is None:
             known = AgentToken.objects.in_state("open").values_list("prefix", flat=True)
