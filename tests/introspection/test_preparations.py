@@ -196,6 +196,36 @@ def test_a_preparation_that_is_followed_is_no_finding():
     assert described(view, "POST").findings == ()
 
 
+class Refusing:
+    def to_internal_value(self, data):
+        if not isinstance(data, dict):
+            raise s.ValidationError(f"No object: {data}")
+        names = set(data) - set(self.fields)
+        if names:
+            raise s.ValidationError(dict.fromkeys(names, "Unknown."))
+        return super().to_internal_value(data)
+
+
+def test_a_preparation_that_only_refuses_leaves_everything_as_it_is():
+    name = fields_of(make(Refusing, name=s.CharField()))["name"]
+    assert (name.schema, name.required) == (TEXT, True)
+
+
+@pytest.mark.parametrize(
+    ("sent", "accepted"),
+    [
+        ({"name": "a", "unit": {"name": "b"}}, True),
+        ({"name": "a", "unit": {"name": "b"}, "others": [1, {"name": "c"}]}, True),
+        ({"unit": {"name": "b"}}, False),
+        ({"name": "a"}, False),
+        ({"name": "a", "unit": {}}, False),
+        ({"name": 1, "unit": {"name": "b"}, "others": ["c"]}, False),
+    ],
+)
+def test_the_description_is_true_of_the_serializer(sent, accepted):
+    assert Food(data=sent).is_valid() is accepted
+
+
 def change(data):
     data["name"] = "a"
 
@@ -296,6 +326,34 @@ class Reused:
         return super().to_internal_value(data)
 
 
+class Initial:
+    def to_internal_value(self, data):
+        initial = self.initial_data
+        initial["name"] = "a"
+        return super().to_internal_value(data)
+
+
+class OfRequest:
+    def to_internal_value(self, data):
+        request = self.context["request"]
+        request.data["name"] = "a"
+        return super().to_internal_value(data)
+
+
+class OfRequestByMethod:
+    def to_internal_value(self, data):
+        request = self.context["request"]
+        request.data.setdefault("name", "a")
+        return super().to_internal_value(data)
+
+
+class Writable:
+    def to_internal_value(self, data):
+        for field in self._writable_fields:
+            relax(field)
+        return super().to_internal_value(data)
+
+
 def relax(field):
     field.required = False
 
@@ -315,6 +373,10 @@ UNFOLLOWED = [
     Conditional,
     Tried,
     Reused,
+    Initial,
+    OfRequest,
+    OfRequestByMethod,
+    Writable,
 ]
 
 

@@ -18,6 +18,7 @@ CHANGES = frozenset(
 )
 # What a name may hide: an attribute that is set, or the mapping under another name.
 HIDING = frozenset({"delattr", "eval", "exec", "locals", "setattr", "super", "vars"})
+ALIASES = frozenset({"initial_data", "_writable_fields", "_readable_fields"})
 UNFOLLOWED = (
     *(ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Lambda, ast.Global, ast.Nonlocal),
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
@@ -45,7 +46,13 @@ class Preparation:
     def is_unfollowed(self, node: ast.AST) -> bool:
         if isinstance(node, UNFOLLOWED):
             return True
-        return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Attribute):
+            return not isinstance(node.ctx, ast.Load) or node.attr in ALIASES
+        # What is no variable may be the argument under another name: ``request.data``.
+        changed = getattr(node, "func", None) if isinstance(node, ast.Call) else node
+        is_change = isinstance(changed, ast.Attribute) and changed.attr in CHANGES
+        is_change = is_change or not isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
+        return is_change and isinstance(getattr(changed, "value", None), (ast.Attribute, ast.Call))
 
     def follows(self, node: ast.Name) -> bool:
         if node.id == self.argument:
@@ -63,7 +70,7 @@ class Preparation:
             return self.follows_method(parent)
         return (
             self.is_iterated(node)
-            or isinstance(parent, (ast.Compare, *TESTS))
+            or isinstance(parent, (ast.Compare, ast.FormattedValue, *TESTS))
             or self.is_given_to(node, KEY_READERS)
             or self.is_copied(parent)
         )
