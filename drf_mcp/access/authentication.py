@@ -255,7 +255,7 @@ class Caller:
             if self.authenticators and type(permission) in USER_PERMISSIONS and not known:
                 message = NO_USER
             raise PermissionDenied(message, getattr(permission, "code", None))
-        if auth is not None or mcp_settings.READ_ONLY:
+        if getattr(auth, "narrowing", None) is not None or mcp_settings.READ_ONLY:
             self.narrowings += tuple(get_own_narrowings(request))
 
 

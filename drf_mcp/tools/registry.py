@@ -95,17 +95,23 @@ class Registry:
         if known is tools:
             return narrowed
         left = {n: t for n, t in tools.items() if all(each.allows(t) for each in narrowings)}
-        # However they were narrowed, the same tools are described once.
-        kept = (id(tools), frozenset(left))
         with self._lock:
-            known, narrowed = self._narrowed.get(kept, (None, {}))
-            if known is not tools:
-                finders = Finders({name: tool.endpoint for name, tool in left.items()})
-                narrowed = {name: tool.among(finders) for name, tool in left.items()}
-            if len(self._narrowed) >= MOST_NARROWED:
-                self._narrowed.clear()
-            self._narrowed[key] = self._narrowed[kept] = tools, narrowed
+            narrowed = self._describe_among_themselves(left)
+            # A server's own choice of tools is another dict in each request.
+            if any(tools is index for index in self._indexes.values()):
+                self._narrowed[key] = tools, narrowed
         return narrowed
+
+    def _describe_among_themselves(self, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+        # However they were narrowed, the same tools are described once.
+        if len(self._narrowed) >= MOST_NARROWED:
+            self._narrowed.clear()
+        kept = frozenset(tools.values())
+        if kept not in self._narrowed:
+            finders = Finders({name: tool.endpoint for name, tool in tools.items()})
+            narrowed = {name: tool.among(finders) for name, tool in tools.items()}
+            self._narrowed[kept] = tools, narrowed
+        return self._narrowed[kept][1]
 
     def tool(self, name: str, urlconf: Any = None) -> Tool:
         """Return the tool of that name; `UnknownTool` names the nearest ones."""

@@ -208,6 +208,17 @@ def test_a_pattern_that_matches_no_endpoint_is_told_of(found, serve, name, patte
     assert found("drf_mcp.W014") == []
 
 
+def test_a_pattern_of_a_toolset_or_an_endpoint_that_matches_nothing_is_told_of(found, serve):
+    narrow = path("narrow/mcp", MCPView.as_view(tools=["box_*", "*_destory"]))
+    patterns = [*boxes_and_lids().urls, ENDPOINT, narrow]
+    serve(*patterns, expose="urlconf", TOOLSETS={"lids": ["/lids/", "/lid/"]})
+    assert [warning.msg for warning in found("drf_mcp.W014")] == [
+        "DRF_MCP['TOOLSETS']['lids'] has the pattern '/lid/', which matches no endpoint.",
+        "The MCP endpoint /narrow/mcp has the pattern 'box_*', which matches no endpoint.",
+        "The MCP endpoint /narrow/mcp has the pattern '*_destory', which matches no endpoint.",
+    ]
+
+
 @pytest.mark.parametrize("option", ["actions", "exclude"])
 def test_an_action_that_no_view_has_is_told_of(found, serve, option):
     router = boxes_and_lids()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Warning
@@ -111,7 +111,7 @@ def check_count(project: Project) -> Iterator[CheckMessage]:
             f"The project has {count} tools. Several clients take at most {MAX_TOOLS} from all "
             f"servers together, and models choose better from few.",
             hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], or serve several "
-            "endpoints with a registry each.",
+            "endpoints with fewer tools. See docs/toolsets.md.",
             id="drf_mcp.W005",
         )
 
@@ -206,18 +206,25 @@ class UnmatchedNames:
     def __init__(self, project: Project) -> None:
         self.registry = project.registry
         self.endpoints = project.rest_endpoints
+        self.mounted = project.endpoints
 
     def find_patterns(self) -> Iterator[str]:
         choices = [
             self.registry.exposure.get_choice(endpoint) or Choice(endpoint, ToolOptions())
             for endpoint in self.endpoints
         ]
-        for name in ("INCLUDE", "EXCLUDE"):
-            for pattern in getattr(mcp_settings, name):
+        for place, patterns in self.get_patterns():
+            for pattern in patterns:
                 if not any(choice.matches([pattern]) for choice in choices):
-                    yield (
-                        f"DRF_MCP[{name!r}] has the pattern {pattern!r}, which matches no endpoint."
-                    )
+                    yield f"{place} has the pattern {pattern!r}, which matches no endpoint."
+
+    def get_patterns(self) -> Iterator[tuple[str, Sequence[str]]]:
+        for name in ("INCLUDE", "EXCLUDE"):
+            yield f"DRF_MCP[{name!r}]", getattr(mcp_settings, name)
+        for name, patterns in mcp_settings.TOOLSETS.items():
+            yield f"DRF_MCP['TOOLSETS'][{name!r}]", patterns
+        for endpoint in self.mounted:
+            yield f"The MCP endpoint {endpoint.path}", endpoint.view.tools or ()
 
     def find_actions(self) -> Iterator[str]:
         for options, names in self.get_actions_by_options():
