@@ -119,8 +119,7 @@ if SHOP_OAUTH:
     INSTALLED_APPS += ["oauth2_provider", "drf_mcp.contrib.oauth"]
     REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"] = [
         "oauth2_provider.contrib.rest_framework.OAuth2Authentication",
-        "rest_framework.authentication.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        *REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"],
     ]
     OAUTH2_PROVIDER = {
         **AGENTS,

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 import httpx2
 
 INPUT = re.compile(r"<input\b[^>]*>")
+ACTION = re.compile(r'<form\b[^>]*\baction="([^"]*)"')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
@@ -30,14 +31,20 @@ class Person:
         if "/login/" in str(response.url):
             named = {"username": self.username, "password": self.username}
             response = self.submit(response, **named)
-        response = self.submit(response, **({answer: "true"} if answer else {}))
+        return self.come_back(self.submit(response, **({answer: "true"} if answer else {})))
+
+    def come_back(self, response: httpx2.Response) -> dict[str, str]:
         query = urlsplit(response.headers["location"]).query
         return {name: values[0] for name, values in parse_qs(query).items()}
 
     def go(self, url: str) -> httpx2.Response:
+        """Open an address, and follow it as far as this host leads."""
         response = self.browser.get(url)
         while response.is_redirect:
-            response = self.browser.get(urljoin(str(response.url), response.headers["location"]))
+            target = urljoin(str(response.url), response.headers["location"])
+            if urlsplit(target).netloc != urlsplit(url).netloc:
+                return response
+            response = self.browser.get(target)
         self.pages.append(response.text)
         return response
 
@@ -45,7 +52,9 @@ class Person:
         """Send the form of a page, and follow to the next page of the same host."""
         inputs = (dict(ATTRIBUTE.findall(tag)) for tag in INPUT.findall(page.text))
         hidden = {i["name"]: unescape(i.get("value", "")) for i in inputs if i.get("name")}
-        sent = self.browser.post(str(page.url), data={**hidden, **filled})
+        action = ACTION.search(page.text)
+        address = urljoin(str(page.url), unescape(action[1]) if action else "")
+        sent = self.browser.post(address, data={**hidden, **filled})
         if not sent.is_redirect:
             raise AssertionError(f"The form of {page.url} was refused: {sent.status_code}")
         target = urljoin(str(page.url), sent.headers["location"])

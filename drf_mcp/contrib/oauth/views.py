@@ -42,7 +42,9 @@ class AgentPage:
             f"form-action {self.form_actions}; frame-ancestors 'none'; base-uri 'none'"
         )
         response["X-Frame-Options"] = "DENY"
-        response["Referrer-Policy"] = "no-referrer"
+        # Not "no-referrer": then a browser does not name the origin of the form, and Django's
+        # protection against CSRF refuses it.
+        response["Referrer-Policy"] = "same-origin"
         add_never_cache_headers(response)
         return response
 
