@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.urls import include, path
 from rest_framework.routers import SimpleRouter
@@ -15,6 +16,7 @@ from rest_framework.viewsets import ModelViewSet
 from benchmarks.comparing import Comparison
 from benchmarks.requests import Client, Server
 from benchmarks.urls import LONG_ANSWERS, nothing
+from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
 from example_project.shop.models import Customer, Order
@@ -35,6 +37,7 @@ def cases(server: Server, tool_counts: Sequence[int]) -> Iterator[Comparison]:
     alice = Client.of("alice")
     yield from everyday(alice)
     yield from lists(alice, tool_counts)
+    yield from audits(alice)
     yield from budgets(alice)
     yield from long_answers(alice)
     yield retrieval(server, alice)
@@ -99,6 +102,28 @@ def budgets(alice: Client) -> Iterator[Comparison]:
         alice.call("documents_texts", LONG_PAGE),
         rounds=10,
     )
+
+
+def audits(alice: Client) -> Iterator[Comparison]:
+    """Yield calls that are recorded against the same calls that are not."""
+    config = apps.get_app_config("drf_mcp_audit")
+
+    def switch(recording: bool) -> Callable[[], None]:
+        auditor = Auditor() if recording else None
+        return lambda: setattr(config, "auditor", auditor)
+
+    page = {"page_size": 20}
+    for name, mcp_settings in (
+        ("customers_list audited, against not", {}),
+        ("customers_list audited in strict mode, against not", {"AUDIT_STRICT": True}),
+    ):
+        served = {"DRF_MCP": {**settings.DRF_MCP, **mcp_settings}}
+        yield Comparison(
+            name,
+            alice.call("customers_list", page, settings=served, before=switch(False)),
+            alice.call("customers_list", page, settings=served, before=switch(True)),
+        )
+    switch(False)()
 
 
 def long_answers(alice: Client) -> Iterator[Comparison]:

@@ -1,7 +1,11 @@
 """The example project's settings, with a database in memory and a view that does nothing."""
 
 from example_project.settings import *  # noqa: F403
+from example_project.settings import INSTALLED_APPS
 
+AUDIT = "drf_mcp.contrib.audit"
+INSTALLED_APPS = [app for app in INSTALLED_APPS if app != AUDIT]
+INSTALLED_APPS += ["benchmarks.audit.SilentAuditConfig"]
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 ROOT_URLCONF = "benchmarks.urls"

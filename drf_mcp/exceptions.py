@@ -192,6 +192,27 @@ class SoftFailure(APIException):
         self.detail = SoftDetail(errors, data, remediation)
 
 
+class Unavailable(APIException):
+    """Raise in a view when what it needs cannot be reached at the moment (HTTP 503)."""
+
+    status_code = 503
+    default_detail = _("This is not available at the moment.")
+    default_code = "service_unavailable"
+
+
+class TimeLimitExceeded(Unavailable):
+    """Raised in a view when its call has taken longer than TIME_LIMIT (HTTP 503).
+
+    Args:
+        seconds: the limit.
+    """
+
+    default_code = "time_limit_exceeded"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(_("The call was stopped, because it took longer than %g s.") % seconds)
+
+
 class Conflict(APIException):
     """Raise in a view when the current state forbids the request (HTTP 409)."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
+from django.apps import apps
 from django.utils.encoding import force_str
 from rest_framework.exceptions import APIException
 
@@ -15,6 +16,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.dispatcher import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
+from drf_mcp.observability.auditing import AUDIT_APP, audit, audit_refusal
 from drf_mcp.observability.logging import Observer, log_refusal
 from drf_mcp.protocol import (
     REVISIONS,
@@ -31,6 +33,7 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
+from drf_mcp.tools.tool import Tool
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,11 @@ class Server:
             message = "This revision has no batches: send one message per request."
             return self.respond(InvalidRequest(message), headers, caller)
         caller.in_batch = True
-        caller.authenticate()
+        try:
+            caller.authenticate()
+        except APIException as exc:
+            audit_refusal(items, caller, exc)
+            raise
         bodies = []
         for item in items:
             bodies.append(self.respond(self.check_batched(item), headers, caller).body)
@@ -181,9 +188,17 @@ class Server:
         def fail(exc: Exception) -> Reply:
             if isinstance(exc, APIException):
                 raise exc
-            return self.refuse(item, report_unexpected(exc, caller.request), headers)
+            error = report_unexpected(exc, caller.request)
+            if caller.audit is not None:
+                caller.audit.error = error
+            return self.refuse(item, error, headers)
 
-        return contain(partial(self.attend, item, headers, caller), fail)
+        config = apps.app_configs.get(AUDIT_APP)
+        auditor = config and config.auditor  # type: ignore[attr-defined]
+        if auditor is None or not isinstance(item, Message) or item.is_notification:
+            return contain(partial(self.attend, item, headers, caller), fail)
+        with audit(auditor, item, caller):
+            return contain(partial(self.attend, item, headers, caller), fail)
 
     def attend(self, item: Item, headers: Headers, caller: Caller) -> Reply:
         # The one place where a `ProtocolError` becomes a JSON-RPC error.
@@ -193,6 +208,8 @@ class Server:
             return self.serve(item, headers, caller)
         except ProtocolError as exc:
             log_refusal(item, exc)
+            if caller.audit is not None:
+                caller.audit.error = exc
             caller.authenticate()
             return self.refuse(item, exc, headers)
 
@@ -214,7 +231,10 @@ class Server:
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers)
-        tools = partial(self.registry.tools, context.urlconf)
+
+        def tools() -> Mapping[str, Tool]:
+            return self.registry.tools(context.urlconf)
+
         with Observer(context).trace(tools, drf_mcp.__version__):
             result = handler(context)
         info = era.implementation_members(self.get_server_info())

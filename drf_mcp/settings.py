@@ -90,6 +90,13 @@ SETTINGS: dict[str, Setting] = {
     # Sets of tools that a URL or the header MCP-Toolsets can ask for: patterns as those of INCLUDE
     # by the name of a set. Each tag of a tool is the name of a set as well. See docs/toolsets.md.
     "TOOLSETS": Setting({}, NamedPatterns()),
+    # How often tools may be called: REST framework's throttle classes, asked for each call after
+    # its caller is known. What a view's own throttle counts is not counted twice.
+    # See docs/limits.md.
+    "THROTTLE_CLASSES": Setting([], ListOf(Class("rest_framework.throttling.BaseThrottle"))),
+    # Seconds after which a call is stopped where that can be done: before its next statement on
+    # a database, and at the next await of an async view. None: never. See docs/limits.md.
+    "TIME_LIMIT": Setting(None, Number(none=True)),
     # Middleware that runs around each call with the path that the tool stands for: dotted
     # paths, in the order of MIDDLEWARE. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),
@@ -166,6 +173,12 @@ SETTINGS: dict[str, Setting] = {
     # True adds the arguments of a call to its log record and span, secrets masked.
     # See docs/observing.md.
     "LOG_ARGUMENTS": Setting(False, Flag()),
+    # With drf_mcp.contrib.audit: True records each call before it is made, completes the record
+    # after it, and refuses a call that cannot be recorded. False records a call that is over.
+    # See docs/audit.md.
+    "AUDIT_STRICT": Setting(False, Flag()),
+    # Days after which `manage.py mcp_expire` deletes the records of calls. None: never.
+    "AUDIT_RETENTION": Setting(None, Number(none=True)),
     # Largest non-JSON response, or stream, put into a result, in bytes. Of a longer text
     # there is the beginning; anything else becomes a link to where it stands over HTTP.
     # See docs/files.md.

@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import APIException
+from rest_framework.throttling import BaseThrottle
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
@@ -26,6 +27,7 @@ from drf_mcp.dispatch.dispatcher import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
+from drf_mcp.observability.auditing import audit_refusal
 from drf_mcp.option_types.kinds import (
     Class,
     Flag,
@@ -63,6 +65,7 @@ KINDS: Mapping[str, Kind] = {
     "server_title": Text(lazy=True, none=True),
     "server_version": Text(none=True),
     "instructions": Text(lazy=True, none=True, empty=True),
+    "throttle_classes": ListOf(Class("rest_framework.throttling.BaseThrottle"), none=True),
     "browsable_page": Flag(none=True),
     "authorization_servers": ListOf(Issuer(), none=True),
     "scopes": ListOf(Scope(), none=True),
@@ -86,6 +89,7 @@ class MCPView(View):
         server_name, server_title, server_version, instructions: what the server says of itself.
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.
+        throttle_classes: how often tools may be called, asked for each call.
         browsable_page: whether a browser is shown the tools.
         authorization_servers: the issuers whose tokens are taken, for OAuth.
         scopes: the scopes that every token needs.
@@ -104,6 +108,7 @@ class MCPView(View):
     server_title: Any = None
     server_version: str | None = None
     instructions: Any = None
+    throttle_classes: Sequence[type[BaseThrottle]] | None = None
     browsable_page: bool | None = None
     authorization_servers: Sequence[str] | None = None
     scopes: Sequence[str] | None = None
@@ -139,6 +144,7 @@ class MCPView(View):
             self.prepare(request)
             return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
         except Refused as exc:
+            audit_refusal([None], Caller(request, self, [], []), exc)
             return self.refuse(exc)
         except APIException as exc:
             return self.refuse_caller(exc)
@@ -153,6 +159,7 @@ class MCPView(View):
             # Who is not let in is not told which toolsets there are.
             self.caller.authenticate()
             raise
+        self.caller.throttles = self.get_throttles()
         self.server = self.get_server()
         # As REST framework's test client forces a user.
         self.server.force_envelope = getattr(request, "_force_envelope", None)
@@ -200,6 +207,12 @@ class MCPView(View):
         """Return what decides who may call the endpoint."""
         own = self.permission_classes
         return [made() for made in (mcp_settings.PERMISSION_CLASSES if own is None else own)]
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        """Return what decides how often tools may be called, made anew for each request."""
+        own = self.throttle_classes
+        classes = mcp_settings.THROTTLE_CLASSES if own is None else own
+        return [made() for made in classes] if classes else []
 
     def get_authorization_servers(self) -> Sequence[str]:
         """Return the issuers whose tokens are taken, none if the endpoint has no OAuth.

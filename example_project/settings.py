@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework.authtoken",
     "drf_mcp",
+    "drf_mcp.contrib.audit",
     "drf_mcp.contrib.tokens",
     "example_project.shop",
     "example_project.library",

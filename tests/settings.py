@@ -15,5 +15,13 @@ if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
         "USER": "postgres",
     }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-INSTALLED_APPS = [*INSTALLED_APPS, "oauth2_provider", "drf_mcp.contrib.oauth", "tests"]
+# Calls are recorded where a test asks for it: most count queries, or need no database.
+AUDIT = "drf_mcp.contrib.audit"
+INSTALLED_APPS = [
+    *(app for app in INSTALLED_APPS if app != AUDIT),
+    "tests.audit.apps.SilentAuditConfig",
+    "oauth2_provider",
+    "drf_mcp.contrib.oauth",
+    "tests",
+]
 DEBUG = False

@@ -114,6 +114,7 @@ class Caller:
         self.refusal: APIException | None = None
         self._authenticated: Request | None = None
         self.admitted = False
+        self.is_guess = False
         # The most tokens of a result that the client asked for.
         self.client_limit: int | None = None
         # One status answers all messages of a batch.
@@ -123,6 +124,15 @@ class Caller:
         self.narrowings: tuple[Narrowing, ...] = (SERVER_READS,) if reads else ()
         # The tool that is being called.
         self.tool: Any = None
+        # The endpoint's throttles.
+        self.throttles: Sequence[Any] = ()
+        # When the call that is being made has to end, None for never.
+        self.deadline: Any = None
+        # What records the message that is being answered, None where nothing does.
+        self.audit: Any = None
+        # The view's request, where its authentication was the only one: of several classes the
+        # endpoint does not know which it was.
+        self.answered: Request | None = None
 
     @property
     def permission_classes(self) -> tuple[Any, ...]:
@@ -131,6 +141,12 @@ class Caller:
     @property
     def user(self) -> Any:
         return getattr(self.request, "user", None)
+
+    @property
+    def successful_authenticator(self) -> BaseAuthentication | None:
+        """What found out who is calling, None if nobody knows."""
+        request = self.answered if self.is_guess else self._authenticated
+        return None if request is None else request.successful_authenticator  # type: ignore[return-value]
 
     @functools.cached_property
     def endpoint(self) -> ProtectedResource | None:
@@ -183,6 +199,7 @@ class Caller:
             known = auth is not None or bool(user and user.is_authenticated)
             request._user, request._auth = user, auth  # type: ignore[attr-defined]
             request._authenticator = self.authenticators[0] if known else None  # type: ignore[attr-defined]
+            self.is_guess = len(self.authenticators) > 1
             self._ask_permissions(request, auth)
         except APIException as exc:
             self.refusal = exc

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from drf_mcp.access.limits import APPROACHING
 from drf_mcp.codes import WARNING_SEVERITIES, Category
-from drf_mcp.dispatch.throttling import APPROACHING
 from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.tool import Tool

@@ -17,6 +17,7 @@ from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
+from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import HANDLING
@@ -35,11 +36,12 @@ from drf_mcp.dispatch.middleware import (
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
-from drf_mcp.exceptions import InternalError, contain
+from drf_mcp.exceptions import InternalError, TimeLimitExceeded, contain
 from drf_mcp.guards.base import Guard, PendingCall, Proceed, pass_guards
+from drf_mcp.guards.limits import CallRefused, RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.outcomes import Category, Failure, Outcome
+from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
@@ -76,6 +78,8 @@ class Dispatcher:
             problems = tuple(map(tool.advise, exc.problems))
             failure = self.get_error_mapper().from_problems(problems)
             outcome = self.get_failed_outcome(tool, 400, failure)
+        except CallRefused as exc:
+            outcome = self.get_refused_outcome(tool, exc.exc, exc.rate_limit)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
@@ -90,7 +94,17 @@ class Dispatcher:
 
     def get_guards(self, pending: PendingCall) -> Sequence[Guard]:
         """Return what stands before the view of a call, the outermost first."""
-        return (NarrowingGuard(),) if pending.caller.narrowings else ()
+        guards: list[Guard] = []
+        caller = pending.caller
+        if caller.narrowings:
+            guards.append(NarrowingGuard())
+        if caller.throttles:
+            guards.append(ThrottleGuard())
+        if caller.audit is not None and mcp_settings.AUDIT_STRICT:
+            guards.append(RecordGuard())
+        if mcp_settings.TIME_LIMIT or pending.tool.options.time_limit:
+            guards.append(TimeLimitGuard())
+        return guards
 
     def perform(self, pending: PendingCall) -> Outcome:
         perform = self.perform_requests if pending.call.many else self.perform_call
@@ -128,13 +142,15 @@ class Dispatcher:
         def respond() -> Outcome:
             if middleware := CallHandler.of_settings():
                 return self._pass_middleware(middleware, match, tool, call, request, request_id)
-            callback = as_http_would(self.get_callback(tool))
+            callback = as_http_would(self.get_callback(tool), caller.deadline)
             response = callback(request, *match.args, **match.kwargs)
             return self.get_outcome(tool, call, request, response)
 
         def fail(exc: Exception) -> Outcome:
             if caller.is_broken_by(exc):
                 raise exc
+            if isinstance(exc, TimeLimitExceeded):
+                return self.get_refused_outcome(tool, exc)
             return self.get_crash_outcome(tool, request, exc, request_id)
 
         return contain(respond, fail)
@@ -177,6 +193,8 @@ class Dispatcher:
     ) -> Outcome:
         """Return the outcome of a response, rendered or not."""
         answer = ViewResponse.read(response, request, call.query_string, self.content_reader_class)
+        if request.caller.is_guess and answer.view is not None:
+            request.caller.answered = answer.view.request
         outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
         if EmptyList.is_outcome(outcome, tool):
             further = EmptyList(tool, call).find_warnings()
@@ -216,6 +234,19 @@ class Dispatcher:
         if status >= 500:
             self.report_crash(tool, request, exc, request_id)
         return self.get_failed_outcome(tool, status, failure, request_id)
+
+    def get_refused_outcome(
+        self, tool: Tool, exc: APIException, rate_limit: RateLimit | None = None
+    ) -> Outcome:
+        # As of the response that a view would give.
+        seconds = getattr(exc, "wait", None)
+        headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
+        data = exc.detail if isinstance(exc.detail, (list, dict)) else {"detail": exc.detail}
+        failure = self.get_error_mapper().from_response(exc.status_code, data, headers)
+        if rate_limit is not None and seconds is not None:
+            rate_limit = replace(rate_limit, retry_after=int(seconds))
+        outcome = self.get_failed_outcome(tool, exc.status_code, failure)
+        return outcome.changed(rate_limit=rate_limit)
 
     def get_failed_outcome(
         self, tool: Tool, status: int, failure: Failure, request_id: str = ""

@@ -179,10 +179,14 @@ setting_changed.connect(forget_call_handlers)
 transactions = BaseHandler()
 
 
-def as_http_would(callback: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
+def as_http_would(
+    callback: Callable[..., Any], deadline: Any = None
+) -> Callable[..., HttpResponseBase]:
     # In the transactions that Django's handler would put the callback in.
     atomic: Any = transactions.make_view_atomic(callback)
-    return async_to_sync(atomic) if is_asynchronous(callback) else atomic
+    if not is_asynchronous(callback):
+        return atomic  # type: ignore[no-any-return]
+    return async_to_sync(atomic if deadline is None else deadline.limit(atomic))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,11 +11,12 @@ from django.http.response import HttpResponseBase
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
+from drf_mcp.access.limits import warn_of_quota
 from drf_mcp.dispatch.content import BODILESS, Content, ContentReader
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.pagination import PageReader
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.dispatch.throttling import QuotaReader, warn_of_quota
+from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, notes_of
 from drf_mcp.introspection.field_selection import is_page

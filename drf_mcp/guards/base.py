@@ -38,7 +38,7 @@ class PendingCall:
 
     @property
     def request_parts(self) -> dict[str, Any]:
-        call = vars(self).get("call")
+        call = self.__dict__.get("call")
         return {} if call is None else {"kwargs": call.kwargs, "query_string": call.query_string}
 
 

@@ -70,6 +70,10 @@ class CallContext:
         """Add measurements to the telemetry, such as ``downstream_calls=3``."""
         self.telemetry.update(measurements)
 
+    def rows_changed(self, count: int) -> None:
+        """Tell how many rows the call changed, for its audit and its telemetry; calls add up."""
+        self.telemetry["rows_changed"] = self.telemetry.get("rows_changed", 0) + count
+
     def version(self, version: str, *, content_hash: str = "") -> None:
         """Say which version of a document, a schema or a data set was read.
 

@@ -218,9 +218,7 @@ class PermissionTrace:
         reader = QuotaReader(self.view)
         for throttle in contain(self.view.get_throttles, lambda exc: []):
             name = type(throttle).__name__
-            quotas: list[RateLimit] = contain(
-                partial(list, reader.find_quotas(throttle)), lambda exc: []
-            )
+            quotas: list[RateLimit] = contain(partial(list, reader.find(throttle)), lambda exc: [])
             for quota in quotas:
                 left = f"{quota.remaining} of {quota.limit} calls left per {quota.period}"
                 allows = quota.remaining != 0

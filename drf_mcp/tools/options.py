@@ -43,6 +43,8 @@ KINDS: Mapping[str, Kind] = {
     "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
     "max_result_tokens": Number(0, none=True),
     "max_error_tokens": Number(0, none=True),
+    "throttle_scope": Text(none=True),
+    "time_limit": Number(0, none=True),
     "condition": Function(none=True),
     "tags": Words(),
     "examples": EXAMPLES,
@@ -90,6 +92,9 @@ class ToolOptions:
         envelope_class: the envelope of this tool's results.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
         max_error_tokens: the longest envelope of a failure; 0 for any length.
+        throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
+            by default the ``throttle_scope`` of the view.
+        time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
@@ -119,6 +124,8 @@ class ToolOptions:
     envelope_class: type | None = None
     max_result_tokens: int | None = None
     max_error_tokens: int | None = None
+    throttle_scope: str | None = None
+    time_limit: int | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

@@ -53,9 +53,12 @@ class LocalEndpoint:
         view = self.make_view(request)
         if view is None:
             classes = resolve_authentication_classes()
-            return Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
+            caller = Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES)
+            caller.throttles = [made() for made in mcp_settings.THROTTLE_CLASSES]
+            return caller
         caller = Caller(request, None, view.get_authenticators(), view.get_permissions())
         caller.narrowings += tuple(view.get_narrowings())
+        caller.throttles = view.get_throttles()
         return caller
 
     def make_request(self, user: Any = None, authorization: str | None = None) -> Any:

@@ -23,6 +23,11 @@ WITHIN = "within the budget"
 # Statements that keep what a result has no room for, in a transaction and within a quota, up to
 # 5 MB of it.
 KEEPING = 9
+# An insert; in strict mode an update too, and the endpoint authenticates before the view does.
+RECORDING = {
+    "customers_list audited, against not": 1,
+    "customers_list audited in strict mode, against not": 3,
+}
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +49,10 @@ def test_every_benchmark_gives_figures_and_costs_no_statement_more(measured):
     for figures in measured.values():
         assert min(figures.calls, figures.fastest, figures.median) > 0, figures.name
         extra = figures.measured.statements - figures.plain.statements
-        assert extra <= (KEEPING if "over the budget" in figures.name else 0), figures.name
+        kept = (KEEPING if "over the budget" in figures.name else 0) + RECORDING.get(
+            figures.name, 0
+        )
+        assert extra <= kept, figures.name
         assert report.line(figures).startswith(f"| {figures.name}")
 
 
@@ -58,6 +66,11 @@ def test_a_budget_costs_next_to_nothing_where_it_is_kept(measured):
     assert within
     for figures in within:
         assert figures.extra_calls <= 5, figures.name
+
+
+def test_an_audit_costs_less_than_a_tenth_of_a_page(measured):
+    assert measured["customers_list audited, against not"].calls < 1.1
+    assert measured["customers_list audited in strict mode, against not"].calls < 1.3
 
 
 def test_a_list_of_tools_is_cheaper_the_second_time(measured):

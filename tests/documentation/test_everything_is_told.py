@@ -60,6 +60,8 @@ NO_SETTINGS = {
     # example project.
     *("AGENTS", "ACCESS_TOKEN_LIFETIME", "COMPONENT_SPLIT_REQUEST"),
     *("LIBRARY_ANSWER_MODEL", "LIBRARY_ANSWER_MODEL_URL"),
+    # Of JSON-RPC errors in an audit, and of a call that was stopped.
+    *("UNKNOWN_TOOL", "INVALID_PARAMS", "HEADER_MISMATCH", "TIME_LIMIT_EXCEEDED"),
     # Codes of examples.
     *("CLOSED", "SPEC_NOT_FOUND"),
 }

@@ -48,6 +48,8 @@ CODE_REMEDIES = {
     "METHOD_NOT_ALLOWED": "This operation does not exist here; use another tool.",
     "CONFLICT": "Read the object's current state, then decide whether the call still makes sense.",
     "DUPLICATE_ENTRY": "The object exists already; use it, or choose other values.",
+    "TIME_LIMIT_EXCEEDED": "Look whether a part of it was done, then ask for less at once: a"
+    " smaller page, narrower filters, fewer items.",
 }
 
 

@@ -3,15 +3,26 @@ from __future__ import annotations
 from typing import Any
 
 from drf_mcp.management.base import MCPCommand
+from drf_mcp.observability.auditing import find_auditor
 from drf_mcp.settings import mcp_settings
 
 
 class Command(MCPCommand):
-    """Run it once a day where ARCHIVE_CLASS is the database; a cache expires by itself."""
+    """Run it once a day where ARCHIVE_CLASS is the database, or with AUDIT_RETENTION.
 
-    help = "Delete expired content from the archive of results."
+    A cache expires by itself.
+    """
+
+    help = "Delete expired content from the archive of results, and records of old calls."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.expire_archive()
+        auditor = find_auditor()
+        deleted = None if auditor is None else auditor.expire()
+        if deleted is not None:
+            self.stdout.write(f"Deleted {deleted} audited calls.")
+
+    def expire_archive(self) -> None:
         archive_class = mcp_settings.ARCHIVE_CLASS
         if archive_class is None:
             self.stdout.write("Nothing is archived: ARCHIVE_CLASS is None.")

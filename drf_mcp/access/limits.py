@@ -1,0 +1,133 @@
+"""How much a caller may do: quotas as REST framework's throttles keep them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
+
+from drf_mcp.codes import WARNING_SEVERITIES
+from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
+
+APPROACHING = "RATE_LIMIT_APPROACHING"
+LOW_SHARE = 0.1
+
+
+class Quotas:
+    """Reads the histories of throttles that count a request at a view, and counts nothing.
+
+    Args:
+        view: the view, whose ``throttle_scope`` a scoped throttle takes.
+        request: REST framework's request, with the caller's user; None for the view's.
+    """
+
+    def __init__(self, view: Any, request: Any = None) -> None:
+        self.view = view
+        self.request = view.request if request is None else request
+
+    def get_key(self, throttle: Any) -> Any:
+        """Return the cache key under which a throttle counts, None where it does not."""
+        if isinstance(throttle, ScopedRateThrottle):
+            throttle.scope = getattr(self.view, throttle.scope_attr, None)
+            if not throttle.scope:
+                return None
+            throttle.rate = throttle.get_rate()
+            throttle.num_requests, throttle.duration = throttle.parse_rate(throttle.rate)  # type: ignore[attr-defined]
+        return throttle.get_cache_key(self.request, self.view) if throttle.rate else None
+
+    def find(self, throttle: Any) -> Iterator[RateLimit]:
+        if not isinstance(throttle, SimpleRateThrottle):
+            return
+        key = self.get_key(throttle)
+        history = None if key is None else throttle.cache.get(key, [])
+        # A subclass may keep something else under its key.
+        if isinstance(history, list) and all(isinstance(t, (int, float)) for t in history):
+            yield self.read(throttle, history)
+
+    def read(self, throttle: Any, history: list[float]) -> RateLimit:
+        limit, period = int(throttle.num_requests or 0), int(throttle.duration or 0)
+        now = throttle.timer()
+        counted = [moment for moment in history if moment > now - period]
+        remaining = max(limit - len(counted), 0)
+        # The oldest request is the last of the list, and falls out before the others.
+        resets = (counted[-1] if counted else now) + period
+        return RateLimit(
+            limit=limit,
+            remaining=remaining,
+            reset_at=iso_time(math.ceil(resets)),
+            period=period_name(period),
+            retry_after=None if remaining else max(math.ceil(resets - now), 0),
+        )
+
+    @staticmethod
+    def get_tightest(quotas: Iterable[RateLimit | None]) -> RateLimit | None:
+        # The fewest calls left; of several that, the longest wait.
+
+        def tightness(quota: RateLimit) -> tuple[int, ...]:
+            return (quota.remaining or 0, -(quota.retry_after or 0), quota.limit or 0)
+
+        return min(filter(None, quotas), key=tightness, default=None)
+
+
+class EndpointLimits:
+    """The endpoint's throttles at one call, as if they stood on the view.
+
+    A throttle that the view has as well, under the same cache key, is asked here and counted by
+    the view alone, so that no call counts twice.
+
+    Args:
+        throttles: instances of the endpoint's throttles.
+        view: an instance of the view, not called.
+        request: REST framework's request, with the caller's user and the view's method.
+        scope: the ``throttle_scope`` that the tool has at the endpoint, None for the view's own.
+    """
+
+    def __init__(
+        self, throttles: Iterable[Any], view: Any, request: Request, scope: str | None
+    ) -> None:
+        self.throttles = list(throttles)
+        self.view = view
+        self.request = request
+        self.quotas = Quotas(view, request)
+        own = view.get_throttles()
+        self.own_keys = {self.quotas.get_key(t) for t in own if isinstance(t, SimpleRateThrottle)}
+        self.own_classes = {type(t) for t in own if not isinstance(t, SimpleRateThrottle)}
+        if scope is not None:
+            view.throttle_scope = scope
+        # What is left by each throttle that counted here.
+        self.left: list[RateLimit] = []
+
+    def find_waits(self) -> Iterator[float | None]:
+        """Count the call, and yield the seconds to wait of each throttle that refuses it."""
+        # Those that are only asked come first: what they refuse is not counted.
+        counting = [throttle for throttle in self.throttles if not self.is_shared(throttle)]
+        shared = [throttle for throttle in self.throttles if throttle not in counting]
+        full = [quota for t in shared for quota in self.quotas.find(t) if not quota.remaining]
+        if full:
+            self.left += full
+            yield from (quota.retry_after for quota in full)
+            return
+        for throttle in counting:
+            allowed = throttle.allow_request(self.request, self.view)
+            history = getattr(throttle, "history", None)
+            if isinstance(throttle, SimpleRateThrottle) and isinstance(history, list):
+                self.left.append(self.quotas.read(throttle, history))
+            if not allowed:
+                yield throttle.wait()
+
+    def is_shared(self, throttle: Any) -> bool:
+        if not isinstance(throttle, SimpleRateThrottle):
+            return type(throttle) in self.own_classes
+        key = self.quotas.get_key(throttle)
+        return key is not None and key in self.own_keys
+
+
+def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
+    if quota.limit is None or quota.remaining is None or quota.remaining > quota.limit * LOW_SHARE:
+        return
+    context = {"remaining": quota.remaining, "limit": quota.limit, "reset_at": quota.reset_at}
+    message = f"{quota.remaining} of {quota.limit} calls are left in this period."
+    yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)

@@ -1,0 +1,71 @@
+"""The admin site shows the audit; nothing there can be changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from drf_mcp.contrib.audit.models import AuditedCall
+
+COLUMNS = [field.name for field in AuditedCall._meta.concrete_fields]
+SHOWN: tuple[str, ...] = (
+    *(name for name in COLUMNS if name not in ("id", "arguments")),
+    "shown_arguments",
+)
+
+
+@admin.register(AuditedCall)
+class AuditedCallAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Calls, newest first, read-only."""
+
+    list_display = (
+        "time",
+        "shown_user",
+        "shown_tool",
+        "verdict",
+        "code",
+        "rows_changed",
+        "duration_ms",
+        "client_name",
+        "credential",
+    )
+    list_filter = ("verdict", "time", "tool", "code", "credential", "client_name")
+    search_fields = ("user_label", "=user_pk", "=request_id", "tool", "=token_prefix", "arguments")
+    search_help_text = _("User, request id, tool, prefix of a token, or a word of the arguments")
+    ordering = ("-time", "-pk")
+    date_hierarchy = "time"
+    # Counting millions of rows takes longer than showing a page of them.
+    show_full_result_count = False
+    fields = SHOWN
+    readonly_fields = SHOWN
+
+    @admin.display(description=_("user"), ordering="user_label")
+    def shown_user(self, row: AuditedCall) -> Any:
+        return row.user_label or row.user_pk or _("anonymous")
+
+    @admin.display(description=_("tool"), ordering="tool")
+    def shown_tool(self, row: AuditedCall) -> str:
+        return row.tool or row.method
+
+    @admin.display(description=_("arguments"))
+    def shown_arguments(self, row: AuditedCall) -> SafeString:
+        arguments = row.as_data()["arguments"]
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments, indent=2, ensure_ascii=False)
+        return format_html("<pre>{}</pre>", arguments)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # Rows go by age alone: ``mcp_audit --expire``.
+        return False

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+
+from drf_mcp.contrib.audit.auditor import Auditor
+from drf_mcp.contrib.audit.models import AuditedCall, Verdict
+from drf_mcp.management.base import ANONYMOUS, MCPCommand, UsageError
+from drf_mcp.settings import mcp_settings
+
+SHOWN = 50
+CHUNK = 2_000
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+FROM_SETTINGS = 0
+
+
+class Command(MCPCommand):
+    """Shows the newest calls that match, exports all of them, or deletes old ones."""
+
+    help = "Show, export or expire the record of calls that drf_mcp.contrib.audit keeps."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add = parser.add_argument
+        add("--as", metavar="USER", dest="username", help="of this user; anonymous for nobody's")
+        add("--tool", help="of this tool")
+        add(
+            "--verdict",
+            metavar="VERDICT",
+            help=f"{', '.join(Verdict.values)}, or an error code such as NOT_FOUND",
+        )
+        add("--request", metavar="ID", dest="request_id", help="the call with this request id")
+        moment = "a date, a date with a time, or an age such as 30m, 12h, 7d"
+        add("--since", type=self.read_moment, metavar="WHEN", help=f"from then on: {moment}")
+        add("--until", type=self.read_moment, metavar="WHEN", help="before then")
+        add("--limit", type=int, default=SHOWN, help=f"how many are shown ({SHOWN})")
+        one = parser.add_mutually_exclusive_group().add_argument
+        one("--json", action="store_true", help="print those shown as JSON lines")
+        one(
+            "--export", action="store_true", help="print all that match as JSON lines, oldest first"
+        )
+        one(
+            "--expire",
+            type=int,
+            nargs="?",
+            const=FROM_SETTINGS,
+            metavar="DAYS",
+            help="delete what is older than that (AUDIT_RETENTION)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["expire"] is not None:
+            self.expire(options)
+            return
+        rows = self.get_rows(options)
+        if options["export"]:
+            self.write_lines(rows.order_by("time", "pk").iterator(chunk_size=CHUNK))
+            return
+        newest = rows.order_by("-time", "-pk")[: max(options["limit"], 0)]
+        if options["json"]:
+            self.write_lines(newest)
+            return
+        lines = [self.describe(row) for row in newest]
+        self.stdout.write("\n".join(lines) if lines else "No call matches.")
+
+    def expire(self, options: dict[str, Any]) -> None:
+        named = ("username", "tool", "verdict", "request_id", "since", "until")
+        if any(options[name] is not None for name in named):
+            raise UsageError("--expire deletes by age alone, and takes no other option.")
+        days = options["expire"] or mcp_settings.AUDIT_RETENTION
+        if days is None:
+            raise UsageError("Name a number of days, or set AUDIT_RETENTION.")
+        if days < 0:
+            raise UsageError("--expire takes a number of days.")
+        self.stdout.write(f"Deleted {Auditor().expire(days)} audited calls.")
+
+    def get_rows(self, options: dict[str, Any]) -> Any:
+        rows = Auditor().rows.all()
+        if (username := options["username"]) is not None:
+            rows = rows.filter(self.match_user(username))
+        for name, lookup in (("since", "time__gte"), ("until", "time__lt")):
+            if options[name] is not None:
+                rows = rows.filter(**{lookup: options[name]})
+        for name in ("tool", "request_id"):
+            if options[name] is not None:
+                rows = rows.filter(**{name: options[name]})
+        if (verdict := options["verdict"]) is not None:
+            rows = rows.filter(Q(verdict=verdict.lower()) | Q(code=verdict.upper()))
+        return rows
+
+    def match_user(self, username: str) -> Q:
+        # The name that was recorded finds users who are gone; the key, who were renamed.
+        try:
+            user = self.get_user_or_anonymous(username)
+        except UsageError:
+            if not Auditor().rows.filter(user_label=username).exists():
+                raise
+            return Q(user_label=username)
+        if user is None and username == ANONYMOUS:
+            return Q(user_pk="")
+        return Q(user_pk=str(user.pk))
+
+    def read_moment(self, text: str) -> datetime:
+        if age := re.fullmatch(r"(\d{1,6})([mhdw])", text):
+            return timezone.now() - timedelta(**{UNITS[age[2]]: int(age[1])})
+        try:
+            moment: datetime | date | None = parse_datetime(text) or parse_date(text)
+        except ValueError:
+            moment = None
+        if moment is None:
+            raise ArgumentTypeError(f"{text!r} is neither a date nor an age such as 12h.")
+        if not isinstance(moment, datetime):
+            moment = datetime.combine(moment, time())
+        return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
+
+    def describe(self, row: AuditedCall) -> str:
+        when = timezone.localtime(row.time).strftime("%Y-%m-%d %H:%M:%S")
+        verdict = f"{row.verdict} {row.code}".strip()
+        parts = [when, row.user_label or row.user_pk or ANONYMOUS, row.tool or row.method, verdict]
+        if row.rows_changed is not None:
+            parts.append(f"{row.rows_changed} rows")
+        if row.duration_ms is not None:
+            parts.append(f"{row.duration_ms:.1f} ms")
+        return "  ".join(filter(None, [*parts, row.request_id]))
+
+    def write_lines(self, rows: Iterable[AuditedCall]) -> None:
+        for row in rows:
+            self.stdout.write(json.dumps(row.as_data(), ensure_ascii=False))

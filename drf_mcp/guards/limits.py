@@ -1,0 +1,142 @@
+"""How often a tool may be called, and how long a call may take."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from django.db import connections
+from rest_framework.exceptions import APIException, Throttled
+from rest_framework.request import Request
+
+from drf_mcp.access.limits import APPROACHING, EndpointLimits, Quotas, warn_of_quota
+from drf_mcp.exceptions import TimeLimitExceeded, Unavailable
+from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.outcomes import Outcome, RateLimit
+from drf_mcp.settings import mcp_settings
+
+# What asks for data or changes it. What ends a transaction has to run, late as it is.
+STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
+
+
+class CallRefused(Exception):
+    """A guard refuses a call, as a view would by raising the exception.
+
+    Args:
+        exc: the exception.
+        rate_limit: what is left of the quota that refuses it.
+    """
+
+    def __init__(self, exc: APIException, rate_limit: RateLimit | None = None) -> None:
+        super().__init__(exc)
+        self.exc = exc
+        self.rate_limit = rate_limit
+
+
+class ThrottleGuard(Guard):
+    """Asks the endpoint's throttles, and counts nothing that the view's own throttles count."""
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        limits = self.get_limits(pending)
+        waits = list(limits.find_waits())
+        quota = Quotas.get_tightest(limits.left)
+        if waits:
+            known = [seconds for seconds in waits if seconds is not None]
+            raise CallRefused(Throttled(max(known, default=None)), quota)
+        return self.add_quota(proceed(pending), quota)
+
+    def get_limits(self, pending: PendingCall) -> EndpointLimits:
+        tool, call = pending.tool, pending.call
+        known = pending.caller.authenticate()
+        # Throttles that let reads pass look at the method.
+        inner = copy.copy(known._request)
+        inner.method = tool.endpoint.method
+        request = Request(inner)
+        request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
+        request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
+        view = tool.endpoint.view(request)
+        view.kwargs = call.kwargs
+        return EndpointLimits(pending.caller.throttles, view, request, tool.options.throttle_scope)
+
+    def add_quota(self, outcome: Outcome, quota: RateLimit | None) -> Outcome:
+        tightest = Quotas.get_tightest((outcome.rate_limit, quota))
+        if quota is None or tightest is not quota:
+            return outcome
+        warnings = [w for w in outcome.warnings if w.code != APPROACHING]
+        if outcome.failure is None:
+            warnings += warn_of_quota(quota)
+        return outcome.changed(rate_limit=quota, warnings=tuple(warnings))
+
+
+class RecordGuard(Guard):
+    """Has the call recorded before it is made, where it may not be made otherwise."""
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        # Arguments that are refused make no call.
+        pending.call  # noqa: B018 - reading it binds them
+        # The row names the caller; one who is not let in has it refused at the door.
+        pending.caller.authenticate()
+        try:
+            pending.caller.audit.begin(pending.tool, pending.arguments)
+        except Unavailable as exc:
+            raise CallRefused(exc) from exc
+        return proceed(pending)
+
+
+class Deadline:
+    """The moment from which a call starts no more statements on a database."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.at = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        return max(self.at - time.monotonic(), 0)
+
+    def limit(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return an async callback that is cancelled at the deadline."""
+
+        async def limited(*args: Any, **kwargs: Any) -> Any:
+            task = asyncio.ensure_future(callback(*args, **kwargs))
+            # The view's own TimeoutError is no deadline.
+            done, _ = await asyncio.wait({task}, timeout=self.left)
+            if done:
+                return task.result()
+            task.cancel()
+            await asyncio.wait({task})
+            if task.cancelled():
+                raise TimeLimitExceeded(self.seconds)
+            return task.result()
+
+        return limited
+
+    def __call__(self, execute: Callable[..., Any], sql: Any, *args: Any) -> Any:
+        # A wrapper for Django's ``execute_wrapper``.
+        if not self.left and str(sql).lstrip(" \n\t(")[:8].upper().startswith(STATEMENTS):
+            raise TimeLimitExceeded(self.seconds)
+        return execute(sql, *args)
+
+
+class TimeLimitGuard(Guard):
+    """Stops a call that takes too long, where Python can: see docs/limits.md."""
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        own = pending.tool.options.time_limit
+        seconds = mcp_settings.TIME_LIMIT if own is None else own
+        if not seconds:
+            return proceed(pending)
+        # The first call of a tool has it described, which is none of the view's time.
+        pending.call  # noqa: B018 - reading it binds the arguments
+        pending.caller.deadline = deadline = Deadline(seconds)
+        try:
+            with ExitStack() as stack:
+                for connection in connections.all():
+                    stack.enter_context(connection.execute_wrapper(deadline))
+                return proceed(pending)
+        finally:
+            pending.caller.deadline = None
