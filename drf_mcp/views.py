@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from django.core.exceptions import DisallowedHost
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.http.request import HttpHeaders
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
@@ -47,6 +45,7 @@ from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
+from drf_mcp.transports.meta_headers import MetaHeaders
 from drf_mcp.transports.request_body import read_body
 
 # The kind of value that each attribute of the view takes.
@@ -274,30 +273,6 @@ class MCPView(View):
     def refuse(self, exc: ProtocolError) -> HttpResponse:
         body = encode_era_error(None, exc, MetaHeaders(self.request.META))
         return make_json_response(exc.http_status, body, exc.headers)
-
-
-class MetaHeaders(Mapping[str, str]):
-    # ``request.headers`` would build all of them for the three that are read.
-
-    def __init__(self, meta: Mapping[str, str]) -> None:
-        self.meta = meta
-
-    def __getitem__(self, name: str) -> str:
-        return self.meta[get_meta_name(name)]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.meta.get(get_meta_name(name), default)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(HttpHeaders(self.meta))
-
-    def __len__(self) -> int:
-        return len(HttpHeaders(self.meta))
-
-
-@functools.lru_cache(maxsize=256)
-def get_meta_name(header: str) -> str:
-    return f"HTTP_{header.upper().replace('-', '_')}"
 
 
 def make_json_response(

@@ -26,9 +26,8 @@ from rest_framework.exceptions import (
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
-from rest_framework.views import APIView
-from rest_framework.viewsets import ViewSet, ViewSetMixin
 
+from drf_mcp.access.likeness import authenticates_alike
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.access.scopes import ScopeDenied, ScopeInquiry, get_granted_scopes, has_scopes
@@ -50,27 +49,6 @@ NO_USER = (
     "The credential is valid, but stands for no user, and the endpoint's permissions ask for one: "
     "PERMISSION_CLASSES of DRF_MCP."
 )
-# Everything of a view that runs until the caller is known.
-AUTHENTICATION_STEPS = (
-    "setup",
-    "dispatch",
-    "initial",
-    "perform_content_negotiation",
-    "determine_version",
-    "perform_authentication",
-    "get_authenticators",
-)
-INITIALIZERS = (APIView.initialize_request, ViewSetMixin.initialize_request)
-
-
-class SampleViewSet(ViewSet):
-    """Lends its callback; REST framework sets attributes on a viewset whose callback it makes."""
-
-
-# What `as_view` returns, by its code: a callback of other code is wrapped in a decorator.
-CALLBACKS: Any = (APIView.as_view(), SampleViewSet.as_view({"get": "list"}))
-OUTER_CODE = CALLBACKS[0].__code__
-INNER_CODES = frozenset(callback.__wrapped__.__code__ for callback in CALLBACKS)
 
 
 def resolve_authentication_classes(
@@ -278,30 +256,3 @@ class Caller:
 
 # What finds out who is calling, and asks whether they may, by its code.
 ADMISSION = frozenset({Request._authenticate.__code__, Caller.admit.__code__})  # type: ignore[attr-defined]
-
-
-@functools.cache
-def authenticates_alike(callback: Callable[..., Any], classes: tuple[type, ...]) -> bool:
-    # No decorator and no step of the project's own may run before.
-    view_class = callback.cls  # type: ignore[attr-defined]
-    return (
-        find_view_classes(callback, "authentication_classes") == classes
-        and is_bare(callback)
-        and view_class.initialize_request in INITIALIZERS
-        and all(getattr(view_class, n) is getattr(APIView, n) for n in AUTHENTICATION_STEPS)
-    )
-
-
-def find_view_classes(callback: Any, name: str) -> tuple[Any, ...] | None:
-    # None if only an instance can tell, as where the attribute is a property.
-    own = getattr(callback, "initkwargs", {}).get(name)
-    if own is None:
-        # Without calling a descriptor, which a property of the view's would be.
-        own = next((vars(base)[name] for base in callback.cls.__mro__ if name in vars(base)), None)
-    return tuple(own) if isinstance(own, (list, tuple, set, frozenset)) else None
-
-
-def is_bare(callback: Any) -> bool:
-    view = getattr(callback, "__wrapped__", None)
-    outer, inner = getattr(callback, "__code__", None), getattr(view, "__code__", None)
-    return outer is OUTER_CODE and inner in INNER_CODES

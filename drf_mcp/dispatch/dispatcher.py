@@ -243,8 +243,6 @@ class Dispatcher:
         headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
         data = exc.detail if isinstance(exc.detail, (list, dict)) else {"detail": exc.detail}
         failure = self.get_error_mapper().from_response(exc.status_code, data, headers)
-        if rate_limit is not None and seconds is not None:
-            rate_limit = replace(rate_limit, retry_after=int(seconds))
         outcome = self.get_failed_outcome(tool, exc.status_code, failure)
         return outcome.changed(rate_limit=rate_limit)
 

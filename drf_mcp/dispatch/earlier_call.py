@@ -17,7 +17,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import SAFE_METHODS
 
-from drf_mcp.access.authentication import is_bare
+from drf_mcp.access.likeness import is_bare
 from drf_mcp.dispatch.earlier_rows import NewAnswer, Row
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.middleware import (

@@ -12,7 +12,8 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, find_view_classes
+from drf_mcp.access.authentication import USER_PERMISSIONS, Caller
+from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drf_mcp.access.authentication import find_view_classes
+from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.operators.costs import ToolCost
 from drf_mcp.tools import Tool, registry
 

@@ -9,7 +9,7 @@ from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import find_view_classes
+from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import MISSING

@@ -13,7 +13,7 @@ from django.urls import ResolverMatch
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 
-from drf_mcp.access.authentication import is_bare
+from drf_mcp.access.likeness import is_bare
 from drf_mcp.introspection.source.members import find_member, unwrap_function
 from drf_mcp.tools.aggregates.listing import make_aggregate_class
 from drf_mcp.tools.endpoints import Endpoint
