@@ -48,10 +48,10 @@ GONE = (
     "asking for less."
 )
 DESCRIPTION = """\
-Fetch what a shortened result left out. With query: the passages about it, best first, each with
-the id and offset to read on from. With ids: these items. Else all items in order, each with its
-JSON pointer into the whole answer. A long text comes in slices of characters. Go on at
-next_offset until it is null. Content is kept for a limited time."""
+Fetch what a shortened result left out. With query: passages about it, best first, each with the
+id and offset to read on from. With ids: these items. Else all items in order, each with its JSON
+pointer. A long text comes in slices of characters. Go on at next_offset until it is null. Content
+is kept for a limited time."""
 
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "archive_id": {
@@ -60,31 +60,28 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     },
     "content_hash": {
         "type": "string",
-        "description": "The value that the content must have in content_archive_hashes.",
+        "description": "Its value in content_archive_hashes, where it must be the same.",
     },
-    "query": {
-        "type": "string",
-        "description": "Words to look for.",
-    },
+    "query": {"type": "string"},
     "ids": {
         "type": "array",
         "items": {"type": "string"},
         "maxItems": MOST_IDS,
-        "description": f"Some of dropped_content_ids, {MOST_IDS} at most.",
+        "description": "Some of dropped_content_ids.",
     },
     "offset": {
         "type": "integer",
         "minimum": 0,
-        "description": "Where to start: an item, a passage, or a character of one long text.",
+        "description": "The item, passage or character of one long text to start at.",
     },
     "limit": {
         "type": "integer",
         "minimum": 1,
-        "description": "The most items, passages or characters; by default as many as fit.",
+        "description": "As many as fit by default.",
     },
     "canonical": {
         "type": "boolean",
-        "description": "True for a text in the form in which the locators of its digest count.",
+        "description": "True for the form of a text that its digest's locators count in.",
     },
 }
 

@@ -64,7 +64,7 @@ class ToolCard:
 
     @property
     def hints(self) -> list[tuple[str, bool]]:
-        return [(name, on) for name, on in self.tool.annotations.items() if name != "title"]
+        return list(self.tool.annotations.items())
 
     @property
     def chips(self) -> list[tuple[str, str]]:

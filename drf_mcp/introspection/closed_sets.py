@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -36,6 +38,31 @@ class ClosedSet:
     def ignored(self, text: str) -> list[str]:
         parts = text.split(self.separator) if self.separator else [text]
         return [part.strip() for part in parts if part.strip() and not self.takes(part.strip())]
+
+
+@dataclass(frozen=True)
+class OrderingTerms(ClosedSet):
+    names: tuple[str, ...]
+    separator: ClassVar[str] = ","
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        terms = (term for name in self.names for term in (name, f"-{name}"))
+        return tuple(filter(self.takes, terms))
+
+    @classmethod
+    def among(cls, choices: Collection[str]) -> OrderingTerms | None:
+        """Return the terms whose choices these are, None where some go in one direction alone."""
+        terms = cls(tuple(name for name in choices if not name.startswith("-")))
+        return terms if {*terms.choices} == {*choices} else None
+
+    @property
+    def pattern(self) -> str:
+        # An enumeration would have each name twice.
+        return f"^-?({'|'.join(map(re.escape, self.names))})$"
+
+    def takes(self, text: str) -> bool:
+        return text.removeprefix("-") in self.names
 
 
 @dataclass(frozen=True)

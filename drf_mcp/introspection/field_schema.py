@@ -17,11 +17,13 @@ PNG = (
 class Kind:
     # sentence: of a description, "" where a keyword is understood everywhere; words: of an error.
     # pattern: of the texts that REST framework and Django read, "" where theirs is not the reader.
+    # plain: whether whoever reads the pattern needs no sentence.
 
     sentence: str
     words: str
     example: str = ""
     pattern: str = ""
+    plain: bool = False
 
 
 FORMATS = {
@@ -55,6 +57,8 @@ PATTERNS = {
     "ipv4": IPV4,
     "ipv6": IPV6,
 }
+# Their patterns say as much as their sentences.
+PLAIN = frozenset({"date", "time", "email", "uri", "uuid"})
 
 IP_ADDRESS = Kind(
     "IPv4 or IPv6 address", "an IPv4 or IPv6 address", "192.0.2.1", f"^({IPV4}|{IPV6})$"
@@ -77,13 +81,14 @@ def make_own_format(format_name: str) -> Kind:
 @dataclass(frozen=True)
 class Meaning:
     # limits: bounds that no keyword holds, in words. intention: the intended values, where the
-    # schema takes any. finder: the tool that lists the objects that the value identifies. examples:
-    # values that people wrote.
+    # schema takes any. finder: the tool that lists the objects that the value identifies. identity:
+    # the sentence that says what the value identifies. examples: values that people wrote.
 
     kind: Kind | None = None
     limits: tuple[str, ...] = ()
     intention: str = ""
     finder: str = ""
+    identity: str = ""
     examples: tuple[Any, ...] = ()
 
 
@@ -140,6 +145,20 @@ class FieldSchema(dict[str, Any]):
     def format_name(self) -> str:
         words = self.kind.words if self.kind is not None else ""
         return next((name for name, kind in FORMATS.items() if kind.words == words), "")
+
+    def without_words(self) -> FieldSchema:
+        schema = {name: value for name, value in self.items() if name != "description"}
+        if "items" in schema:
+            schema["items"] = FieldSchema.of(schema["items"]).without_words()
+        return FieldSchema(schema, self.meaning)
+
+    def without_identity(self) -> FieldSchema:
+        words, identity = self.get("description", ""), join_sentences(self.meaning.identity)
+        if not identity or identity not in words:
+            return self
+        rest = " ".join(words.replace(identity, "").split())
+        schema = {name: value for name, value in self.items() if name != "description"}
+        return FieldSchema({**schema, "description": rest} if rest else schema, self.meaning)
 
     def without_pattern(self) -> FieldSchema:
         kind = self.meaning.kind
@@ -198,7 +217,8 @@ def make_text(format_name: str, *, blank: bool = False) -> FieldSchema:
     kind, body = FORMATS[format_name], PATTERNS.get(format_name, "")
     pattern = f"^({body})?$" if blank else f"^{body}$"
     schema = {"type": "string", "format": format_name}
-    return FieldSchema(schema, Meaning(kind=replace(kind, pattern=pattern if body else "")))
+    kind = replace(kind, pattern=pattern if body else "", plain=format_name in PLAIN)
+    return FieldSchema(schema, Meaning(kind=kind))
 
 
 def join_sentences(*parts: str) -> str:

@@ -51,6 +51,13 @@ class NamedKwarg:
         name = getattr(self.view, "lookup_url_kwarg", None) or lookup_field
         return bool(lookup_field) and self.kwarg.name == name
 
+    def says(self, key: str, owner: str) -> bool:
+        """Whether the kwarg's name has the words of a key and of the model it belongs to."""
+        name = self.kwarg.name.lower().removeprefix("parent_lookup_")
+        is_key = key == "Primary key" and re.search(r"(?:^|_)(?:pk|id)\Z", name)
+        words = f"{'' if is_key else key} {owner}".lower().split()
+        return set(words) <= set(name.split("_"))
+
     @property
     def field(self) -> Any:
         if self.names_own_row:

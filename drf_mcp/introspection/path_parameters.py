@@ -116,8 +116,10 @@ class PathParameters:
         if field is None or model is None:
             return {}
         relation = getattr(field, "remote_field", None) is not None
-        name = "Primary key" if relation or field.primary_key else clean_text(field.verbose_name)
-        words = f"{name[:1].upper()}{name[1:]} of the {get_model_name(model)}"
+        key = "Primary key" if relation or field.primary_key else clean_text(field.verbose_name)
+        owner = "" if named.names_own_row else get_model_name(model)
+        said = named.says(key, owner)
+        words = "" if said else f"{key[:1].upper()}{key[1:]} of the {get_model_name(model)}"
         return explain(
             ModelValue(field).input_schema or STRING,
             clean_text(getattr(field, "help_text", "")) or words,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, explain, make_own_format
-from drf_mcp.introspection.names import is_portable, translate_pattern
+from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, Kind, explain, make_own_format
+from drf_mcp.introspection.names import is_portable, measure_pattern, translate_pattern
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.json_text import JSONPointer
@@ -58,6 +58,7 @@ class PortableWriter:
         self.write_format()
         self.write_pattern()
         self.write_form()
+        self.drop_needless_lengths()
         self.write_bound("exclusiveMinimum", "minimum", "Greater than", 1, max)
         self.write_bound("exclusiveMaximum", "maximum", "Less than", -1, min)
         self.explain_other_keywords()
@@ -148,7 +149,7 @@ class PortableWriter:
             return
         self.schema["format"] = None
         if name in FORMATS:
-            self.explain(FORMATS[name].sentence)
+            self.explain("" if self.has_plain_form else FORMATS[name].sentence)
         elif is_text:
             self.explain(make_own_format(name).sentence)
 
@@ -160,12 +161,33 @@ class PortableWriter:
         self.schema["pattern"] = translate_pattern(pattern) if is_text else None
         self.explain("" if self.schema["pattern"] else f"Must match {pattern}")
 
-    def write_form(self) -> None:
+    @property
+    def form(self) -> Kind | None:
         # A pattern of the project's own says more, and so does an enumeration.
         kind, schema = self.meaning.kind, self.schema
         is_said = schema.get("pattern") is not None or schema.get("enum") is not None
-        if kind is not None and kind.pattern and schema.get("type") == "string" and not is_said:
-            schema["pattern"] = kind.pattern
+        is_text = schema.get("type") == "string"
+        return kind if kind is not None and kind.pattern and is_text and not is_said else None
+
+    @property
+    def has_plain_form(self) -> bool:
+        return self.form is not None and self.form.plain
+
+    def write_form(self) -> None:
+        if form := self.form:
+            self.schema["pattern"] = form.pattern
+
+    def drop_needless_lengths(self) -> None:
+        # Those that every text which the pattern allows has, or which no address of people reaches.
+        pattern = self.schema.get("pattern")
+        if pattern is None:
+            return
+        shortest, longest = measure_pattern(pattern)
+        has_form = self.meaning.kind is not None and self.meaning.kind.pattern == pattern
+        if self.schema.get("minLength", 0) <= shortest:
+            self.schema["minLength"] = None
+        if has_form or longest <= self.schema.get("maxLength", 0):
+            self.schema["maxLength"] = None
 
     def write_bound(
         self,

@@ -137,7 +137,7 @@ class Report:
             yield ""
         yield json.dumps(cost.definition["inputSchema"], indent=2, ensure_ascii=False)
         yield ""
-        hints = {name: on for name, on in tool.annotations.items() if name != "title"}
+        hints = tool.annotations
         yield from self.wrap(", ".join(f"{name}={str(on).lower()}" for name, on in hints.items()))
         yield ""
         read_only = tool.annotations["readOnlyHint"]

@@ -69,7 +69,12 @@ class Era(ABC):
         return constants.CONTENT_TYPES[self.revision]
 
     def tool_members(self, tool: Members) -> dict[str, Any]:
-        return self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
+        defined = self.get_defined(tool, constants.TOOL_MEMBERS[self.revision])
+        if "title" not in defined and "title" in tool:
+            # The annotations have the title where a tool has none of its own: in 2025-03-26.
+            hints = tool.get("annotations", {})
+            defined["annotations"] = {"title": tool["title"], **hints}
+        return defined
 
     def implementation_members(self, implementation: Members) -> dict[str, Any]:
         return self.get_defined(implementation, constants.IMPLEMENTATION_MEMBERS[self.revision])

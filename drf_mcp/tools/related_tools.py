@@ -155,18 +155,25 @@ class Relations:
         for place, relation in handling.relations.items():
             finder = self.finders.find_list(relation.model)
             if finder is not None:
-                schema = self.explain_value(schema, place, finder)
+                schema = self.explain_value(schema, place, finder, relation.key)
         for place, member in handling.types.items():
             schema = self.explain_place(schema, place, self.explain_type(member))
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
-    def explain_value(self, schema: dict[str, Any], place: Place, finder: str) -> dict[str, Any]:
+    def explain_value(
+        self, schema: dict[str, Any], place: Place, finder: str, key: str = "pk"
+    ) -> dict[str, Any]:
         taken = self.finders.endpoints[finder].route.kwargs
         further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
-        words = f"Find it with {finder}" + (f" by {join_values(further)}" if further else "")
+        words = f"from {finder}" + (f" by {join_values(further)}" if further else "")
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
-            return FieldSchema.of(explain(found, words)).with_meaning(finder=finder)
+            # The name of the list says of which model the key is.
+            known = FieldSchema.of(found).without_identity()
+            named = "" if key == "pk" or known == found else f"{key} "
+            sentence = f"{named}{words}"
+            told = explain(known, f"{sentence[0].upper()}{sentence[1:]}")
+            return FieldSchema.of(told).with_meaning(finder=finder)
 
         return self.explain_place(schema, place, explain_one)
 

@@ -173,7 +173,6 @@ class Tool:
         creates = endpoint.method == "POST" and endpoint.standard_action == "create"
         repeatable = read_only or endpoint.method in IDEMPOTENT_METHODS
         return {
-            "title": self.title,
             "readOnlyHint": read_only,
             "destructiveHint": options.get_flag("destructive", not (read_only or creates)),
             "idempotentHint": options.get_flag("idempotent", repeatable),

@@ -28,7 +28,7 @@ def test_ids_stand_for_the_key_and_are_required(groups):
     assert "pk" not in schema["properties"]
     assert schema["properties"]["ids"] == {
         "type": "array",
-        "description": "Primary key of the group. Answered in this order, with null for a miss.",
+        "description": "Answered in this order, with null for a miss.",
         "items": {"type": "integer", "minimum": 0},
         "minItems": 1,
         "maxItems": 50,

@@ -12,6 +12,7 @@ from rest_framework import filters, generics, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
+from drf_mcp.introspection.query.filtersets import FilterParameters
 from example_project.shop.models import Product
 from tests.introspection.inspected import bare, by_name, described, form, schemas
 
@@ -139,7 +140,7 @@ EXPECTED = {
     "sort": (
         {
             "type": "array",
-            "items": {**TEXT, "enum": ["username", "-username", "joined", "-joined"]},
+            "items": {**TEXT, "pattern": "^-?(username|joined)$"},
         },
         "comma",
     ),
@@ -177,7 +178,7 @@ def test_filter_is_described(filtered, name):
         ("char", "Part of it."),
         ("choice", "s = Small."),
         ("username", None),
-        ("username__icontains", "Username contains."),
+        ("username__icontains", None),
         ("in_numbers", "ID is in."),
         ("all_values", "ID. One of the values in use."),
         ("in_group", None),
@@ -248,22 +249,36 @@ def test_a_filter_without_fields_is_not_offered(backend):
 @pytest.mark.parametrize(
     ("attributes", "terms"),
     [
-        ({"ordering_fields": ["username"]}, ["username", "-username"]),
-        ({"ordering_fields": [("username", "Name")]}, ["username", "-username"]),
-        ({}, ["id", "-id", "username", "-username"]),
+        ({"ordering_fields": ["username"]}, "username"),
+        ({"ordering_fields": [("username", "Name")]}, "username"),
+        ({}, "id|username"),
     ],
 )
 def test_ordering_takes_several_terms(attributes, terms):
     view = users(filters.OrderingFilter, **attributes)
     parameter = by_name(described(view, action="list").query)["ordering"]
-    assert bare(parameter.schema) == {"type": "array", "items": {"type": "string", "enum": terms}}
+    items = {"type": "string", "pattern": f"^-?({terms})$"}
+    assert bare(parameter.schema) == {"type": "array", "items": items}
     assert parameter.multiple == "comma"
+
+
+@pytest.mark.parametrize(
+    ("choices", "schema"),
+    [
+        ([("a", "A"), ("-a", "A"), ("b.c", "B"), ("-b.c", "B")], {"pattern": r"^-?(a|b\.c)$"}),
+        ([("-a", "Newest"), ("a", "Oldest"), ("b", "B")], {"enum": ["-a", "a", "b"]}),
+    ],
+)
+def test_choices_of_an_order_are_a_pattern_where_each_goes_both_ways(choices, schema):
+    item = django_filters.OrderingFilter(choices=choices)
+    (parameter,) = FilterParameters("sort", item).get_parameters()
+    assert parameter.schema["items"] == {**TEXT, **schema}
 
 
 def test_default_ordering_is_told():
     view = users(filters.OrderingFilter, ordering_fields=["id"], ordering="-id")
     words = by_name(described(view, action="list").query)["ordering"].schema["description"]
-    assert words == "Order of the rows; a minus sorts descending. Default: -id."
+    assert words == "Default: -id."
 
 
 def test_ordering_read_its_own_way_takes_any_term():
@@ -420,7 +435,7 @@ def test_the_help_text_of_the_model_field_speaks_for_a_filter_without_words():
     assert words["stock"] == "Pieces in the warehouse."
     assert words["sku_range_min"] == words["sku_range_max"] == "Pieces in the warehouse."
     # A label that says more, and words of the filter's own, come first.
-    assert words["stock__gte"] == "Stock is greater than or equal to."
+    assert words["stock__gte"] == "This or more."
     assert words["named"] == "The number on the box."
     assert words["slug"] == ""
 

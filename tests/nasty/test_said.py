@@ -78,8 +78,8 @@ def words_of(expose):
 
 
 def test_a_key_names_the_tool_that_finds_it(words_of):
-    assert words_of("lead")["description"].endswith("Find it with people_list.")
-    assert words_of("named")["description"].endswith("Find it with people_list.")
+    assert words_of("lead")["description"].endswith("From people_list.")
+    assert words_of("named")["description"].endswith("Username from people_list.")
 
 
 def test_a_key_of_what_no_tool_lists_names_none(words_of):

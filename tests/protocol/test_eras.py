@@ -314,6 +314,16 @@ class TestObjects:
         assert TOOL.keys() - era_of(revision).tool_members(TOOL).keys() == absent
 
     @pytest.mark.parametrize(
+        ("revision", "annotations"),
+        [
+            ("2025-03-26", {"title": "List orders", "readOnlyHint": True}),
+            ("2025-06-18", {"readOnlyHint": True}),
+        ],
+    )
+    def test_the_title_is_sent_once(self, revision, annotations):
+        assert era_of(revision).tool_members(TOOL)["annotations"] == annotations
+
+    @pytest.mark.parametrize(
         ("revision", "present"),
         [
             ("2025-03-26", {"name", "version"}),

@@ -166,7 +166,6 @@ def test_a_definition_says_everything_that_clients_ask_for(expose):
         "additionalProperties": False,
     }
     assert tool["annotations"] == {
-        "title": "Word",
         "readOnlyHint": True,
         "destructiveHint": False,
         "idempotentHint": True,

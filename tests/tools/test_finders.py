@@ -54,7 +54,7 @@ def test_a_list_beside_single_objects_is_taken_first(tools_of):
     router = SimpleRouter()
     router.register("groups", Groups)
     patterns = [path("trash/", Trash.as_view()), path("users/", Users.as_view()), *router.urls]
-    assert finder(tools_of(*patterns)).endswith("Find it with groups_list.")
+    assert finder(tools_of(*patterns)).endswith("From groups_list.")
 
 
 def test_a_list_and_a_single_object_of_different_views_belong_together(tools_of):
@@ -64,12 +64,12 @@ def test_a_list_and_a_single_object_of_different_views_belong_together(tools_of)
         path("groups/", type("All", (Trash,), {"queryset": Group.objects.all()}).as_view()),
         path("groups/<int:pk>/", OneGroup.as_view()),
     ]
-    assert finder(tools_of(*patterns)).endswith("Find it with groups_list.")
+    assert finder(tools_of(*patterns)).endswith("From groups_list.")
 
 
 def test_without_any_the_first_list_is_taken(tools_of):
     patterns = [path("trash/", Trash.as_view()), path("users/", Users.as_view())]
-    assert finder(tools_of(*patterns)).endswith("Find it with trash_list.")
+    assert finder(tools_of(*patterns)).endswith("From trash_list.")
 
 
 # --- Lists below other objects, types, columns --------------------------------------------------
@@ -137,13 +137,13 @@ def test_a_list_below_another_object_is_named_with_what_it_takes(tools_of):
     routes = register(shelves=Shelves, shelved=Volumes, lendings=viewset(Lending, "volume"))
     tools = tools_of(*routes)
     found = words(tools["lendings_create"], "volume")
-    assert found.endswith("Find it with shelves_volumes_list by shelf_code.")
+    assert found.endswith("From shelves_volumes_list by shelf_code.")
 
 
 def test_the_kwarg_of_a_parent_is_found_by_the_list_at_its_path(tools_of):
     tools = tools_of(*register(shelves=Shelves, shelved=Volumes))
     found = words(tools["shelves_volumes_list"], "shelf_code")
-    assert found == "Code of the shelf. Find it with shelves_list."
+    assert found == "From shelves_list."
 
 
 @pytest.mark.parametrize("name", ["shelves_retrieve", "shelves_destroy"])
@@ -156,7 +156,7 @@ def test_an_object_without_a_list_beside_it_is_found_by_another_list(tools_of):
     bases = (mixins.DestroyModelMixin, viewsets.GenericViewSet)
     discarded = type("Discarded", bases, {"queryset": Volume.objects.all()})
     tools = tools_of(*register(volumes=Volumes, discarded=discarded))
-    assert words(tools["discarded_destroy"], "pk").endswith("Find it with volumes_list.")
+    assert words(tools["discarded_destroy"], "pk").endswith("From volumes_list.")
 
 
 def test_the_key_of_an_object_of_any_type_is_found_by_type(tools_of):
@@ -172,7 +172,7 @@ def test_the_column_of_a_foreign_key_is_a_relation(tools_of):
     declared = {"holder": serializers.IntegerField(source="volume_id")}
     lendings = viewset(Lending, "holder", declared=declared)
     tools = tools_of(*register(volumes=Volumes, lendings=lendings))
-    assert words(tools["lendings_create"], "holder") == "Find it with volumes_list."
+    assert words(tools["lendings_create"], "holder") == "From volumes_list."
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_filter_by_the_key_of_another_object_names_its_list(tools_of, field_na
     backends = [django_filters.DjangoFilterBackend]
     lendings = viewset(Lending, "volume", filter_backends=backends, filterset_class=filters)
     tools = tools_of(*register(shelves=Shelves, volumes=Volumes, lendings=lendings))
-    assert words(tools["lendings_list"], "which").endswith(f"Find it with {tool}.")
+    assert words(tools["lendings_list"], "which").endswith(f"From {tool}.")
 
 
 def test_a_filter_by_text_of_another_object_names_none(tools_of):

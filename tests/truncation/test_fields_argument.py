@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -151,8 +152,16 @@ def test_the_serializers_own_paths_are_enumerated(argument):
                 *("label", "metadata", "first_letter"),
             ],
         },
-        "description": "Only these fields of the answer; all by default.",
     }
+
+
+def test_more_than_twelve_paths_are_a_pattern_with_each_object_once(argument):
+    fields = {f"field_{n}": serializers.CharField() for n in range(12)}
+    wide = type("Wide", (serializers.Serializer,), {"owner": OwnerSerializer(), **fields})
+    pattern = argument(BookList.as_view(serializer_class=wide))["items"]["pattern"]
+    assert pattern.startswith(r"^(owner(\.(name|mail))?|field_0|field_1|")
+    tried = ["owner.mail", "field_11", "mail", "field_0.mail"]
+    assert [path for path in tried if re.search(pattern, path)] == ["owner.mail", "field_11"]
 
 
 def test_many_paths_are_told_in_words(argument):

@@ -117,7 +117,7 @@ class ConstraintReader:
             self.explain(message or f"Must match {expression.pattern}")
 
     def read_uniqueness(self, validator: UniqueValidator) -> None:
-        self.explain("Must be unique")
+        self.explain("Unique")
 
     def read_step(self, validator: validators.StepValueValidator) -> None:
         # Floating point arithmetic keeps steps out of ``multipleOf``.

@@ -36,7 +36,8 @@ class RelationDescriber(FieldDescriber):
             return schema
         model = find_related_model(self.field)
         name = get_model_name(model) if model is not None else "object"
-        return explain(schema, f"{key} of the {name}")
+        identity = f"{key} of the {name}"
+        return FieldSchema.of(explain(schema, identity)).with_meaning(identity=identity)
 
 
 class PrimaryKeyDescriber(RelationDescriber):

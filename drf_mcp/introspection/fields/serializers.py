@@ -94,7 +94,7 @@ class FieldNode:
             if isinstance(validator, validators.UniqueTogetherValidator):
                 for name in validator.fields:
                     others = join_values(other for other in validator.fields if other != name)
-                    words = f"Must be unique together with {others}" if others else "Must be unique"
+                    words = f"Unique together with {others}" if others else "Unique"
                     rules.setdefault(name, []).append(words)
             elif isinstance(validator, BaseUniqueForValidator):
                 words = clean_text(validator.message).format(date_field=validator.date_field)

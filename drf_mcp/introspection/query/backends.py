@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.module_loading import import_string
 from rest_framework.filters import OrderingFilter, SearchFilter
 
-from drf_mcp.introspection.closed_sets import ClosedSet
+from drf_mcp.introspection.closed_sets import OrderingTerms
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
@@ -137,20 +137,6 @@ class SearchParameters(BackendParameters):
         return (Parameter(self.backend.search_param, schema, role="search", terms=terms),)
 
 
-@dataclass(frozen=True)
-class OrderingTerms(ClosedSet):
-    names: tuple[str, ...]
-    separator: ClassVar[str] = ","
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        terms = (term for name in self.names for term in (name, f"-{name}"))
-        return tuple(filter(self.takes, terms))
-
-    def takes(self, text: str) -> bool:
-        return text.removeprefix("-") in self.names
-
-
 class OrderingParameters(BackendParameters):
     @property
     def declared(self) -> Any:
@@ -166,12 +152,11 @@ class OrderingParameters(BackendParameters):
                 return ()
             if names is not None:
                 terms = OrderingTerms(tuple(names))
-                items["enum"] = list(terms.choices)
+                items["pattern"] = terms.pattern
                 closed = terms if self.has_fixed_terms() else None
         default = self.backend.get_default_ordering(self.view)
         schema = explain(
             {"type": "array", "items": items},
-            "Order of the rows; a minus sorts descending",
             f"Default: {join_values(default)}" if default else "",
         )
         name = self.backend.ordering_param

@@ -7,16 +7,22 @@ from typing import Any
 
 from django import forms
 from django.db import models
-from django.utils.translation import gettext
 from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
-from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart, FormValues, LongestTexts
+from drf_mcp.introspection.closed_sets import (
+    ClosedSet,
+    FilterPart,
+    FormValues,
+    LongestTexts,
+    OrderingTerms,
+)
 from drf_mcp.introspection.field_schema import FieldSchema, explain, make_text
 from drf_mcp.introspection.fields.composites import Choices, flatten_choices
 from drf_mcp.introspection.fields.model_fields import ModelValue
+from drf_mcp.introspection.query.filter_words import PACKAGES, FilterWords
 from drf_mcp.introspection.source.members import find_package
-from drf_mcp.introspection.text import clean_text, says_more
+from drf_mcp.introspection.text import clean_text
 from drf_mcp.introspection.types import (
     ANY,
     PLAIN,
@@ -28,9 +34,6 @@ from drf_mcp.introspection.types import (
 )
 
 STRING: Schema = {"type": "string"}
-COMMAS = "Multiple values may be separated by commas."
-UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
-PACKAGES = frozenset({"django", "django_filters"})
 READERS = ("clean", "to_python")
 WRITERS = ("to_python", "get_prep_value", "get_db_prep_value")
 REFUSING = [fields.BaseCSVField.clean, forms.ModelMultipleChoiceField.clean]
@@ -153,9 +156,8 @@ class FilterParameters:
 
     def get_purpose(self, extra: Mapping[str, Any]) -> str:
         # Of a filter whose form field would ask the database, or somebody.
-        label = clean_text(self.item.label)
-        named = label if says_more(label, self.name) and UNNAMED not in label else ""
-        return clean_text(extra.get("help_text")) or named or get_help_text(self.item)
+        words = FilterWords(self.item, self.name)
+        return clean_text(extra.get("help_text")) or words.name_purpose(self.item.label, {})
 
     def get_parameter(
         self, value: Schema, *, several: bool, handling: Handling = PLAIN
@@ -236,6 +238,8 @@ class FormField:
         if self.item is not None and callable(self.item.extra.get("choices")):
             return dict(STRING)
         choices = flatten_choices(self.field.choices)
+        if isinstance(item, filters.OrderingFilter) and (terms := OrderingTerms.among(choices)):
+            return {**STRING, "pattern": terms.pattern}
         # The form compares text: a boolean choice is spelled the way Python does.
         values = [str(value) if isinstance(value, bool) else value for value in choices]
         words = "" if isinstance(self.item, filters.OrderingFilter) else Choices(choices).meanings
@@ -279,22 +283,6 @@ class FormField:
         return FormValues(field, schema, is_lenient)
 
     def explain(self, schema: Schema, name: str) -> Schema:
-        label, help_text = clean_text(self.field.label), clean_text(self.field.help_text)
-        if help_text == gettext(COMMAS):  # django-filter's own, and an array here
-            help_text = ""
-        is_named = says_more(label, name) and UNNAMED not in label
-        purpose = help_text or (label if is_named else "") or get_help_text(self.item)
+        purpose = FilterWords(self.item, name).get_purpose(self.field, schema)
         words = explain({}, purpose, schema.get("description", ""))
         return FieldSchema.of(schema) | words  # type: ignore[no-any-return]
-
-
-def get_help_text(item: filters.Filter | None) -> str:
-    # That of the model field: a filter has its label alone, which may be its name. Django's own
-    # models speak to somebody who fills in a form ("Required. 150 characters or fewer.").
-    model = getattr(item, "model", None)
-    if item is None or model is None or not item.field_name:
-        return ""
-    field = ModelValue.at(model, item.field_name).field
-    if field is None or field.model.__module__.partition(".")[0] in PACKAGES:
-        return ""
-    return clean_text(getattr(field, "help_text", ""))

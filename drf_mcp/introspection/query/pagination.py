@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from rest_framework import pagination
 
 from drf_mcp.introspection.closed_sets import ClosedSet
-from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.openapi import find_declared_parameters
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.types import Parameter, Parameters, Schema
@@ -69,7 +68,7 @@ class StockPages(Pages):
         schema: Schema = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
         bounds = {key: value for key, value in schema.items() if value is not None}
         closed = self.get_numbers(self.size_reader, 1)
-        return Parameter(name, explain(bounds, "Rows per page"), closed=closed)
+        return Parameter(name, bounds, closed=closed)
 
     def get_numbers(self, reader: str, minimum: int) -> WholeNumbers | None:
         return WholeNumbers(minimum) if self.is_stock(reader) else None
@@ -99,8 +98,7 @@ class StockPages(Pages):
 
 class NumberedPages(StockPages):
     def get_page_parameter(self) -> Parameter:
-        number = {"type": "integer", "minimum": 1, "description": "Page number, from 1."}
-        return Parameter(self.paginator.page_query_param, number)
+        return Parameter(self.paginator.page_query_param, {"type": "integer", "minimum": 1})
 
 
 class OffsetPages(StockPages):
@@ -111,7 +109,7 @@ class OffsetPages(StockPages):
         limit = paginator.limit_query_param
         if not paginator.default_limit and not limit:
             return ()
-        schema = {"type": "integer", "minimum": 0, "description": "Rows to skip."}
+        schema = {"type": "integer", "minimum": 0}
         closed = self.get_numbers("get_offset", 0)
         offset = Parameter(paginator.offset_query_param, schema, closed=closed)
         if not limit:
@@ -127,8 +125,7 @@ class OffsetPages(StockPages):
 
 class CursorPages(StockPages):
     def get_page_parameter(self) -> Parameter:
-        words = "Cursor of a page, taken from an earlier answer; leave out for the first page."
-        schema = {"type": "string", "description": words}
+        schema = {"type": "string", "description": "From the page before."}
         return Parameter(self.paginator.cursor_query_param, schema)
 
     def get_members(self, link: Schema, rows: Schema) -> Schema:

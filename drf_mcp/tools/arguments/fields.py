@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,8 +17,9 @@ from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
 from drf_mcp.tools.arguments.masking import mask_secrets
 
 NAME = "fields"
-PURPOSE = "Only these fields of the answer; all by default."
+PURPOSE = "Only these fields of the answer."
 # An enumeration of more paths, or of longer ones together, costs more than it helps.
+MAX_ENUM = 12
 MAX_PATHS = 40
 MAX_CHARACTERS = 600
 
@@ -39,13 +41,31 @@ class FieldsArgument(Argument):
     @classmethod
     def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
         if enumerated and len(known) <= MAX_PATHS and sum(map(len, known)) <= MAX_CHARACTERS:
-            items = {"type": "string", "enum": known}
-            return {"type": "array", "items": items, "description": PURPOSE}
+            # The argument's name and the paths say what the instructions say in words.
+            items = {"enum": known} if len(known) <= MAX_ENUM else {"pattern": cls.join(known)}
+            return {"type": "array", "items": {"type": "string", **items}}
         nested = next((path for path in known if "." in path), None)
         dots = f" Nested ones by dots, such as {nested}." if nested else ""
         outermost = cls.join_paths([path for path in known if "." not in path])
         description = f"{PURPOSE}{dots} Among them: {outermost}."
         return {"type": "array", "items": {"type": "string"}, "description": description}
+
+    @classmethod
+    def join(cls, known: list[str]) -> str:
+        """Return a pattern of paths, which has the name of an object once."""
+        return f"^{cls.join_inner(known)}$"
+
+    @classmethod
+    def join_inner(cls, known: list[str]) -> str:
+        inner: dict[str, list[str]] = {}
+        for path in known:
+            name, _, rest = path.partition(".")
+            inner.setdefault(name, []).extend([rest] if rest else [])
+        written = (
+            re.escape(name) + (rf"(\.{cls.join_inner(rest)})?" if rest else "")
+            for name, rest in inner.items()
+        )
+        return f"({'|'.join(written)})"
 
     @staticmethod
     def join_paths(known: list[str]) -> str:

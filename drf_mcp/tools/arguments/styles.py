@@ -42,7 +42,15 @@ class FlatArguments(Arguments):
         for argument in (*listed, *path, *query, *unlisted):
             names[id(argument)] = self.get_free_name(argument, names.values())
         for argument in (*path, *query, *listed, *unlisted):
-            yield replace(argument, name=names[id(argument)])
+            yield self.rename(argument, names[id(argument)])
+
+    def rename(self, argument: Argument, name: str) -> Argument:
+        parameter = argument.parameter
+        if argument.location == PATH and name != make_portable_name(argument.name):
+            # Beside the new value in the body.
+            schema = explain(parameter.schema, f"The present {argument.name}")
+            parameter = replace(parameter, schema=schema)
+        return replace(argument, name=name, parameter=parameter)
 
     def get_free_name(self, argument: Argument, taken: Collection[str]) -> str:
         name = make_portable_name(argument.name)
