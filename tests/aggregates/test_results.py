@@ -85,7 +85,7 @@ def test_grouped_arguments_ask_the_same(expose, agent_of):
 def test_the_tool_is_a_read(journeys):
     tool = registry.tool("journeys_aggregate")
     hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
-    assert tool.annotations == {"title": "Figures of journeys", **hints, "openWorldHint": False}
+    assert tool.annotations == {**hints, "openWorldHint": False}
     assert tool.description == (
         "Count journeys, or sum up, average or compare price, distance, passengers, duration, in "
         "all or by day, week, month, quarter or year of day or left at, kind, stars, is return, "
