@@ -146,12 +146,6 @@ class FieldSchema(dict[str, Any]):
         words = self.kind.words if self.kind is not None else ""
         return next((name for name, kind in FORMATS.items() if kind.words == words), "")
 
-    def without_words(self) -> FieldSchema:
-        schema = {name: value for name, value in self.items() if name != "description"}
-        if "items" in schema:
-            schema["items"] = FieldSchema.of(schema["items"]).without_words()
-        return FieldSchema(schema, self.meaning)
-
     def without_identity(self) -> FieldSchema:
         words, identity = self.get("description", ""), join_sentences(self.meaning.identity)
         if not identity or identity not in words:

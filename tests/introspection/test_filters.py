@@ -270,7 +270,7 @@ def test_ordering_takes_several_terms(attributes, terms):
     ],
 )
 def test_choices_of_an_order_are_a_pattern_where_each_goes_both_ways(choices, schema):
-    item = django_filters.OrderingFilter(choices=choices)
+    item = django_filters.OrderingFilter(field_name="sort", choices=choices)
     (parameter,) = FilterParameters("sort", item).get_parameters()
     assert parameter.schema["items"] == {**TEXT, **schema}
 

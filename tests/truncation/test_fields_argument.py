@@ -159,7 +159,7 @@ def test_more_than_twelve_paths_are_a_pattern_with_each_object_once(argument):
     fields = {f"field_{n}": serializers.CharField() for n in range(12)}
     wide = type("Wide", (serializers.Serializer,), {"owner": OwnerSerializer(), **fields})
     pattern = argument(BookList.as_view(serializer_class=wide))["items"]["pattern"]
-    assert pattern.startswith(r"^(owner(\.(name|mail))?|field_0|field_1|")
+    assert r"|owner(\.(name|mail))?)$" in pattern
     tried = ["owner.mail", "field_11", "mail", "field_0.mail"]
     assert [path for path in tried if re.search(pattern, path)] == ["owner.mail", "field_11"]
 

@@ -238,11 +238,12 @@ class FormField:
         if self.item is not None and callable(self.item.extra.get("choices")):
             return dict(STRING)
         choices = flatten_choices(self.field.choices)
-        if isinstance(item, filters.OrderingFilter) and (terms := OrderingTerms.among(choices)):
+        sorts = isinstance(self.item, filters.OrderingFilter)
+        if sorts and (terms := OrderingTerms.among(choices)):
             return {**STRING, "pattern": terms.pattern}
         # The form compares text: a boolean choice is spelled the way Python does.
         values = [str(value) if isinstance(value, bool) else value for value in choices]
-        words = "" if isinstance(self.item, filters.OrderingFilter) else Choices(choices).meanings
+        words = "" if sorts else Choices(choices).meanings
         return explain(Choices(dict.fromkeys(values)).schema, words)
 
     def get_handling(self) -> Handling:

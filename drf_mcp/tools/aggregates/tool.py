@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from drf_mcp.introspection.closed_sets import ClosedSet
-from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
@@ -81,7 +80,7 @@ class AggregateTool(Tool):
         ]
         return replace(
             listing,
-            query=(*own, *(self.shorten(p) for p in filters if p.name not in names)),
+            query=(*own, *(p for p in filters if p.name not in names)),
             output=OUTPUT,
             findings=(*listing.findings, *lost, *self.declaration.findings),
         )
@@ -147,19 +146,8 @@ class AggregateTool(Tool):
         return f"Count {self.rows}{compared}{by}."
 
     def describe_rows(self) -> str:
-        listing = self.list_of_rows
+        listing = self.finders.by_path.get(self.endpoint.route.path.rstrip("/"))
         return f"Of the rows that {listing} gives with the same filters." if listing else ""
-
-    @property
-    def list_of_rows(self) -> str | None:
-        listing: str | None = self.finders.by_path.get(self.endpoint.route.path.rstrip("/"))
-        return listing
-
-    def shorten(self, parameter: Parameter) -> Parameter:
-        # The description names the list, which has the words about its filters.
-        if self.list_of_rows is None:
-            return parameter
-        return replace(parameter, schema=FieldSchema.of(parameter.schema).without_words())
 
     def bind(self, arguments: Any) -> Call:
         call = super().bind(arguments)
