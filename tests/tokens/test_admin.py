@@ -133,6 +133,25 @@ def test_only_a_superuser_makes_tokens_for_a_superuser(clerk):
     assert [token.user.username for token in AgentToken.objects.all()] == ["alice"]
 
 
+def test_only_a_superuser_widens_the_token_of_a_superuser(clerk, operator, issue):
+    token, _ = issue("admin", tools=["stats"])
+    change = {"name": "wide", "tools": ""}
+    address = f"{LIST}{token.pk}/change/"
+    assert clerk.post(address, change).status_code == 403
+    token.refresh_from_db()
+    assert token.tools == ["stats"]
+    operator.post(address, change)
+    token.refresh_from_db()
+    assert token.tools == []
+
+
+def test_whoever_manages_tokens_revokes_those_of_superusers_too(clerk, issue):
+    token, _ = issue("admin")
+    clerk.post(LIST, {"action": "revoke", "_selected_action": [token.pk]})
+    token.refresh_from_db()
+    assert not token.is_open
+
+
 def test_who_may_only_look_makes_and_revokes_nothing(clerk, issue):
     user = User.objects.get(username="clerk")
     user.user_permissions.set(Permission.objects.filter(codename="view_agenttoken"))

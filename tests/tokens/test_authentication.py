@@ -167,6 +167,19 @@ def test_networks_are_those_of_the_connection(issue, networks, address, taken):
     assert (token.get_fault(address) == "") is taken
 
 
+def test_with_oauth_the_challenge_says_what_is_wrong_and_where_to_sign_in(issue, holder, settings):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "AUTHORIZATION_SERVERS": ["https://login.shop.example"],
+    }
+    token, key = issue()
+    token.revoke()
+    status, _, challenge = refusal_of(holder(key))
+    assert status == 401
+    assert 'error="invalid_token", error_description="The token was revoked."' in challenge
+    assert "resource_metadata=" in challenge
+
+
 def test_no_header_says_where_a_caller_is(issue, holder):
     _, key = issue(networks=["203.0.113.0/24"])
     agent = holder(key)
@@ -271,6 +284,16 @@ def test_a_use_that_cannot_be_noted_costs_nobody_the_call(issue, holder, monkeyp
     assert not holder(key).call("stats").is_error
     assert f"The use of mcp_{token.prefix} was not noted" in caplog.text
     assert key not in caplog.text
+
+
+def test_a_call_costs_the_queries_of_rest_frameworks_own_token(issue, holder, alice):
+    counts = []
+    for caller in (holder(issue("alice")[1]), alice):
+        caller.call("customers_list", page_size=3)
+        with CaptureQueriesContext(connection) as queries:
+            caller.call("customers_list", page_size=3)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
 
 
 # --- Secrets ----------------------------------------------------------------------------------

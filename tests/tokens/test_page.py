@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import include, path
 from django.utils import timezone
 
+from drf_mcp.contrib.tokens.forms import get_end, get_today
 from drf_mcp.contrib.tokens.models import AgentToken
 from tests.tokens.test_admin import key_in
 
@@ -78,6 +79,11 @@ def test_a_token_is_read_only_and_ends_unless_its_maker_says_otherwise(browser_o
     form = browser_of("alice").get(PAGE).context["form"]
     assert form["read_only"].value() is True
     assert form["expires"].value() == timezone.localdate() + timedelta(days=90)
+
+
+def test_the_last_day_counts_whole_without_time_zones_too(settings):
+    settings.USE_TZ = False
+    assert str(get_end(get_today())) == f"{get_today()} 23:59:59"
 
 
 def test_a_token_is_always_for_the_user_who_is_signed_in(browser_of):

@@ -39,6 +39,14 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = ("shown_key", "created", "last_used", "revoked")
     actions = ["revoke"]
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # Whoever holds a narrow token of a superuser must not be able to widen it.
+        above = obj is not None and obj.user.is_superuser and not self.is_superuser(request)
+        return not above and super().has_change_permission(request, obj)
+
+    def is_superuser(self, request: HttpRequest) -> bool:
+        return bool(getattr(request.user, "is_superuser", False))
+
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         username: str = get_user_model().USERNAME_FIELD
         return ("name", "prefix", f"user__{username}")
@@ -62,10 +70,12 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     ) -> Any:
         form_class: Any = super().get_form(request, obj, change, **kwargs)
 
+        refuses_superusers = not self.is_superuser(request)
+
         class Form(form_class):  # type: ignore[misc]
             def clean_user(self) -> Any:
                 user = self.cleaned_data["user"]
-                if user.is_superuser and not request.user.is_superuser:
+                if user.is_superuser and refuses_superusers:
                     message = _("Only a superuser makes tokens for a superuser.")
                     raise ValidationError(message, "superuser")
                 return user

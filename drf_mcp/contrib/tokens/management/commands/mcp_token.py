@@ -67,7 +67,8 @@ class Command(MCPCommand):
             raise UsageError(" ".join(exc.messages)) from exc
         token.save()
         # The token alone goes to the output, so that a script can keep it.
-        self.stderr.write("Keep it now: it is shown this once, and nobody can look it up.")
+        notice = "Keep it now: it is shown this once, and nobody can look it up."
+        self.stderr.write(notice, self.style.NOTICE)
         self.stdout.write(key)
 
     def list(self, options: dict[str, Any]) -> None:
