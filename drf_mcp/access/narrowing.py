@@ -15,8 +15,10 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.request import Request
 
 from drf_mcp.exceptions import Refused
+from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
 
+PATTERNS = ListOf(ToolPattern(), none=True)
 TOOLSETS_HEADER = "MCP-Toolsets"
 TOOLSETS_META = "HTTP_MCP_TOOLSETS"
 
@@ -34,11 +36,18 @@ class Narrowing:
             `content_retrieve` needs no pattern: it only has what other tools left.
         read_only: whether only tools that read are left: those of GET, and of POST where the
             project said ``read_only=True``.
+
+    Raises:
+        ImproperlyConfigured: on patterns that could never match.
     """
 
     source: str
     tools: tuple[str, ...] | None = None
     read_only: bool = False
+
+    def __post_init__(self) -> None:
+        patterns = PATTERNS.read(self.tools, "Narrowing(tools=...)")
+        object.__setattr__(self, "tools", None if patterns is None else tuple(patterns))
 
     def allows(self, tool: Any) -> bool:
         """Return whether a `Tool` is left."""

@@ -345,6 +345,16 @@ def test_a_batch_is_narrowed_message_by_message(agent_at):
     assert views.RAN == ["invoices_list"] * 2
 
 
+def test_a_narrowing_takes_a_list_of_patterns():
+    assert Narrowing("a", ["count"]) == Narrowing("a", ("count",))
+
+
+@pytest.mark.parametrize("patterns", ["count", ["api/*"], [5], {"count"}])
+def test_a_narrowing_refuses_what_is_no_list_of_patterns(patterns):
+    with pytest.raises(ImproperlyConfigured, match="Narrowing"):
+        Narrowing("a", patterns)
+
+
 def test_a_narrowing_of_nothing_allows_every_tool(serve):
     serve()
     assert all(Narrowing("nobody").allows(tool) for tool in registry.tools().values())
