@@ -22,7 +22,7 @@ test_extras := demo,docs,filter,jwt,lint,oauth,otel,spectacular,test
 
 run := .venv/bin/python
 
-.PHONY: demo docs pictures test test-nightly test-services fuzz first-command lint node clean \
+.PHONY: demo docs pictures test test-nightly test-services fuzz access-matrix first-command lint node clean \
   bench bench-agents
 
 # A shell may name the settings of another project.
@@ -53,6 +53,10 @@ test-services: .venv/installed-test
 fuzz: .venv/installed-test
 	@$(run) -m tests.fuzz $(ARGUMENTS)
 
+# What every tool of the example project says to every credential, beside the same HTTP request.
+access-matrix: .venv/installed-test
+	@$(run) -m tests.access_matrix
+
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.
 first-command: .venv/installed-test
@@ -75,6 +79,7 @@ lint: .venv/installed-test
 	$(run) -m ruff check .
 	$(run) -m ruff format --check .
 	$(run) -m mypy
+	$(run) -m bandit -q -c pyproject.toml -r drf_mcp example_project
 
 # Node.js, the official conformance suite, the TypeScript SDK, old and new, the MCP Inspector and
 # an authorization server for tests/interop; axe-core for tests/browsable; gpt-tokenizer for

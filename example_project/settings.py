@@ -1,7 +1,8 @@
 """Settings of the example shop and its library.
 
 Environment variables change them: ``SHOP_DB`` (path of the SQLite file), ``SHOP_DEBUG``
-(1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_OAUTH`` (1: people sign in for their agents),
+(1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_HOSTS`` (by commas), ``SHOP_HTTPS`` (1 behind a proxy that
+ends TLS and sets X-Forwarded-Proto itself), ``SHOP_OAUTH`` (1: people sign in for their agents),
 ``SHOP_CARRIER_URL``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
 """
 
@@ -26,7 +27,12 @@ except OSError as exc:
     ) from exc
 DEBUG = os.environ.get("SHOP_DEBUG", "1") == "1"
 SECRET_KEY = os.environ.get("SHOP_SECRET_KEY", "for-the-demo-on-this-machine-only")
-ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", "testserver"]
+ALLOWED_HOSTS = os.environ.get("SHOP_HOSTS", "localhost,127.0.0.1,[::1],testserver").split(",")
+if os.environ.get("SHOP_HTTPS") == "1":
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
 
 INSTALLED_APPS = [
     "django.contrib.admin",

@@ -54,13 +54,16 @@ class ToolCard:
         paragraphs = (part for part in description.split("\n\n") if part.strip(" ."))
         # Text between backquotes is code.
         return [
-            mark_safe(LITERAL.sub(r"<code>\2</code>", escape(" ".join(paragraph.split()))))
+            # Escaped before anything is put around it.
+            mark_safe(  # nosec B308 B703
+                LITERAL.sub(r"<code>\2</code>", escape(" ".join(paragraph.split())))
+            )
             for paragraph in paragraphs
         ]
 
     @property
     def summary(self) -> SafeString:
-        return self.paragraphs[0] if self.paragraphs else SafeString()
+        return self.paragraphs[0] if self.paragraphs else SafeString("")
 
     @property
     def hints(self) -> list[tuple[str, bool]]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from oauth2_provider.oauth2_backends import OAuthLibCore
 
+from drf_mcp.access.authentication import Caller
 from drf_mcp.contrib.oauth.connections import record_use
 
 
@@ -20,7 +21,8 @@ class EndpointCore(OAuthLibCore):  # type: ignore[misc]
     def verify_request(self, request: Any, scopes: Any) -> tuple[bool, Any]:
         # Of a tool's view, the request to the endpoint: its headers and address, not those that
         # arguments make.
-        called = request.caller.request if getattr(request, "is_mcp_request", False) else request
+        caller = getattr(request, "caller", None)
+        called = caller.request if isinstance(caller, Caller) else request
         valid, found = super().verify_request(called, scopes)
         if valid:
             record_use(found.access_token)
