@@ -15,12 +15,14 @@ from example_project.shop.views import (
 )
 
 registry.register(router)
-registry.register(CustomerOrderViewSet, TicketList)
+registry.register(CustomerOrderViewSet)
 # An order has lines inside it, which an example shows best.
 registry.register(
     OrderViewSet,
     actions=["create"],
     examples=[{"customer": 1, "lines": [{"product": "cast-iron-pan", "quantity": 2}]}],
 )
-# Several tickets are read in one call.
-registry.register(TicketDetail, many=True)
+# Anybody may open a ticket, and a model reads it with the rights of somebody else. Several are
+# read in one call.
+registry.register(TicketList, untrusted=["subject", "body"])
+registry.register(TicketDetail, many=True, untrusted=["subject", "body"])
