@@ -10,7 +10,7 @@ from drf_mcp.json_text import encode_plain
 from drf_mcp.operators.argument_sources import ArgumentSearch
 from drf_mcp.operators.findings import LintFinding
 from drf_mcp.operators.rules import Rule
-from drf_mcp.tools.arguments.call import Argument
+from drf_mcp.tools.arguments.call import PATH, Argument
 from drf_mcp.truncation.tokens import estimate_tokens
 
 # The bytes from which on an enumeration costs more than it tells.
@@ -55,8 +55,14 @@ class UnexplainedArguments(ArgumentRule):
     def concerns(self, argument: Argument, schema: Any) -> bool:
         if not isinstance(schema, Mapping) or schema.get("description"):
             return False
+        # The package itself leaves words out where the name or the pattern says all.
+        parameter = argument.parameter
+        is_key = argument.location == PATH and parameter.name.endswith(("pk", "id"))
+        if is_key or parameter.role in ("page", "sort"):
+            return False
         items = schema.get("items")
-        if "enum" in schema or (isinstance(items, Mapping) and "enum" in items):
+        shape = items if isinstance(items, Mapping) else schema
+        if "enum" in shape or "pattern" in shape:
             return False
         # Yes or no to a name is as clear as the name is.
         return schema.get("type") != "boolean"
