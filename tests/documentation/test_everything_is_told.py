@@ -58,7 +58,7 @@ NO_SETTINGS = {
     *("BASE_DIR", "ROOT_URLCONF"),
     # Of drf_mcp.contrib.oauth, of djangorestframework-simplejwt, of drf-spectacular, of the
     # example project.
-    *("AGENTS", "ACCESS_TOKEN_LIFETIME", "COMPONENT_SPLIT_REQUEST"),
+    *("AGENTS", "ACCESS_TOKEN_LIFETIME", "COMPONENT_SPLIT_REQUEST", "SIMPLE_JWT"),
     *("LIBRARY_ANSWER_MODEL", "LIBRARY_ANSWER_MODEL_URL"),
     # Of JSON-RPC errors in an audit, and of a call that was stopped.
     *("UNKNOWN_TOOL", "INVALID_PARAMS", "HEADER_MISMATCH", "TIME_LIMIT_EXCEEDED"),
