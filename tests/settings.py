@@ -21,7 +21,7 @@ INSTALLED_APPS = [
     *(app for app in INSTALLED_APPS if app != AUDIT),
     "tests.audit.apps.SilentAuditConfig",
     "oauth2_provider",
-    "drf_mcp.contrib.oauth",
+    "tests.oauth.apps.UncheckedOAuthConfig",
     "tests",
 ]
 DEBUG = False

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -10,7 +12,12 @@ class OAuthConfig(AppConfig):
     label = "drf_mcp_oauth"
     verbose_name = "Connected agents"
     default_auto_field = "django.db.models.BigAutoField"
+    # Where system checks are registered.
+    checks_module = "drf_mcp.contrib.oauth.checks"
 
     def ready(self) -> None:
-        # Not before: the checks import the URLconf's views, the signal the models.
-        from drf_mcp.contrib.oauth import checks, connections  # noqa: F401
+        # Not before: the checks import the views, the signal's receiver the models.
+        from drf_mcp.contrib.oauth import connections  # noqa: F401
+
+        if self.checks_module:
+            import_module(self.checks_module)

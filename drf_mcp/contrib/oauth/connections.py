@@ -44,10 +44,12 @@ class Recorder:
 
     def write(self, user_id: Any, application_id: Any) -> None:
         own = {"user_id": user_id, "application_id": application_id}
+        used = {"last_used": timezone.now()}
+        first = {**used, "since": used["last_used"]}
         try:
             # In a block of its own: what fails here spoils no transaction of a view.
             with transaction.atomic():
-                Connection.objects.update_or_create(**own, defaults={"last_used": timezone.now()})
+                Connection.objects.update_or_create(**own, defaults=used, create_defaults=first)
         except DatabaseError:
             logger.warning("The last use of a connection could not be recorded.", exc_info=True)
 

@@ -30,6 +30,7 @@ AGENTS: dict[str, Any] = {
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
     # Clients introduce themselves by a document that they publish; registering is off.
     "CIMD_ENABLED": True,
+    "CIMD_METADATA_FETCHER": "drf_mcp.contrib.oauth.documents.BoundedFetcher",
     "DCR_ENABLED": False,
     "ACCESS_TOKEN_EXPIRE_SECONDS": 60 * 60,
     "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 60 * 60,

@@ -23,7 +23,7 @@ class Connection(models.Model):
         related_name="agent_connections",
         verbose_name=_("client"),
     )
-    since = models.DateTimeField(_("since"), auto_now_add=True)
+    since = models.DateTimeField(_("since"))
     last_used = models.DateTimeField(_("last used"))
 
     class Meta:

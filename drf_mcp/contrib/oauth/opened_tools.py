@@ -89,7 +89,7 @@ class OpenedTools:
         capability = next(c for c in server.capabilities if c.name == "tools")
         context = RequestContext(Message(None, "tools/list"), ERA, caller)
         try:
-            yield from PromisedVisibility(caller).of(capability.get_tools(context).values())
+            yield from PromisedVisibility(caller).of(capability.get_offered_tools(context).values())
         except APIException:
             # The endpoint itself would refuse such a token.
             return

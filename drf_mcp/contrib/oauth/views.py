@@ -65,26 +65,31 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
 
     def validate_authorization_request(self, request: HttpRequest) -> Any:
         scopes, credentials = super().validate_authorization_request(request)
-        self.check_resources(request.GET.getlist("resource"), credentials)
+        self.check(credentials, request.GET.getlist("resource"))
         return scopes, credentials
 
     def create_authorization_response(
         self, request: HttpRequest, scopes: Any, credentials: dict[str, Any], allow: bool
     ) -> Any:
-        self.check_resources(credentials.get("resource", []), credentials)
+        # Fields of the form can be changed.
+        self.check(credentials, credentials.get("resource", []))
         return super().create_authorization_response(request, scopes, credentials, allow)
 
-    def check_resources(self, resources: list[str], credentials: dict[str, Any]) -> None:
+    def check(self, credentials: dict[str, Any], resources: list[str]) -> None:
+        """Refuse what no person need be asked, by sending them back to the client."""
+        error = None
+        if credentials.get("code_challenge_method") != "S256":
+            error = "invalid_request", "A code_challenge is needed, with the method S256."
         # A token for somebody else is asked for by a client that somebody else has sent here
         # (RFC 8707, section 2).
-        for resource in resources:
-            if not find_endpoints_of(self.request, [resource]):
-                error = CustomOAuth2Error(
-                    error="invalid_target",
-                    description="No tokens are given out for this resource.",
-                    state=credentials.get("state"),
-                )
-                raise OAuthToolkitError(error=error, redirect_uri=credentials["redirect_uri"])
+        elif not all(find_endpoints_of(self.request, [resource]) for resource in resources):
+            error = "invalid_target", "No tokens are given out for this resource."
+        if error:
+            state = credentials.get("state")
+            raise OAuthToolkitError(
+                error=CustomOAuth2Error(error=error[0], description=error[1], state=state),
+                redirect_uri=credentials["redirect_uri"],
+            )
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context = super().get_context_data(**kwargs)

@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                         auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                     ),
                 ),
-                ("since", models.DateTimeField(auto_now_add=True, verbose_name="since")),
+                ("since", models.DateTimeField(verbose_name="since")),
                 ("last_used", models.DateTimeField(verbose_name="last used")),
                 (
                     "application",

@@ -1,0 +1,80 @@
+"""Clients that introduce themselves get tokens with a person's consent, and in no other way."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+OPEN = {
+    "DCR_ENABLED": True,
+    "DCR_REGISTRATION_PERMISSION_CLASSES": ["oauth2_provider.dcr.AllowAllDCRPermission"],
+}
+
+
+def register(project, **metadata: Any):
+    usual = {"redirect_uris": ["https://agent.example/callback"], "client_name": "Newcomer"}
+    browser = project.make_browser(None)
+    return browser.post("/o/register/", json.dumps({**usual, **metadata}), "application/json")
+
+
+def test_nobody_registers_unless_it_is_switched_on(project):
+    assert register(project).status_code == 404
+
+
+def test_strangers_register_where_anybody_may(project, configure):
+    configure(DCR_ENABLED=True)
+    assert register(project).status_code == 401
+    configure(**OPEN)
+    assert register(project).status_code == 201
+
+
+def test_a_registered_client_signs_in(project, configure):
+    configure(**OPEN)
+    client = register(project, token_endpoint_auth_method="none").json()
+    code = project.consent(client_id=client["client_id"])["code"]
+    assert project.exchange(code, client_id=client["client_id"]).status_code == 200
+
+
+@pytest.mark.parametrize("grant", ["client_credentials", "password"])
+def test_a_registered_client_gets_no_token_without_a_person(project, configure, grant):
+    configure(**OPEN)
+    made = register(project, grant_types=[grant], token_endpoint_auth_method="client_secret_post")
+    if made.status_code == 201:
+        sent = {
+            "grant_type": grant,
+            "client_id": made.json()["client_id"],
+            "client_secret": made.json()["client_secret"],
+            "username": "ada",
+            "password": "ada",
+            "scope": "shop",
+        }
+        answer = project.make_browser(None).post("/o/token/", sent)
+        assert answer.status_code in (400, 401)
+        assert "access_token" not in answer.json()
+
+
+def test_a_program_that_the_project_added_may_have_tokens_of_its_own(project):
+    application = project.register(
+        registration_source="manual",
+        client_type="confidential",
+        authorization_grant_type="client-credentials",
+        client_secret="secret",
+    )
+    sent = {
+        "grant_type": "client_credentials",
+        "client_id": application.client_id,
+        "client_secret": "secret",
+    }
+    assert "access_token" in project.make_browser(None).post("/o/token/", sent).json()
+
+
+def test_the_token_of_a_registration_opens_nothing(project, configure):
+    configure(**OPEN)
+    token = register(project).json()["registration_access_token"]
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {"authorization": f"Bearer {token}"}
+    browser = project.make_browser(None)
+    response = browser.post("/mcp", message, "application/json", headers=headers)
+    assert response.status_code in (401, 403)

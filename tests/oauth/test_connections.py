@@ -1,0 +1,152 @@
+"""People see which clients act for them, and end it."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.utils import timezone
+from oauth2_provider.models import get_access_token_model, get_grant_model, get_refresh_token_model
+
+from drf_mcp.contrib.oauth.connections import recorder
+from drf_mcp.contrib.oauth.models import Connection
+
+
+def page(project, user: User | None = None) -> str:
+    browser = project.make_browser(user or project.user)
+    return browser.get("/o/connections/").content.decode()
+
+
+def test_a_stranger_logs_in_first(project):
+    answer = project.make_browser(None).get("/o/connections/")
+    assert answer["Location"].startswith("/api-auth/login/")
+
+
+def test_nothing_is_connected_at_first(project):
+    assert "No program acts for you." in page(project)
+    project.consent()
+    assert "No program acts for you." in page(project)
+
+
+def test_a_connected_client_is_shown_with_its_scopes_and_times(project):
+    project.sign_in(scope="shop refunds")
+    shown = page(project)
+    for said in ("Agent of Ada", "agent.example", "Pay money back", "Work with the shop"):
+        assert said in shown
+    connection = Connection.objects.get()
+    assert connection.since <= connection.last_used
+
+
+def test_only_ones_own_connections_are_shown(project):
+    project.sign_in()
+    assert "Agent of Ada" not in page(project, User.objects.create_user("eve"))
+
+
+def test_the_last_use_is_recorded_at_most_once_a_minute(project, django_assert_num_queries):
+    token = project.sign_in()["access_token"]
+    long_ago = timezone.now() - timedelta(days=3)
+    Connection.objects.update(last_used=long_ago)
+    recorder.written.clear()
+    assert project.list_tools(token) == 200
+    used = Connection.objects.get().last_used
+    assert used > long_ago
+    assert project.list_tools(token) == 200
+    assert Connection.objects.get().last_used == used
+
+
+def test_a_token_that_was_there_before_is_a_connection_once_it_is_used(project):
+    assert project.list_tools(project.give()) == 200
+    assert "Agent of Ada" in page(project)
+
+
+def test_a_use_that_cannot_be_recorded_fails_no_call(project, monkeypatch, caplog):
+    token = project.give()
+
+    def refuse(*args, **kwargs):
+        raise DatabaseError("read-only")
+
+    monkeypatch.setattr(Connection.objects, "update_or_create", refuse)
+    with caplog.at_level(logging.WARNING, "drf_mcp"):
+        assert project.list_tools(token) == 200
+    assert "could not be recorded" in caplog.text
+
+
+def test_the_recorder_forgets_rather_than_grows(project, monkeypatch):
+    monkeypatch.setattr("drf_mcp.contrib.oauth.connections.MOST_REMEMBERED", 2)
+    written = []
+    monkeypatch.setattr(recorder, "write", lambda *key: written.append(key))
+    for number in range(5):
+        recorder.record(1, number)
+    assert len(written) == 5
+    assert len(recorder.written) <= 2
+
+
+def test_a_disconnected_client_has_nothing_left(project):
+    tokens = project.sign_in()
+    project.consent()
+    pk = Connection.objects.get().pk
+    answer = project.browser.post(f"/o/connections/{pk}/disconnect/")
+    assert answer["Location"] == "/o/connections/"
+    assert project.list_tools(tokens["access_token"]) == 401
+    for model in (get_access_token_model(), get_refresh_token_model(), get_grant_model()):
+        assert not model.objects.exists()
+    assert "No program acts for you." in page(project)
+    renew = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
+    answer = project.make_browser(None).post("/o/token/", {**renew, "client_id": "agent"})
+    assert answer.json()["error"] == "invalid_grant"
+
+
+def test_nobody_ends_the_connections_of_others(project):
+    project.sign_in()
+    connection = Connection.objects.get()
+    eve = project.make_browser(User.objects.create_user("eve"))
+    assert eve.post(f"/o/connections/{connection.pk}/disconnect/").status_code == 404
+    assert project.browser.get(f"/o/connections/{connection.pk}/disconnect/").status_code == 405
+    assert Connection.objects.exists()
+
+
+def test_a_client_that_connects_again_begins_anew(project):
+    project.sign_in()
+    Connection.objects.update(since=timezone.now() - timedelta(days=30))
+    first = Connection.objects.get()
+    project.browser.post(f"/o/connections/{first.pk}/disconnect/")
+    project.sign_in()
+    assert Connection.objects.get().since > first.since
+
+
+def test_since_stays_while_tokens_are_renewed(project):
+    tokens = project.sign_in()
+    since = timezone.now() - timedelta(days=30)
+    Connection.objects.update(since=since)
+    renew = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
+    answer = project.make_browser(None).post("/o/token/", {**renew, "client_id": "agent"})
+    assert answer.status_code == 200
+    assert Connection.objects.get().since == since
+    assert "Agent of Ada" in page(project)
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_a_client_may_take_its_tokens_back(project, kind):
+    tokens = project.sign_in()
+    sent = {"token": tokens[kind], "client_id": "agent"}
+    assert project.make_browser(None).post("/o/revoke_token/", sent).status_code == 200
+    assert project.list_tools(tokens["access_token"]) == 401
+    renew = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
+    answer = project.make_browser(None).post("/o/token/", {**renew, "client_id": "agent"})
+    assert answer.json()["error"] == "invalid_grant"
+    assert "No program acts for you." in page(project)
+
+
+def test_a_token_without_a_person_is_nobodys_connection(project):
+    project.register(
+        registration_source="manual",
+        client_type="confidential",
+        authorization_grant_type="client-credentials",
+        client_secret="secret",
+    )
+    sent = {"grant_type": "client_credentials", "client_id": "agent", "client_secret": "secret"}
+    assert project.make_browser(None).post("/o/token/", sent).status_code == 200
+    assert not Connection.objects.exists()

@@ -1,0 +1,71 @@
+"""The metadata of the authorization server (RFC 8414) says what the server does."""
+
+from __future__ import annotations
+
+import pytest
+
+WELL_KNOWN = "/.well-known/oauth-authorization-server"
+
+
+def read(project, path: str = f"{WELL_KNOWN}/o", **headers):
+    return project.make_browser(None).get(path, headers=headers)
+
+
+@pytest.mark.parametrize("path", [f"{WELL_KNOWN}/o", f"/o{WELL_KNOWN}"])
+def test_the_metadata_is_at_both_addresses_of_the_issuer(project, path):
+    document = read(project, path).json()
+    assert document["issuer"] == "https://shop.example/o"
+    assert document["authorization_endpoint"] == "https://shop.example/o/authorize/"
+    assert document["token_endpoint"] == "https://shop.example/o/token/"
+    assert document["revocation_endpoint"] == "https://shop.example/o/revoke_token/"
+
+
+def test_the_metadata_offers_codes_with_s256_and_nothing_else(project):
+    document = read(project).json()
+    assert document["response_types_supported"] == ["code"]
+    assert document["grant_types_supported"] == ["authorization_code", "refresh_token"]
+    assert document["code_challenge_methods_supported"] == ["S256"]
+    assert document["authorization_response_iss_parameter_supported"] is True
+    assert document["client_id_metadata_document_supported"] is True
+    assert document["scopes_supported"] == ["refunds", "shop"]
+    assert "introspection_endpoint" not in document
+
+
+def test_registration_is_told_of_where_it_is_switched_on(project, configure):
+    assert "registration_endpoint" not in read(project).json()
+    configure(DCR_ENABLED=True)
+    assert read(project).json()["registration_endpoint"] == "https://shop.example/o/register/"
+
+
+@pytest.mark.parametrize("path", [f"{WELL_KNOWN}/other", f"{WELL_KNOWN}/o/deeper", WELL_KNOWN])
+def test_an_issuer_that_the_host_has_not_has_no_metadata(project, path):
+    assert read(project, path).status_code == 404
+
+
+def test_pages_of_every_origin_may_read_the_metadata(project):
+    response = read(project, origin="https://inspector.example")
+    assert response["Access-Control-Allow-Origin"] == "*"
+    assert response["Cache-Control"] == "public, max-age=3600"
+    preflight = project.make_browser(None).options(f"{WELL_KNOWN}/o")
+    assert preflight.status_code == 204
+    assert preflight["Access-Control-Allow-Headers"] == "*"
+
+
+def test_the_issuer_that_the_settings_name_is_told(project, configure):
+    configure(OIDC_ISS_ENDPOINT="https://public.example/o")
+    document = read(project).json()
+    assert document["issuer"] == "https://public.example/o"
+    assert document["token_endpoint"] == "https://public.example/o/token/"
+
+
+def test_the_endpoint_leads_to_the_metadata(project):
+    document = read(project, "/.well-known/oauth-protected-resource/mcp").json()
+    assert document["resource"] == "https://shop.example/mcp"
+    assert document["authorization_servers"] == ["https://shop.example/o"]
+
+
+@pytest.mark.parametrize(
+    "path", ["applications/", "applications/register/", "introspect/", "device-authorization/"]
+)
+def test_other_pages_of_the_toolkit_are_not_served(project, path):
+    assert project.browser.get(f"/o/{path}").status_code == 404
