@@ -176,8 +176,9 @@ class ToolsCapability(Capability):
             return ResultWriter(writer.envelope, context.era).write(outcome)
 
         result = contain(lambda: writer.write(outcome, budget), write_failure)
-        if labels := self.get_labels(tool, outcome, context):
-            result["_meta"] = {**result.get("_meta", {}), **labels}
+        if tool.options.untrusted or tool.name == RETRIEVAL_TOOL:
+            labels = self.get_labels(tool, outcome, context)
+            result |= {"_meta": {**result.get("_meta", {}), **labels}} if labels else {}
         Observer(context).record(tool, outcome, result, started)
         if outcome.scopes and not context.caller.in_batch:
             raise refuse_scopes(context.caller, outcome.scopes)
