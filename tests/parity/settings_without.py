@@ -2,7 +2,17 @@
 
 from tests.settings import *  # noqa: F403
 from tests.settings import INSTALLED_APPS as ALL_APPS
+from tests.settings import REST_FRAMEWORK
 
-INSTALLED_APPS = [app for app in ALL_APPS if app != "drf_mcp"]
+# The apps of contrib as well, and the tests' own configuration of one.
+INSTALLED_APPS = [app for app in ALL_APPS if not app.startswith(("drf_mcp", "tests.audit"))]
+REST_FRAMEWORK = {
+    **REST_FRAMEWORK,
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        name
+        for name in REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]
+        if not name.startswith("drf_mcp")
+    ],
+}
 ROOT_URLCONF = "tests.parity.urls_without"
 del DRF_MCP  # noqa: F821

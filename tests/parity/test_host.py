@@ -13,7 +13,7 @@ import pytest
 @pytest.fixture(scope="module")
 def reports() -> tuple[dict, dict]:
     """What the shop answers and holds without drf_mcp, and after its tools were used."""
-    settings = ("tests.parity.settings_without", "tests.settings")
+    settings = ("tests.parity.settings_without", "tests.parity.settings_with")
     processes = [
         subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "tests.parity.host"],
