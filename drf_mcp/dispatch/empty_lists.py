@@ -32,13 +32,14 @@ class EmptyList:
 
     @classmethod
     def is_outcome(cls, outcome: Outcome, tool: Tool) -> bool:
+        if outcome.failure is not None or tool.endpoint.standard_action != "list":
+            return False
         data = outcome.data
         rows = data.get("results") if isinstance(data, Mapping) else data
-        if not isinstance(rows, list) or rows or outcome.failure is not None:
+        if not isinstance(rows, list) or rows:
             return False
         # A window past the last row is empty as well.
-        is_past = outcome.pagination is not None and outcome.pagination.total_count
-        return not is_past and tool.endpoint.standard_action == "list"
+        return outcome.pagination is None or not outcome.pagination.total_count
 
     def find_warnings(self) -> Iterator[Warning]:
         sentences = [*self.explain_ranges(), *self.explain_parents()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -61,7 +62,7 @@ class Message:
     def is_notification(self) -> bool:
         return self.id is None
 
-    @property
+    @functools.cached_property
     def meta(self) -> dict[str, Any]:
         meta = self.params.get("_meta")
         return meta if isinstance(meta, dict) else {}
