@@ -186,6 +186,8 @@ class FieldSchema(dict[str, Any]):
             both["description"] = self["description"]
         if "enum" in self and "enum" in other:
             both["enum"] = self["enum"] + [v for v in other["enum"] if v not in self["enum"]]
+        if "pattern" in self and "pattern" in other and "pattern" not in both:
+            both["pattern"] = f"{self['pattern']}|{other['pattern']}"
         if "items" in self and "items" in other:
             both["items"] = FieldSchema.of(self["items"]).union(other["items"])
         if "properties" in self and "properties" in other:

@@ -36,6 +36,7 @@ from drf_mcp.introspection.types import UNSAID, AnyField, Schema
 DECORATORS = "drf_spectacular.utils"
 # Its registry of components is shared, and none of it is made for threads.
 LOCK = threading.RLock()
+SERIALIZER_NAMES = ("get_serializer", "get_serializer_class", "serializer_class")
 MEDIA_TYPES = ("application/json", "multipart/form-data", "application/x-www-form-urlencoded")
 
 
@@ -193,6 +194,9 @@ class Annotations:
         ]
 
     def get_serializer_examples(self) -> list[Any]:
+        # Of a view that names no serializer, drf-spectacular would complain to standard error.
+        if not any(hasattr(self.schema.view, name) for name in SERIALIZER_NAMES):
+            return []
         request = self.ask(self.schema.get_request_serializer)
         extras = request.examples if isinstance(request, OpenApiRequest) else None
         serializer = request.request if isinstance(request, OpenApiRequest) else request

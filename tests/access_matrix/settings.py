@@ -7,7 +7,9 @@ os.environ["SHOP_OAUTH"] = "1"
 from tests.settings import *  # noqa: F403
 from tests.settings import INSTALLED_APPS, REST_FRAMEWORK
 
-INSTALLED_APPS = list(dict.fromkeys(INSTALLED_APPS))
+# Both the example project and the tests install these.
+UNCHECKED = "tests.oauth.apps.UncheckedOAuthConfig"
+INSTALLED_APPS = [app for app in dict.fromkeys(INSTALLED_APPS) if app != UNCHECKED]
 
 REST_FRAMEWORK = {
     **REST_FRAMEWORK,

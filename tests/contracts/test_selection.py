@@ -125,7 +125,7 @@ def errors() -> list[str]:
     [
         (Bare, "Bare has no render(outcome) method."),
         (ListSchema, 'ListSchema gives a schema whose root is not {"type": "object"}.'),
-        (BrokenSchema, "BrokenSchema gives a schema that is no JSON Schema: 'text'"),
+        (BrokenSchema, "BrokenSchema gives a schema that is not a JSON Schema: 'text'"),
         (CrashingSchema, "CrashingSchema cannot state its schema({}): KeyError: 'properties'"),
         (Demanding, "Demanding cannot state its schema({}): TypeError"),
     ],

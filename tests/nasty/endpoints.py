@@ -57,7 +57,7 @@ ECHOES = [
         views.echo(fields.Order),
         samples=bodies(
             {"reference": "r", "lines": [{"product": "p"}], "address": None},
-            {"reference": "r", "lines": [{"product": "p", "unknown": 1, "options": []}]},
+            {"reference": "r", "lines": [{"product": "p", "options": []}]},
         ),
     ),
     Nasty(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import django_filters.rest_framework as django_filters
 import pytest
 from django.core.checks import run_checks
@@ -238,14 +240,16 @@ def test_terms_that_depend_on_the_caller_are_united(loans):
         return ["number", "placed_at"] if self.request.user.is_staff else ["number"]
 
     loans(ordering_fields=property(ordering_fields))
-    terms = query_of("loans_list")["ordering"].schema["items"]["enum"]
-    assert terms == ["number", "-number", "placed_at", "-placed_at"]
+    pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
+    assert all(re.search(pattern, term) for term in ("number", "-number", "-placed_at"))
+    assert not re.search(pattern, "customer")
 
 
 def test_ordering_by_the_fields_of_the_serializer_needs_no_queryset(loans):
     loans(get_queryset=fail)
-    terms = query_of("loans_list")["ordering"].schema["items"]["enum"]
-    assert {"number", "-placed_at"} <= set(terms)
+    pattern = query_of("loans_list")["ordering"].schema["items"]["pattern"]
+    assert re.search(pattern, "number")
+    assert re.search(pattern, "-placed_at")
 
 
 # --- Filters that are lost all the same
