@@ -29,7 +29,7 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL, relax_schema
 
 # Of the ``_meta`` of a list: what takes tools away, and how many the caller would see else.
-NARROWING_KEY = "drf-mcp/narrowing"
+NARROWING_KEY = "io.github.drf-mcp/narrowing"
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
 STRUCTURED_CALL = CALL | {"structuredContent"}

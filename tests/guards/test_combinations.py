@@ -52,7 +52,9 @@ def test_any_combination_gives_less_and_lists_what_it_gives(serve, added, badge,
     listed = set(agent.tools())
     assert callable_tools(agent) == listed
     assert listed <= EVERY | {"secret"}
-    hidden = agent.result("tools/list")["_meta"].get("drf-mcp/narrowing", {"hidden": 0})["hidden"]
+    hidden = agent.result("tools/list")["_meta"].get("io.github.drf-mcp/narrowing", {"hidden": 0})[
+        "hidden"
+    ]
     seen = EVERY | {"secret"} if badge == "all" else EVERY
     assert hidden == len(seen - listed)
     if added:

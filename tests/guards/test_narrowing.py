@@ -290,7 +290,7 @@ def test_a_name_that_no_tool_has_is_likened_to_offered_tools_alone(agent_at):
 
 def test_the_list_counts_what_the_caller_would_see_otherwise(agent_at):
     result = agent_at("/mcp/x/stock", authorization="Badge stock").result("tools/list")
-    assert result["_meta"]["drf-mcp/narrowing"] == {
+    assert result["_meta"]["io.github.drf-mcp/narrowing"] == {
         "by": ["the toolset stock", "the badge"],
         "hidden": len(EVERY - STOCK),
     }
@@ -300,7 +300,7 @@ def test_the_count_is_of_no_tools_that_the_caller_may_not_see(agent_at):
     """SecretView is for staff."""
     hidden = [
         agent_at("/mcp/x/billing", authorization=f"Badge {badge}").result("tools/list")["_meta"][
-            "drf-mcp/narrowing"
+            "io.github.drf-mcp/narrowing"
         ]["hidden"]
         for badge in ("all", "nothing")
     ]
@@ -308,7 +308,7 @@ def test_the_count_is_of_no_tools_that_the_caller_may_not_see(agent_at):
 
 
 def test_a_list_that_nothing_narrows_counts_nothing(agent_at):
-    assert "drf-mcp/narrowing" not in agent_at("/mcp").result("tools/list")["_meta"]
+    assert "io.github.drf-mcp/narrowing" not in agent_at("/mcp").result("tools/list")["_meta"]
 
 
 def test_a_narrowed_list_is_nobody_elses(agent_at):
