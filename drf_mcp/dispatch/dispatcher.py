@@ -196,7 +196,7 @@ class Dispatcher:
         if request.caller.is_guess and answer.view is not None:
             request.caller.answered = answer.view.request
         outcome = self.build_outcome(tool.name, tool.pointers(call), answer)
-        if EmptyList.is_outcome(outcome, tool):
+        if tool.endpoint.standard_action == "list" and EmptyList.is_outcome(outcome):
             further = EmptyList(tool, call).find_warnings()
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
         if answer.status == 403:

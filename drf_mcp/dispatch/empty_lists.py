@@ -31,8 +31,8 @@ class EmptyList:
         self.values = [(argument, value) for argument, value in sent if value not in (None, "", [])]
 
     @classmethod
-    def is_outcome(cls, outcome: Outcome, tool: Tool) -> bool:
-        if outcome.failure is not None or tool.endpoint.standard_action != "list":
+    def is_outcome(cls, outcome: Outcome) -> bool:
+        if outcome.failure is not None:
             return False
         data = outcome.data
         rows = data.get("results") if isinstance(data, Mapping) else data

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
+from types import NoneType
 from typing import Any, NoReturn
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
@@ -54,7 +55,7 @@ class Message:
             return cls(id, method)
         if not isinstance(params, dict):
             raise InvalidParams('The member "params" must be an object.')
-        if not isinstance(params.get("_meta", {}), (dict, type(None))):
+        if "_meta" in params and not isinstance(params["_meta"], (dict, NoneType)):
             raise InvalidParams('The member "_meta" of the params must be an object.')
         return cls(id, method, params)
 
