@@ -87,7 +87,14 @@ class Rule:
         return bool(self.tool.options.description or getattr(annotations, "description", ""))
 
 
-class LostArguments(Rule):
+class ViewRule(Rule):
+    """A root cause that is mended once for all tools of a view."""
+
+    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
+        return super().make(sentence, **{**self.view_facts, **facts})
+
+
+class LostArguments(ViewRule):
     cause = "lost-arguments"
     is_brief = False
     title = "Arguments that HTTP takes and the tool does not"
@@ -107,7 +114,7 @@ class LostArguments(Rule):
     def make(self, sentence: str = "", **facts: Any) -> LintFinding:
         names = ", ".join(self.tool.schema.computed_query)
         computed = f"The code of {{tools}} computes names of query parameters: {names}."
-        return super().make(sentence or computed, **{**self.view_facts, **facts})
+        return super().make(sentence or computed, **facts)
 
 
 class Undescribable(Rule):
@@ -161,7 +168,7 @@ class UnguardedWrite(Rule):
         return self.remedy
 
 
-class Undescribed(Rule):
+class Undescribed(ViewRule):
     cause = "no-description"
     title = "Tools about which nothing was written"
     why = "The model reads a sentence made of the name and the model, and nothing else."
@@ -173,11 +180,8 @@ class Undescribed(Rule):
             return False
         return not (self.view_docstring or getattr(self.tool.view, "description", None))
 
-    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
-        return super().make(sentence, **{**self.view_facts, **facts})
 
-
-class StockDocstring(Rule):
+class StockDocstring(ViewRule):
     cause = "stock-docstring"
     title = "Docstrings that say nothing of the project"
     why = 'Models never see words such as "This viewset automatically provides `list`".'
@@ -191,11 +195,8 @@ class StockDocstring(Rule):
         nouns = Subject(self.endpoint, self.tool.view).nouns
         return not WrittenTexts(self.endpoint, self.tool.view).get_about(nouns)
 
-    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
-        return super().make(sentence, **{**self.view_facts, **facts})
 
-
-class InheritedDescription(Rule):
+class InheritedDescription(ViewRule):
     cause = "inherited-description"
     title = "Descriptions inherited from another view"
     why = "The words are about the parent's objects."
@@ -214,10 +215,10 @@ class InheritedDescription(Rule):
 
     def make(self, sentence: str = "", **facts: Any) -> LintFinding:
         inherited = f"The description of {{tools}} is inherited from {self.base}."
-        return super().make(inherited, **{**self.view_facts, **facts})
+        return super().make(inherited, **facts)
 
 
-class UnboundedList(Rule):
+class UnboundedList(ViewRule):
     cause = "no-pages"
     title = "Lists without pages"
     why = "Each answer holds every row, and a long one is shortened."
@@ -226,9 +227,6 @@ class UnboundedList(Rule):
 
     def applies(self) -> bool:
         return self.endpoint.standard_action == "list" and not self.tool.schema.paginated
-
-    def make(self, sentence: str = "", **facts: Any) -> LintFinding:
-        return super().make(sentence, **{**self.view_facts, **facts})
 
 
 class UnclearFiles(Rule):
