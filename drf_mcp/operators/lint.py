@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,43 +18,52 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 
 
-class ConfusedTools:
-    cause: ClassVar[str] = "confused-tools"
-    is_brief: ClassVar[bool] = True
-    title: ClassVar[str] = "Tools that a search confuses"
-    why: ClassVar[str] = "A search for the words of the first tool finds the second as well."
-    remedy: ClassVar[str] = (
-        "Name in each description what the other tool does not do, or give one of them another "
-        "title: @mcp_tool(title=..., description=...)."
-    )
+@dataclass(frozen=True)
+class SharedCause:
+    """One kind of root cause that several tools have together, with the attributes of a `Rule`."""
+
+    cause: str
+    title: str
+    why: str
+    remedy: str
+    is_brief: bool = True
+
+    def make(
+        self, place: str, subject: str, sentence: str, tools: tuple[str, ...] = (), saves: int = 0
+    ) -> LintFinding:
+        return LintFinding(self.cause, place, subject, sentence, self.remedy, tools, saves)
 
 
-class MixedTrust:
-    cause: ClassVar[str] = "foreign-text"
-    is_brief: ClassVar[bool] = False
-    title: ClassVar[str] = "Tools that reach outside, beside texts that others wrote"
-    why: ClassVar[str] = "A text can ask a model to send what it has read."
-    remedy: ClassVar[str] = "Serve the two at different endpoints, or to different callers."
-
-
-class OutputSchemas:
-    cause: ClassVar[str] = "output-schemas"
-    is_brief: ClassVar[bool] = True
-    title: ClassVar[str] = "Output schemas in the list"
-    why: ClassVar[str] = "Most models never see them, and clients compile each one."
-    remedy: ClassVar[str] = 'Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.'
-
-
-class PassedLimits:
-    cause: ClassVar[str] = "client-limits"
-    is_brief: ClassVar[bool] = False
-    title: ClassVar[str] = "Limits of known clients"
-    why: ClassVar[str] = "These clients leave tools out, or cut their texts."
-    remedy: ClassVar[str] = "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."
-
+CONFUSED_TOOLS = SharedCause(
+    "confused-tools",
+    "Tools that a search confuses",
+    "A search for the words of the first tool finds the second as well.",
+    "Name in each description what the other tool does not do, or give one of them another title: "
+    "@mcp_tool(title=..., description=...).",
+)
+MIXED_TRUST = SharedCause(
+    "foreign-text",
+    "Tools that reach outside, beside texts that others wrote",
+    "A text can ask a model to send what it has read.",
+    "Serve the two at different endpoints, or to different callers.",
+    is_brief=False,
+)
+OUTPUT_SCHEMAS = SharedCause(
+    "output-schemas",
+    "Output schemas in the list",
+    "Most models never see them, and clients compile each one.",
+    'Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.',
+)
+PASSED_LIMITS = SharedCause(
+    "client-limits",
+    "Limits of known clients",
+    "These clients leave tools out, or cut their texts.",
+    "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP.",
+    is_brief=False,
+)
 
 # The causes of findings about several tools together.
-ABOUT_ALL = frozenset({ConfusedTools.cause, MixedTrust.cause, PassedLimits.cause})
+ABOUT_ALL = frozenset({CONFUSED_TOOLS.cause, MIXED_TRUST.cause, PASSED_LIMITS.cause})
 
 
 class Lint:
@@ -78,12 +87,12 @@ class Lint:
         rules.UnclearFiles,
     )
     # Those about several tools together are found once, and stand after the rules.
-    causes: ClassVar[tuple[Any, ...]] = (
+    causes: ClassVar[tuple[type[Rule] | SharedCause, ...]] = (
         *rule_classes,
-        MixedTrust,
-        OutputSchemas,
-        ConfusedTools,
-        PassedLimits,
+        MIXED_TRUST,
+        OUTPUT_SCHEMAS,
+        CONFUSED_TOOLS,
+        PASSED_LIMITS,
     )
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
@@ -132,17 +141,17 @@ class Lint:
         sentence = f"{{tools}} reaches beyond this API, and {shown} shows what others wrote."
         for name, tool in self.tools.items() if readers else ():
             if tool.annotations["openWorldHint"]:
-                about = (EndpointLines(tool.endpoint).handler, name, sentence, MixedTrust.remedy)
-                yield LintFinding(MixedTrust.cause, *about, (name,))
+                place = EndpointLines(tool.endpoint).handler
+                yield MIXED_TRUST.make(place, name, sentence, (name,))
 
     def find_output_schemas(self) -> Iterator[LintFinding]:
         if mcp_settings.OUTPUT_SCHEMA is None:
             return
         sentence = "The output schemas of {tools} are sent with every list."
-        about = (SETTINGS_PLACE, "OUTPUT_SCHEMA", sentence, OutputSchemas.remedy)
+        about = (SETTINGS_PLACE, "OUTPUT_SCHEMA", sentence)
         for cost in self.costs:
             if cost.output:
-                yield LintFinding(OutputSchemas.cause, *about, (cost.tool.name,), cost.output)
+                yield OUTPUT_SCHEMAS.make(*about, (cost.tool.name,), cost.output)
 
     @cached_property
     def confusions(self) -> list[Confusion]:
@@ -159,14 +168,14 @@ class Lint:
             lines = EndpointLines(self.tools[first.meant].endpoint)
             sentence = f"A search for {first.query!r} finds {first.found} as well as {first.meant}."
             names = (name for pair in confusions for name in (pair.meant, pair.found))
-            about = (lines.view, f"{first.meant} ~ {first.found}", sentence, ConfusedTools.remedy)
-            yield LintFinding(ConfusedTools.cause, *about, tuple(dict.fromkeys(names)))
+            subject = f"{first.meant} ~ {first.found}"
+            yield CONFUSED_TOOLS.make(lines.view, subject, sentence, tuple(dict.fromkeys(names)))
 
     def find_limits(self) -> Iterator[LintFinding]:
         for limit in CLIENT_LIMITS:
             for excess in limit.find_excesses(self.all_tools):
-                about = (SETTINGS_PLACE, limit.client, f"{limit.client} {excess}.")
-                yield LintFinding(PassedLimits.cause, *about, PassedLimits.remedy, ())
+                sentence = f"{limit.client} {excess}."
+                yield PASSED_LIMITS.make(SETTINGS_PLACE, limit.client, sentence)
 
     def as_data(self) -> dict[str, Any]:
         """Return the report as JSON values."""
