@@ -1,4 +1,4 @@
-"""The admin site shows what the database archive keeps; nothing there can be changed."""
+"""The admin site shows what the database archive keeps."""
 
 from __future__ import annotations
 
@@ -17,8 +17,20 @@ from drf_mcp.models import ArchivedContent
 MAX_SHOWN = 100_000
 
 
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # Rows go by age: ``mcp_expire`` and ``mcp_audit --expire``.
+        return False
+
+
 @admin.register(ArchivedContent)
-class ArchivedContentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ArchivedContentAdmin(ReadOnlyAdmin):
     """What results had no room for, newest first, read-only."""
 
     list_display = ("archive_id", "tool", "owner", "size", "created", "expires")
@@ -45,13 +57,3 @@ class ArchivedContentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         rest = len(text) - MAX_SHOWN
         more = f"\n… ({rest} more characters)" if rest > 0 else ""
         return format_html("<pre>{}{}</pre>", text[:MAX_SHOWN], more)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Contents expire, and ``mcp_expire`` deletes them.
-        return False

@@ -1,4 +1,4 @@
-"""The admin site shows the audit; nothing there can be changed."""
+"""The admin site shows the audit."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from drf_mcp.admin import ReadOnlyAdmin
 from drf_mcp.contrib.audit.models import AuditedCall
 
 COLUMNS = [field.name for field in AuditedCall._meta.concrete_fields]
@@ -21,7 +21,7 @@ SHOWN: tuple[str, ...] = (
 
 
 @admin.register(AuditedCall)
-class AuditedCallAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class AuditedCallAdmin(ReadOnlyAdmin):
     """Calls, newest first, read-only."""
 
     list_display = (
@@ -59,13 +59,3 @@ class AuditedCallAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments, indent=2, ensure_ascii=False)
         return format_html("<pre>{}</pre>", arguments)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Rows go by age alone: ``mcp_audit --expire``.
-        return False
