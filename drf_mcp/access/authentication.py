@@ -207,20 +207,6 @@ class Caller:
             return True
         return not any(issubclass(c, SessionAuthentication) for c in classes)
 
-    def vouch(self, request: HttpRequest, callback: Callable[..., Any]) -> None:
-        """Have a view that does not know the caller's credential take the endpoint's word for it.
-
-        Only where the credential is one of the endpoint alone, and the view has the project's
-        usual classes: with those of its own, it says itself what it takes.
-        """
-        known = self._authenticated
-        if known is None or not getattr(known.successful_authenticator, "for_tools_alone", False):
-            return
-        usual: Any = api_settings.DEFAULT_AUTHENTICATION_CLASSES
-        if authenticates_alike(callback, tuple(usual)):
-            request._force_auth_user = known.user  # type: ignore[attr-defined]
-            request._force_auth_token = known.auth  # type: ignore[attr-defined]
-
     def drf_request(self) -> Request:
         return Request(self.request, parsers=[UnreadBody()], authenticators=self.authenticators)
 

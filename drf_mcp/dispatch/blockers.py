@@ -65,7 +65,6 @@ class Listings:
             return None
         request = ToolRequest(caller, endpoint.method, path)
         request.resolver_match = match
-        caller.vouch(request, route.callback)
         # The caller has not asked for the list, so nothing counts as a call of it.
         view = make_unthrottled_view(endpoint, match)
         view.request = view.initialize_request(request)

@@ -124,8 +124,7 @@ class Dispatcher:
 
     def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         route = tool.endpoint.route
-        known = caller.is_known_to(route.callback)
-        if not known:
+        if not caller.is_known_to(route.callback):
             caller.authenticate()
         if caller.narrowings and (refusal := find_refusal(tool, caller)):
             return refusal
@@ -136,8 +135,6 @@ class Dispatcher:
             return self.get_failed_outcome(tool, 404, failure)
         request = self.get_request(tool, call, caller, path)
         request.resolver_match = match
-        if not known:
-            caller.vouch(request, route.callback)
 
         def respond() -> Outcome:
             if middleware := CallHandler.of_settings():

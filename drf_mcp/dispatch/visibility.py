@@ -70,7 +70,6 @@ class Visibility:
     def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
         # By whom the view would take the caller for.
         inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
-        self.caller.vouch(inner, tool.endpoint.route.callback)
         authenticators = view.get_authenticators()
         request = Request(inner, authenticators=authenticators)
         classes = tuple(type(authenticator) for authenticator in authenticators)

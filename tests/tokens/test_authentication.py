@@ -368,18 +368,8 @@ def endpoint_alone(expose, settings):
 
 
 @pytest.mark.usefixtures("endpoint_alone")
-@pytest.mark.parametrize("revision", ["2026-07-28", "2025-03-26"])
-def test_a_view_of_the_usual_classes_takes_the_endpoints_word(issue, holder, revision):
-    token, key = issue("alice")
-    agent = holder(key, revision=revision)
-    assert "usual" in agent.tools()
-    data = agent.call("usual").data
-    assert (data["user"], data["auth"]) == ("alice", str(token))
-
-
-@pytest.mark.usefixtures("endpoint_alone")
-@pytest.mark.parametrize("name", ["session", "chosen"])
-def test_a_view_that_chooses_its_credentials_takes_no_other(holder_of, agent_of, name):
+@pytest.mark.parametrize("name", ["usual", "session", "chosen"])
+def test_a_view_without_the_class_takes_no_token(holder_of, name):
     agent = holder_of("alice")
     assert name not in agent.tools()
     assert agent.call(name).code in ("UNAUTHORIZED", "FORBIDDEN")
@@ -388,12 +378,6 @@ def test_a_view_that_chooses_its_credentials_takes_no_other(holder_of, agent_of,
 @pytest.mark.usefixtures("endpoint_alone")
 def test_other_credentials_are_read_by_the_view_itself(agent_of):
     assert agent_of("alice").call("usual").data["by"] == "TokenAuthentication"
-
-
-@pytest.mark.usefixtures("endpoint_alone")
-def test_the_endpoints_word_is_narrowed(holder_of):
-    result = holder_of("alice", tools=["session"]).call("usual")
-    assert "usual is not available here: this token does not have it." in result.envelope["error"]
 
 
 @pytest.mark.usefixtures("endpoint_alone")
@@ -406,5 +390,20 @@ def test_a_check_tells_of_an_endpoint_that_takes_no_token(settings):
     assert check_tokens_are_taken(None) == []
     settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [SESSION]}
     assert [found.id for found in check_tokens_are_taken(None)] == ["drf_mcp_tokens.W001"]
-    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": [PLACE]}
+
+
+@pytest.mark.usefixtures("endpoint_alone")
+def test_a_check_tells_of_views_that_take_no_token_of_the_endpoint():
+    [found] = check_tokens_are_taken(None)
+    assert found.id == "drf_mcp_tokens.W001"
+    assert "such as the view of usual" in found.msg
+
+
+def test_the_check_leaves_views_alone_that_choose_their_credentials(expose, settings):
+    settings.REST_FRAMEWORK = {"DEFAULT_AUTHENTICATION_CLASSES": [SESSION]}
+    expose(
+        path("token/", WhoAmIView.as_view(authentication_classes=[AgentTokenAuthentication])),
+        path("other/", WhoAmIView.as_view(authentication_classes=[TokenAuthentication])),
+        AUTHENTICATION_CLASSES=[PLACE],
+    )
     assert check_tokens_are_taken(None) == []

@@ -15,10 +15,10 @@ ELSEWHERE = "This token is for tools: it is taken by the MCP endpoint alone."
 class AgentTokenAuthentication(BaseAuthentication):
     """Takes ``Authorization: Bearer mcp_…`` with a token of this app.
 
-    Best in DEFAULT_AUTHENTICATION_CLASSES, before other classes that read the same keyword: tokens
-    that do not begin like one of this app are left to them. ``request.auth`` is the `AgentToken`,
-    whose ``narrowing`` the endpoint enforces; over plain HTTP, where nothing would, no token is
-    taken.
+    Its place is DEFAULT_AUTHENTICATION_CLASSES, before other classes that read the same keyword:
+    tokens that do not begin like one of this app are left to them. ``request.auth`` is the
+    `AgentToken`, whose ``narrowing`` the endpoint enforces; over plain HTTP, where nothing would,
+    no token is taken.
 
     Attributes:
         keyword: the word before the token.
@@ -26,8 +26,6 @@ class AgentTokenAuthentication(BaseAuthentication):
     """
 
     keyword = "Bearer"
-    # Read by the endpoint: views with the project's usual classes take its word for the caller.
-    for_tools_alone = True
     realm = "api"
 
     @sensitive_variables("key")

@@ -1,12 +1,15 @@
-"""Whether the endpoint takes tokens at all."""
+"""Whether the endpoint takes tokens at all, and whether its tools do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from django.core.checks import CheckMessage, Warning
+from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
+from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
 from drf_mcp.operators.checks.project import Project, register_check
 
@@ -15,11 +18,31 @@ PLACE = "drf_mcp.contrib.tokens.authentication.AgentTokenAuthentication"
 
 @register_check()
 def check_tokens_are_taken(project: Project) -> Iterator[CheckMessage]:
-    if any(issubclass(c, AgentTokenAuthentication) for c in resolve_authentication_classes()):
-        return
-    message = "drf_mcp.contrib.tokens is installed, but the MCP endpoint takes none of its tokens."
-    hint = (
-        f"Add {PLACE!r} to REST_FRAMEWORK['DEFAULT_AUTHENTICATION_CLASSES'], and to "
-        "DRF_MCP['AUTHENTICATION_CLASSES'] if you have that setting."
-    )
-    yield Warning(message, hint=hint, id="drf_mcp_tokens.W001")
+    hint = f"Add {PLACE!r} to REST_FRAMEWORK['DEFAULT_AUTHENTICATION_CLASSES']"
+    if not has_token_class(resolve_authentication_classes()):
+        yield Warning(
+            "drf_mcp.contrib.tokens is installed, but the MCP endpoint takes none of its tokens.",
+            hint=f"{hint}, and to DRF_MCP['AUTHENTICATION_CLASSES'] if you have that setting.",
+            id="drf_mcp_tokens.W001",
+        )
+    elif name := find_refusing_tool(project):
+        yield Warning(
+            "The MCP endpoint takes tokens of drf_mcp.contrib.tokens, but views with REST "
+            f"framework's default authentication classes take none, such as the view of {name}.",
+            hint=f"{hint}.",
+            id="drf_mcp_tokens.W001",
+        )
+
+
+def has_token_class(classes: Iterable[type]) -> bool:
+    return any(issubclass(c, AgentTokenAuthentication) for c in classes)
+
+
+def find_refusing_tool(project: Project) -> str | None:
+    # A view that names classes of its own has chosen which credentials it takes.
+    usual: Any = tuple(api_settings.DEFAULT_AUTHENTICATION_CLASSES)
+    for tool in () if has_token_class(usual) else project.tools.values():
+        classes = find_view_classes(tool.endpoint.route.callback, "authentication_classes")
+        if classes == usual and not tool.endpoint.is_built_in:
+            return tool.name
+    return None
