@@ -12,7 +12,7 @@ from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import USER_PERMISSIONS, Caller
+from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, copy_identity
 from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
@@ -75,9 +75,7 @@ class Visibility:
         classes = tuple(type(authenticator) for authenticator in authenticators)
         known = self.identities.setdefault(classes, request)
         if known is not request:
-            request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
-            request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
-            inner.__dict__["user"] = known.user
+            copy_identity(request, known)
         return request
 
     def inner(self, tool: Tool, path: str, query_string: str) -> ToolRequest:

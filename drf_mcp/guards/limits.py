@@ -13,6 +13,7 @@ from django.db import connections
 from rest_framework.exceptions import APIException, Throttled
 from rest_framework.request import Request
 
+from drf_mcp.access.authentication import copy_identity
 from drf_mcp.access.limits import APPROACHING, EndpointLimits, Quotas, warn_of_quota
 from drf_mcp.exceptions import TimeLimitExceeded, Unavailable
 from drf_mcp.guards.base import Guard, PendingCall, Proceed
@@ -56,8 +57,7 @@ class ThrottleGuard(Guard):
         inner = copy.copy(known._request)
         inner.method = tool.endpoint.method
         request = Request(inner)
-        request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
-        request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
+        copy_identity(request, known)
         view = tool.endpoint.view(request)
         view.kwargs = call.kwargs
         return EndpointLimits(pending.caller.throttles, view, request, tool.options.throttle_scope)

@@ -16,7 +16,7 @@ from oauth2_provider.oauth2_validators import validate_resource_as_url_prefix
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from drf_mcp.access.authentication import Caller
+from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.access.metadata import FoundEndpoint, WellKnownConverter
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.protocol import Message, select_by_headers
@@ -49,10 +49,7 @@ class PromisedVisibility(Visibility):
 
     def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
         request = super().request(tool, view, path, query_string)
-        known = self.caller.authenticate()
-        request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
-        request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
-        request._request.__dict__["user"] = known.user
+        copy_identity(request, self.caller.authenticate())
         return request
 
     def is_short_of_scopes(self, view: Any) -> bool:
