@@ -249,4 +249,5 @@ class Tool:
         if not isinstance(arguments, Mapping):
             return None if arguments is None else MASK
         parsed = parse_nested_json(arguments)
-        return shorten_value(self.pointers(Call(parsed)).mask(parsed, ""))
+        pointers = self.pointers(Call(parsed))
+        return shorten_value(pointers.mask(pointers.mask_unknown(parsed), ""))

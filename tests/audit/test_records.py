@@ -75,7 +75,7 @@ def test_what_fails_in_the_view(agent, row, name, verdict, code, status):
 def test_arguments_that_are_refused(agent, row):
     agent.call(TOOL, nmae="a")
     assert (row().verdict, row().code, row().status) == ("failed", "VALIDATION_ERROR", 400)
-    assert json.loads(row().arguments) == {"nmae": "a"}
+    assert json.loads(row().arguments) == {"nmae": "********"}
 
 
 def test_an_unknown_tool(agent, row):

@@ -35,9 +35,17 @@ LOGGED = [
     ({"details": json.dumps([DETAILS])}, {"details": [{"api_key": MASK, "size": 3}]}),
     # Refused arguments, and what is no object.
     (
-        {"pasword": "hunter2", "secret": "s", "note": "n"},
-        {"pasword": "hunter2", "secret": MASK, "note": MASK},
+        {"title": "A walk", "secret": "s", "note": "n"},
+        {"title": "A walk", "secret": MASK, "note": MASK},
     ),
+    # Names that the tool does not know: one may be that of a secret, mistyped.
+    ({"pasword": "hunter2", "title": "A walk"}, {"pasword": MASK, "title": "A walk"}),
+    (
+        {"owners": [{"name": "Ada", "pni": "1234"}], "title": "A walk"},
+        {"owners": [{"name": "Ada", "pni": MASK}], "title": "A walk"},
+    ),
+    ({"body": {"noet": "n"}}, {"body": MASK}),
+    ({"details": {"whatever": {"else": 1}}}, {"details": {"whatever": {"else": 1}}}),
     ("password=hunter2", MASK),
     (["hunter2"], MASK),
     (7, MASK),
@@ -61,6 +69,19 @@ def test_grouped_arguments_are_masked(agent, configure, record):
     configure(LOG_ARGUMENTS=True, ARGUMENTS="grouped")
     agent.call("cards", body={"title": "A walk", "note": "between us"})
     assert record().arguments == {"body": {"title": "A walk", "note": MASK}}
+
+
+def test_names_that_a_group_does_not_know_are_masked(agent, configure, record):
+    configure(LOG_ARGUMENTS=True, ARGUMENTS="grouped")
+    agent.call("cards", body={"title": "A walk", "noet": "between us"}, kwarg={"pk": 1})
+    assert record().arguments == {"body": {"title": "A walk", "noet": MASK}, "kwarg": MASK}
+
+
+@pytest.mark.parametrize("arguments", ["flat", "grouped"])
+def test_further_parameters_of_the_query_are_known(agent, configure, record, arguments):
+    configure(LOG_ARGUMENTS=True, ARGUMENTS=arguments, EXTRA_QUERY=True)
+    agent.call("cards", query={"size": "small"})
+    assert record().arguments == {"query": {"size": "small"}}
 
 
 def test_arguments_nobody_knows_do_not_fill_the_log():

@@ -10,6 +10,11 @@ from rest_framework.views import APIView
 from drf_mcp.exceptions import SoftFailure
 
 
+class OwnerSerializer(serializers.Serializer):
+    name = serializers.CharField(required=False)
+    pin = serializers.CharField(write_only=True, required=False)
+
+
 class CardSerializer(serializers.Serializer):
     """What is bought with which card."""
 
@@ -17,6 +22,7 @@ class CardSerializer(serializers.Serializer):
     note = serializers.CharField(write_only=True, required=False)
     password = serializers.CharField(required=False)
     details = serializers.JSONField(required=False)
+    owners = OwnerSerializer(many=True, required=False)
 
 
 class Cards(APIView):

@@ -104,6 +104,31 @@ class ArgumentPointers:
             for name, member in value.items()
         }
 
+    def mask_unknown(self, value: Any, pointer: str = "", schema: Any = None) -> Any:
+        # Beside what `mask` does: an unknown name may be that of a secret, mistyped.
+        schema = self.schemas.get(pointer, schema)
+        schema = schema if isinstance(schema, Mapping) else {}
+        if isinstance(value, list):
+            items = enumerate(value)
+            return [self.mask_unknown(v, f"{pointer}/{i}", schema.get("items")) for i, v in items]
+        names = schema.get("properties")
+        if not isinstance(value, Mapping) or names is None:
+            return value
+        masked = {}
+        for name, member in value.items():
+            place = JSONPointer.from_parent(pointer, name)
+            known = name in names or place in self.schemas
+            masked[name] = self.mask_unknown(member, place, names.get(name)) if known else MASK
+        return masked
+
+    @functools.cached_property
+    def schemas(self) -> dict[str, Any]:
+        arguments = self.arguments
+        schemas = {argument.pointer: argument.parameter.schema for argument in arguments.arguments}
+        if arguments.extra_query and arguments.groups:
+            schemas[f"/{arguments.groups[QUERY]}"] = {}
+        return {"": arguments.schema, **schemas}
+
     def remove_indexes(self, pointer: str) -> str:
         return "/".join(token for token in pointer.split("/") if not token.isdecimal())
 
