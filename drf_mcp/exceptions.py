@@ -110,6 +110,23 @@ class UnsupportedProtocolVersion(ProtocolError):
         )
 
 
+class MissingClientCapability(ProtocolError):
+    """The client did not declare what the call cannot do without (MCP -32021).
+
+    Args:
+        required: capabilities as a client declares them, such as ``{"elicitation": {}}``.
+    """
+
+    code = -32021
+    http_status = 400
+
+    def __init__(self, required: Mapping[str, Any]) -> None:
+        names = ", ".join(required)
+        super().__init__(
+            f"The call needs a client with: {names}.", data={"requiredCapabilities": required}
+        )
+
+
 class Refused(ProtocolError):
     # JSON-RPC has no code for a refusal of the door, so its HTTP status is one.
 

@@ -196,6 +196,29 @@ class Fidelity:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What the user of the client has to be asked before a call can go on.
+
+    Attributes:
+        key: what the answer is found by, unique in the call.
+        message: what is asked, in words that a person reads.
+        schema: the form's JSON Schema, a flat object; None where a page asks instead of a form.
+        url: the page that asks, "" where a form does.
+        memory: JSON that comes back, signed, with the answer.
+    """
+
+    key: str
+    message: str
+    schema: Mapping[str, Any] | None = None
+    url: str = ""
+    memory: Any = None
+
+    @property
+    def mode(self) -> str:
+        return "url" if self.url else "form"
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The result of one call, before any envelope.
 
@@ -218,6 +241,7 @@ class Outcome:
         scopes: what the call needs, if it was refused because the caller's token lacks a scope.
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
+        questions: what the user has to be asked; the failure is for clients that cannot ask.
     """
 
     tool: str
@@ -239,6 +263,7 @@ class Outcome:
     content_hash: str = ""
     scopes: tuple[str, ...] = ()
     call: Mapping[str, Any] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
 
     @property
     def is_page(self) -> bool:

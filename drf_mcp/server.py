@@ -13,7 +13,7 @@ from rest_framework.exceptions import APIException
 
 import drf_mcp
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import close_broken_connections, report_unexpected
+from drf_mcp.dispatch.crashes import close_broken_connections, report_unexpected
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
 from drf_mcp.observability.auditing import AUDIT_APP, audit, audit_refusal
@@ -30,6 +30,7 @@ from drf_mcp.protocol import (
     select_era,
 )
 from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.input import InputRequired
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
@@ -48,7 +49,7 @@ class Reply:
 
 ACCEPTED = Reply(202)
 
-Handler = Callable[[RequestContext], Mapping[str, Any]]
+Handler = Callable[[RequestContext], "Mapping[str, Any] | InputRequired"]
 # A message as `jsonrpc` read it, or the error of one that could not be read.
 Item = Message | ClientResponse | ProtocolError
 Headers = Mapping[str, str] | None
@@ -64,6 +65,7 @@ class Server:
         name, title, version, instructions: what the server says of itself; None for
             SERVER_NAME, SERVER_TITLE, SERVER_VERSION and INSTRUCTIONS.
         toolset: the toolset that the URL named, "" for none.
+        tool_options: options of every tool that has none of its own by that name.
 
     Args:
         registry: the tools.
@@ -83,6 +85,7 @@ class Server:
     version: str | None = None
     instructions: Any = None
     toolset: str = ""
+    tool_options: Mapping[str, Any] | None = None
 
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
         self.registry = registry
@@ -238,7 +241,7 @@ class Server:
         with Observer(context).trace(tools, drf_mcp.__version__):
             result = handler(context)
         info = era.implementation_members(self.get_server_info())
-        return Reply(200, jsonrpc.encode_result(item.id, era.finish(result, defined, info)))
+        return Reply(200, jsonrpc.encode_result(item.id, era.write(result, defined, info)))
 
     def find_handler(self, method: str, era: Era) -> tuple[Handler, frozenset[str]]:
         if method in era.methods:

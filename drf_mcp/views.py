@@ -21,7 +21,7 @@ from drf_mcp.access.origins import check_media_type, check_origin
 from drf_mcp.access.refusals import Refusal
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable.page import Page
-from drf_mcp.dispatch.dispatcher import report_unexpected
+from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
@@ -33,6 +33,7 @@ from drf_mcp.option_types.kinds import (
     Issuer,
     Kind,
     ListOf,
+    MappingOf,
     NamedPatterns,
     PermissionClass,
     ResourceURI,
@@ -45,6 +46,7 @@ from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
+from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.meta_headers import MetaHeaders
 from drf_mcp.transports.request_body import read_body
 
@@ -60,6 +62,7 @@ KINDS: Mapping[str, Kind] = {
     "tools": ListOf(ToolPattern(), none=True),
     "read_only": Flag(),
     "toolsets": NamedPatterns(none=True),
+    "tool_options": MappingOf(Kind(none=True), "a dict of options of tools", none=True),
     "server_name": Text(none=True),
     "server_title": Text(lazy=True, none=True),
     "server_version": Text(none=True),
@@ -85,6 +88,8 @@ class MCPView(View):
         read_only: True leaves only the tools that read.
         toolsets: the patterns of the sets that a URL or a header can ask for, by name; None for
             TOOLSETS. A URL asks with the path argument ``toolset``.
+        tool_options: options of every tool that has none of its own by that name, as `ToolOptions`
+            has them.
         server_name, server_title, server_version, instructions: what the server says of itself.
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.
@@ -103,6 +108,7 @@ class MCPView(View):
     tools: Sequence[str] | None = None
     read_only: bool = False
     toolsets: Mapping[str, Sequence[str]] | None = None
+    tool_options: Mapping[str, Any] | None = None
     server_name: str | None = None
     server_title: Any = None
     server_version: str | None = None
@@ -126,6 +132,7 @@ class MCPView(View):
         """
         options = {name: initkwargs.get(name, getattr(cls, name)) for name in KINDS}
         refuse_wrong_values(KINDS, options, f"{cls.__name__}.as_view()")
+        ToolOptions.of(**options["tool_options"] or {})
         view: Any = csrf_exempt(super().as_view(**initkwargs))
         view.login_required = False
         for alias in connections:
@@ -169,6 +176,7 @@ class MCPView(View):
         server.name = self.server_name or server.name
         server.title = self.server_title or server.title
         server.version = self.server_version or server.version
+        server.tool_options = self.tool_options or server.tool_options
         if self.instructions is not None:
             server.instructions = self.instructions
         if "toolset" in self.kwargs:

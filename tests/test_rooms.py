@@ -24,6 +24,7 @@ BRIDGES = {
     "tools.results",
     "archive.retrieval",
     "envelopes.standardized",
+    "interaction.rounds",
 }
 ONLOOKERS = {"observability", "transports", "browsable", "operators", "management", "test"}
 
@@ -41,12 +42,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "protocol": WAIST,
     "truncation": WAIST,
     "envelopes": WAIST | {"truncation"},
-    "archive": WAIST | {"models", "truncation"},
+    "archive": WAIST | {"access", "models", "truncation"},
     "access": WAIST,
-    "interaction": WAIST,
+    "interaction": WAIST | {"introspection"},
     "introspection": WAIST,
     "tools": WAIST | {"access", "introspection"},
-    "guards": WAIST | {"access", "introspection", "tools"},
+    "guards": WAIST | {"access", "interaction", "introspection", "models", "tools"},
     "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
 }
 

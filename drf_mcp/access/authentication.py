@@ -8,6 +8,7 @@ permissions then. Everywhere else the endpoint authenticates first and the view 
 from __future__ import annotations
 
 import functools
+import hashlib
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.access.likeness import authenticates_alike
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
+from drf_mcp.access.principals import get_principal
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.access.scopes import ScopeDenied, ScopeInquiry, get_granted_scopes, has_scopes
 from drf_mcp.exceptions import contain
@@ -113,6 +115,8 @@ class Caller:
         self.throttles: Sequence[Any] = ()
         # When the call that is being made has to end, None for never.
         self.deadline: Any = None
+        # What was asked and answered of the call that is being made: an `Exchange`, None before.
+        self.exchange: Any = None
         # What records the message that is being answered, None where nothing does.
         self.audit: Any = None
         # The view's request, where its authentication was the only one: of several classes the
@@ -144,6 +148,17 @@ class Caller:
         # None without OAuth.
         endpoint = self.endpoint
         return endpoint if endpoint and endpoint.authorization_servers else None
+
+    @property
+    def principal(self) -> str:
+        """What tells the authenticated caller from all others, "" for anybody."""
+        known = self.authenticate()
+        key = get_principal(known.user, self.request)
+        credential = self.request.META.get("HTTP_AUTHORIZATION", "")
+        if key or known.auth is None or not credential:
+            return key
+        # A machine's credential stands for no user.
+        return hashlib.sha256(credential.encode()).hexdigest()
 
     @property
     def bearer(self) -> str | None:

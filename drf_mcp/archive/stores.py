@@ -20,6 +20,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from drf_mcp.access.principals import get_principal
 from drf_mcp.exceptions import contain
 from drf_mcp.json_text import content_hash, hash_text
 from drf_mcp.outcomes import Outcome
@@ -39,26 +40,6 @@ class ArchiveUnavailable(Exception):
 def can_archive() -> bool:
     """Return whether the settings let anything be archived."""
     return mcp_settings.ARCHIVE_CLASS is not None and mcp_settings.MAX_RESULT_TOKENS is not None
-
-
-def get_user_key(user: Any) -> str:
-    # What tells a user from all others: the class and the primary key.
-    if user is None or not user.is_authenticated:
-        return ""
-    key = getattr(user, "pk", None)
-    model = getattr(user, "_meta", None)
-    # Not `type`: the user may be one of Django's lazy objects.
-    kind = user.__class__
-    label = model.concrete_model._meta.label if model else f"{kind.__module__}.{kind.__qualname__}"
-    return "" if key is None else f"{label}:{key}"
-
-
-def get_tenant_key(request: Any) -> str:
-    # As middleware put it on the request.
-    tenant = getattr(request, "tenant", None)
-    if tenant is None:
-        return ""
-    return str(getattr(tenant, "pk", None) or getattr(tenant, "schema_name", tenant))
 
 
 def new_archive_id() -> str:
@@ -153,9 +134,7 @@ class Archive:
             At most 255 characters. "" for an anonymous user, whose content is found by its
             unguessable id alone.
         """
-        key = get_user_key(user)
-        tenant = get_tenant_key(request) if key else ""
-        owner = f"{tenant}/{key}" if tenant else key
+        owner = get_principal(user, request)
         return owner if len(owner) <= LONGEST_OWNER else hashlib.sha256(owner.encode()).hexdigest()
 
     def store(self, entry: Entry) -> str:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
-from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
@@ -24,6 +23,7 @@ from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.content import ContentReader
+from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.empty_lists import EmptyList
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
@@ -36,10 +36,11 @@ from drf_mcp.dispatch.middleware import (
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
-from drf_mcp.exceptions import InternalError, TimeLimitExceeded, contain
+from drf_mcp.exceptions import TimeLimitExceeded, contain
 from drf_mcp.guards.base import Guard, PendingCall, Proceed, pass_guards
 from drf_mcp.guards.limits import CallRefused, RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
+from drf_mcp.interaction.exchange import Asked
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
@@ -54,6 +55,8 @@ class Dispatcher:
     """Calls tools: every failure of a view becomes a value here."""
 
     content_reader_class: type[ContentReader] = ContentReader
+    # Those that a project switches on tool by tool, the outermost first.
+    write_guards: ClassVar[Sequence[type[Guard]]] = []
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
@@ -80,6 +83,9 @@ class Dispatcher:
             outcome = self.get_failed_outcome(tool, 400, failure)
         except CallRefused as exc:
             outcome = self.get_refused_outcome(tool, exc.exc, exc.rate_limit)
+        except Asked as exc:
+            outcome = self.get_failed_outcome(tool, 200, exc.failure)
+            outcome = outcome.changed(questions=exc.questions)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
@@ -104,6 +110,8 @@ class Dispatcher:
             guards.append(RecordGuard())
         if mcp_settings.TIME_LIMIT or pending.tool.options.time_limit:
             guards.append(TimeLimitGuard())
+        if guarded_by := pending.tool.guarded_by:
+            guards += [guard() for guard in self.write_guards if guard.name in guarded_by]
         return guards
 
     def perform(self, pending: PendingCall) -> Outcome:
@@ -279,18 +287,3 @@ class Dispatcher:
     ) -> None:
         logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
         got_request_exception.send_robust(sender=BaseHandler, request=request)
-
-
-def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
-    request_id = new_request_id()
-    logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
-    got_request_exception.send_robust(sender=BaseHandler, request=request)
-    message = f"An unexpected error occurred. It was logged under the id {request_id}."
-    return InternalError(message, data={"request_id": request_id})
-
-
-def close_broken_connections() -> None:
-    # As between requests: the next call connects anew.
-    for connection in connections.all(initialized_only=True):
-        if connection.errors_occurred:
-            connection.close_if_unusable_or_obsolete()

@@ -3,9 +3,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.outcomes import Outcome
 from drf_mcp.tools.arguments.call import Call
 
@@ -37,6 +38,11 @@ class PendingCall:
         return call
 
     @property
+    def exchange(self) -> Exchange:
+        """What was asked and answered in the earlier rounds of the call."""
+        return self.caller.exchange or SILENT
+
+    @property
     def request_parts(self) -> dict[str, Any]:
         call = self.__dict__.get("call")
         return {} if call is None else {"kwargs": call.kwargs, "query_string": call.query_string}
@@ -49,7 +55,13 @@ class Guard:
     """Lets a call pass, refuses it, or does something around it.
 
     A guard is an instance for one server, and keeps nothing of a call.
+
+    Attributes:
+        name: among those of `Tool.guarded_by` where the guard stands before a tool; "" for a
+            guard that does not depend on the tool.
     """
+
+    name: ClassVar[str] = ""
 
     def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
         """Return the outcome of a call: that of ``proceed(pending)``, or one of the guard's."""

@@ -31,9 +31,13 @@ class CallContext:
         telemetry: measurements by name.
         content_version: the canonical version of what was read, "" if not said.
         content_hash: the hash of that version, "" if not said.
+
+    Args:
+        request: the request, Django's own; None for notes that nobody reads.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, request: Any = None) -> None:
+        self.request = request
         self.warnings: list[Warning] = []
         self.suggestions: list[str] = []
         self.telemetry: dict[str, Any] = {}
@@ -98,7 +102,7 @@ def call_context(request: Any) -> CallContext:
     http_request = getattr(request, "_request", request)
     notes: CallContext | None = getattr(http_request, ATTRIBUTE, None)
     if notes is None:
-        notes = CallContext()
+        notes = CallContext(http_request)
         setattr(http_request, ATTRIBUTE, notes)
     return notes
 

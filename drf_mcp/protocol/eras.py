@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from drf_mcp.exceptions import (
+    InternalError,
     InvalidParams,
     MethodNotFound,
     ProtocolError,
@@ -20,6 +21,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.headers import HeaderValue, compare_header
+from drf_mcp.protocol.input import InputRequired
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 
 # How much of the caller's own text an error repeats.
@@ -44,6 +46,8 @@ class Era(ABC):
     serves_responses: ClassVar[bool]
     # Whether clients repeat arguments in headers that a tool names.
     repeats_arguments: ClassVar[bool] = False
+    # Whether a result may ask for input, which the client then sends with the same request.
+    asks_for_input: ClassVar[bool] = False
 
     def __init__(self, revision: str) -> None:
         self.revision = revision
@@ -60,6 +64,16 @@ class Era(ABC):
         self, members: Members, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Return the members of a result as the revision wants them, the others left out."""
+
+    def write(
+        self, result: Members | InputRequired, defined: frozenset[str], server_info: Members
+    ) -> dict[str, Any]:
+        """Return the members of a result of any kind: a complete one, or a question."""
+        if not isinstance(result, InputRequired):
+            return self.finish(result, defined, server_info)
+        if not self.asks_for_input:
+            raise InternalError(f"{self.revision} has no result that asks for input.")
+        return {**result.members, "_meta": {constants.SERVER_INFO_KEY: server_info}}
 
     def method_not_found(self, method: str) -> MethodNotFound:
         return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
@@ -112,6 +126,7 @@ class StatelessEra(Era):
     not_found_status = 404
     serves_responses = False
     repeats_arguments = True
+    asks_for_input = True
 
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         meta = message.meta

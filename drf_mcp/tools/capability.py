@@ -16,12 +16,14 @@ from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
+from drf_mcp.interaction.rounds import Rounds
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import Observer
 from drf_mcp.outcomes import MISSING, Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.input import InputRequired
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
@@ -57,7 +59,8 @@ class ToolsCapability(Capability):
         What takes tools away from the caller, and the permissions of the views, are asked
         afterwards.
         """
-        tools: Mapping[str, Tool] = self.server.registry.tools(context.urlconf)
+        server = self.server
+        tools: Mapping[str, Tool] = server.registry.tools(context.urlconf, server.tool_options)
         return tools
 
     def get_offered_tools(self, context: RequestContext) -> Mapping[str, Tool]:
@@ -156,9 +159,11 @@ class ToolsCapability(Capability):
 
     # --- tools/call -----------------------------------------------------------------------
 
-    def call_tool(self, context: RequestContext) -> dict[str, Any]:
+    def call_tool(self, context: RequestContext) -> dict[str, Any] | InputRequired:
         tool = self.get_tool(context)
         context.check_headers(tool.mirrored)
+        rounds = Rounds(context, f"tools/call {tool.name}")
+        context.caller.exchange = exchange = rounds.read()
         started = time.perf_counter()
         arguments = context.message.params.get("arguments")
         dispatcher = self.get_dispatcher()
@@ -166,6 +171,9 @@ class ToolsCapability(Capability):
         # The slices of content_retrieve are as long as the client takes them.
         context.caller.client_limit = budget.get_client_limit()
         outcome = dispatcher.dispatch(tool, arguments, context.caller)
+        if outcome.questions and (asked := rounds.write(exchange, outcome.questions)):
+            Observer(context).record(tool, outcome, {}, started)
+            return asked
         writer = ResultWriter(self.get_envelope(tool), context.era)
 
         def write_failure(exc: Exception) -> dict[str, Any]:

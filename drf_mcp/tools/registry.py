@@ -17,7 +17,7 @@ from drf_mcp.tools.aggregates.tool import AggregateTool
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Choice, Exposure, Registration
 from drf_mcp.tools.naming import MAX_LENGTH, NAME
-from drf_mcp.tools.options import ViewOptions
+from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.related_tools import Finders
 from drf_mcp.tools.tool import Tool
 
@@ -74,8 +74,17 @@ class Registry:
             self._registrations += [Registration(target, view_options) for target in targets]
             self.reload()
 
-    def tools(self, urlconf: Any = None) -> Mapping[str, Tool]:
-        """Return the tools of a URLconf, by default ROOT_URLCONF, by name and in its order."""
+    def tools(
+        self, urlconf: Any = None, defaults: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Tool]:
+        """Return the tools of a URLconf by name and in its order.
+
+        Args:
+            urlconf: ROOT_URLCONF by default.
+            defaults: the options of tools that have none of their own by that name.
+        """
+        if defaults:
+            return self._get_variant(urlconf, defaults)
         urlconf = urlconf or settings.ROOT_URLCONF
         key = (urlconf, self.exposure.get_variant())
         index = self._indexes.get(key)
@@ -85,6 +94,14 @@ class Registry:
                 if index is None:
                     index = self._indexes[key] = self._build(urlconf)
         return index
+
+    def _get_variant(self, urlconf: Any, defaults: Mapping[str, Any]) -> Mapping[str, Tool]:
+        tools = self.tools(urlconf)
+        key = (id(tools), repr(sorted(defaults.items())))
+        if key not in self._indexes:
+            options = ToolOptions.of(**defaults)
+            self._indexes[key] = {name: tool.under(options) for name, tool in tools.items()}
+        return self._indexes[key]
 
     def narrow(self, tools: Mapping[str, Tool], narrowings: tuple[Any, ...]) -> Mapping[str, Tool]:
         """Return those of some tools that each `Narrowing` allows, none of which names others."""

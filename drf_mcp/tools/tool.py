@@ -13,7 +13,7 @@ from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import Finding
-from drf_mcp.introspection.types import ANY, EndpointSchema
+from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings
@@ -25,6 +25,7 @@ from drf_mcp.tools.arguments.masking import MASK, parse_nested_json, shorten_val
 from drf_mcp.tools.arguments.negotiation import BodyNegotiation
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
 from drf_mcp.tools.arguments.styles import FlatArguments, GroupedArguments
+from drf_mcp.tools.controls import Controls
 from drf_mcp.tools.declared_arguments import DeclaredArguments
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.foreign_text import ForeignText
@@ -57,6 +58,10 @@ class Tool:
     def among(self, finders: Any) -> Tool:
         """Return the tool as it is among fewer tools; it names no others."""
         return replace(self, finders=finders, origin=self)
+
+    def under(self, defaults: ToolOptions) -> Tool:
+        """Return the tool with further options, where it has none of its own."""
+        return replace(self, options=self.options.over(defaults), origin=self)
 
     @functools.cached_property
     def view(self) -> APIView:
@@ -109,7 +114,18 @@ class Tool:
             extra_query=self.extra_query,
             fields=FieldsArgument.for_endpoint(self.schema) if self.selects else None,
             many=self.endpoint.many or "",
+            controls=self.controls,
         )
+
+    @functools.cached_property
+    def guarded_by(self) -> frozenset[str]:
+        """The names of the guards that the project switches on for the tool."""
+        return frozenset(Controls(self).find_guards())
+
+    @functools.cached_property
+    def controls(self) -> tuple[Parameter, ...]:
+        """The arguments that guards read, each by the guard's own name of it."""
+        return tuple(Controls(self).find_parameters())
 
     @property
     def extra_query(self) -> bool:

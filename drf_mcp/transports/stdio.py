@@ -13,7 +13,7 @@ from django.core.signals import request_finished, request_started
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.dispatcher import report_unexpected
+from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc

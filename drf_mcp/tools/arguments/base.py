@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, islice
 from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlencode
 
+from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import MISSING, Problem
@@ -16,6 +17,7 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import (
     ANSWER,
     BODY,
+    CONTROL,
     PATH,
     QUERY,
     Argument,
@@ -37,6 +39,7 @@ class Arguments:
         arguments: those that become the request, also the ones that the schema leaves out.
         fields: the argument that names fields of the answer; None for none.
         many: the path kwarg of which the argument ``ids`` has several values; "" for none.
+        controls: the arguments that guards read.
         groups: the argument that holds the arguments of a location, by location.
     """
 
@@ -50,12 +53,14 @@ class Arguments:
         extra_query: bool = False,
         fields: Argument | None = None,
         many: str = "",
+        controls: Iterable[Parameter] = (),
     ) -> None:
         self.encoder = encoder
         self.keys = endpoint.body.keys
         self.extra_query = extra_query
         self.fields = fields
         self.many = many
+        self.controls = tuple(self.make_argument(parameter, CONTROL) for parameter in controls)
         # What a write answers and does not take is refused as read-only, not as unknown.
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
@@ -82,6 +87,16 @@ class Arguments:
         if location == PATH and parameter.name == self.many:
             return IdsArgument.for_key(parameter, group)
         return Argument(parameter.name, location, parameter, whole, group)
+
+    def get_free_name(self, argument: Argument, taken: Collection[str]) -> str:
+        name = make_portable_name(argument.name)
+        if name in taken:
+            name = make_portable_name(f"{argument.name}_{argument.location}")
+        number = 2
+        while name in taken:
+            name = make_portable_name(f"{argument.name}_{argument.location}_{number}")
+            number += 1
+        return name
 
     def get_whole_body(self, body: Body) -> Parameter | None:
         schema, handling = body.schema or {}, body.handling
@@ -111,7 +126,7 @@ class Arguments:
     def bind(self, arguments: Mapping[str, Any]) -> Call:
         if problems := self.find_problems(arguments):
             raise ArgumentsRefused(problems)
-        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: []}
+        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
         for argument, value in self.get_values(arguments):
             parts[argument.location].append((argument, argument.read(value)))
         if self.has_nested and (dropped := self.find_dropped(parts[BODY])):
@@ -137,6 +152,7 @@ class Arguments:
             encoder.disposition if content else "",
             parts[ANSWER][0][1] if parts[ANSWER] else (),
             self.many,
+            {a.parameter.name: v for a, v in parts[CONTROL] if v is not None},
         )
 
     def get_body(self, values: Values) -> Any:

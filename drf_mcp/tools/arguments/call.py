@@ -13,6 +13,8 @@ from drf_mcp.outcomes import MISSING
 PATH, QUERY, BODY = "path", "query", "body"
 # The location of an argument that selects from the answer and is no part of the request.
 ANSWER = "answer"
+# That of one which is read by what stands before the view.
+CONTROL = "control"
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class Call:
         disposition: the Content-Disposition of the body, which names a file sent as it is.
         fields: the paths of the fields that the answer is to have; () for all.
         many: the path kwarg that has a list of values, one for each object; "" for one object.
+        controls: what the caller asks of the guards, by the guards' own names; none is null.
     """
 
     arguments: Mapping[str, Any]
@@ -121,6 +124,7 @@ class Call:
     disposition: str = ""
     fields: tuple[str, ...] = ()
     many: str = ""
+    controls: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def requests(self) -> Sequence[Call]:

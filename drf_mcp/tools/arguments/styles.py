@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.base import Arguments, Values
-from drf_mcp.tools.arguments.call import ANSWER, BODY, PATH, QUERY, Argument
+from drf_mcp.tools.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument
 from drf_mcp.tools.arguments.errors import ArgumentErrors
 
 EXTRA_QUERY = Parameter(
@@ -24,8 +24,11 @@ class FlatArguments(Arguments):
     # On a clash the body keeps the name and the others become NAME_path or NAME_query.
     def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:
         super().__init__(endpoint, *args, **options)
-        answer = (self.fields,) if self.fields else ()
-        self.named = {argument.name: argument for argument in (*self.arguments, *answer)}
+        further = (*((self.fields,) if self.fields else ()), *self.controls)
+        self.named = {argument.name: argument for argument in self.arguments}
+        for argument in further:
+            name = self.get_free_name(argument, self.named)
+            self.named[name] = replace(argument, name=name)
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
@@ -51,16 +54,6 @@ class FlatArguments(Arguments):
             schema = explain(parameter.schema, f"The present {argument.name}")
             parameter = replace(parameter, schema=schema)
         return replace(argument, name=name, parameter=parameter)
-
-    def get_free_name(self, argument: Argument, taken: Collection[str]) -> str:
-        name = make_portable_name(argument.name)
-        if name in taken:
-            name = make_portable_name(f"{argument.name}_{argument.location}")
-        number = 2
-        while name in taken:
-            name = make_portable_name(f"{argument.name}_{argument.location}_{number}")
-            number += 1
-        return name
 
     def get_whole_body(self, body: Body) -> Parameter | None:
         if body.kind != "either":
@@ -97,7 +90,7 @@ class FlatArguments(Arguments):
 
 class GroupedArguments(Arguments):
     # ``{"kwargs": {...}, "query": {...}, "body": {...}}``
-    groups = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query"}
+    groups = {PATH: "kwargs", QUERY: "query", BODY: "body", ANSWER: "query", CONTROL: "query"}
 
     def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:
         super().__init__(endpoint, *args, **options)
@@ -109,6 +102,9 @@ class GroupedArguments(Arguments):
         if self.fields is not None:
             self.fields = replace(self.fields, group=self.groups[ANSWER])
             by_name[QUERY][self.fields.name] = self.fields
+        for control in self.controls:
+            name = self.get_free_name(control, by_name[QUERY])
+            by_name[QUERY][name] = replace(control, name=name)
         self.by_name = {
             location: group
             for location, group in by_name.items()

@@ -1,0 +1,40 @@
+"""Who somebody is, as text that can be kept or signed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def get_principal(user: Any, request: Any) -> str:
+    """Return what tells a user from all others, within the tenant of the request.
+
+    Args:
+        user: who is calling.
+        request: the request to the endpoint, whose ``tenant`` is that of middleware.
+
+    Returns:
+        "" for an anonymous user.
+    """
+    key = get_user_key(user)
+    tenant = get_tenant_key(request) if key else ""
+    return f"{tenant}/{key}" if tenant else key
+
+
+def get_user_key(user: Any) -> str:
+    # The class and the primary key.
+    if user is None or not user.is_authenticated:
+        return ""
+    key = getattr(user, "pk", None)
+    model = getattr(user, "_meta", None)
+    # Not `type`: the user may be one of Django's lazy objects.
+    kind = user.__class__
+    label = model.concrete_model._meta.label if model else f"{kind.__module__}.{kind.__qualname__}"
+    return "" if key is None else f"{label}:{key}"
+
+
+def get_tenant_key(request: Any) -> str:
+    # As middleware put it on the request.
+    tenant = getattr(request, "tenant", None)
+    if tenant is None:
+        return ""
+    return str(getattr(tenant, "pk", None) or getattr(tenant, "schema_name", tenant))

@@ -1,0 +1,30 @@
+"""What is done after something failed that nobody expected."""
+
+from __future__ import annotations
+
+import logging
+
+from django.core.handlers.base import BaseHandler
+from django.core.signals import got_request_exception
+from django.db import connections
+from django.http import HttpRequest
+
+from drf_mcp.dispatch.response import new_request_id
+from drf_mcp.exceptions import InternalError
+
+logger = logging.getLogger("drf_mcp")
+
+
+def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalError:
+    request_id = new_request_id()
+    logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
+    got_request_exception.send_robust(sender=BaseHandler, request=request)
+    message = f"An unexpected error occurred. It was logged under the id {request_id}."
+    return InternalError(message, data={"request_id": request_id})
+
+
+def close_broken_connections() -> None:
+    # As between requests: the next call connects anew.
+    for connection in connections.all(initialized_only=True):
+        if connection.errors_occurred:
+            connection.close_if_unusable_or_obsolete()

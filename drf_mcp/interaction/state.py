@@ -1,0 +1,61 @@
+"""What a client carries from one round of a call to the next, signed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from django.core import signing
+
+from drf_mcp.exceptions import InvalidParams
+from drf_mcp.interaction.exchange import Answer, Exchange
+from drf_mcp.outcomes import Question
+
+SALT = "drf_mcp.interaction.state"
+# Seconds in which a question can be answered.
+MAX_AGE = 600
+
+
+def hash_json(value: Any) -> str:
+    """Return the hash of a JSON value, the same for any order of members."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class RequestState:
+    """The ``requestState`` of a call (2026-07-28, basic/patterns/mrtr).
+
+    Args:
+        principal: who is calling.
+        subject: what is called: the method, and the name of the tool.
+        arguments: the arguments of the call, any JSON value.
+    """
+
+    def __init__(self, principal: str, subject: str, arguments: Any) -> None:
+        self.binding = hash_json([principal, subject, arguments])
+
+    def write(self, exchange: Exchange, questions: Iterable[Question]) -> str:
+        """Return the text that brings back the exchange and the memory of the questions."""
+        answers = {key: answer.result for key, answer in exchange.answers.items()}
+        memory = {**exchange.memory, **{q.key: q.memory for q in questions}}
+        payload = [self.binding, exchange.round + 1, answers, memory]
+        return signing.dumps(payload, salt=SALT, compress=True)
+
+    def read(self, text: Any) -> Exchange:
+        """Return the exchange of the earlier rounds.
+
+        Raises:
+            InvalidParams: if the text is not of this caller and call, or is too old.
+        """
+        try:
+            binding, number, answers, memory = signing.loads(str(text), salt=SALT, max_age=MAX_AGE)
+        except signing.SignatureExpired:
+            raise InvalidParams("The requestState has expired: make the call anew.") from None
+        except (signing.BadSignature, ValueError):
+            raise InvalidParams("The requestState is not one of this server.") from None
+        if binding != self.binding:
+            raise InvalidParams("The requestState belongs to another call or caller.")
+        answered = {key: Answer(result) for key, result in answers.items()}
+        return Exchange((), answered, memory, number)

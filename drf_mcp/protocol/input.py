@@ -1,0 +1,63 @@
+"""Questions to the client's user, over several rounds (2026-07-28, basic/patterns/mrtr)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drf_mcp.exceptions import InvalidParams
+from drf_mcp.outcomes import Question
+from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
+
+
+@dataclass(frozen=True)
+class InputRequired:
+    """The result of a request that cannot go on before somebody was asked.
+
+    Attributes:
+        questions: what is asked.
+        state: what the client sends back with the answers.
+    """
+
+    questions: Sequence[Question]
+    state: str
+
+    @property
+    def members(self) -> dict[str, Any]:
+        return {
+            "resultType": "input_required",
+            "inputRequests": {q.key: self.get_request(q) for q in self.questions},
+            "requestState": self.state,
+        }
+
+    def get_request(self, question: Question) -> dict[str, Any]:
+        # client/elicitation
+        params: dict[str, Any] = {"mode": question.mode, "message": question.message}
+        form = {"url": question.url} if question.url else {"requestedSchema": question.schema}
+        return {"method": "elicitation/create", "params": params | form}
+
+
+def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return how a client lets its user be asked, by the ``_meta`` of its request."""
+    capabilities = meta.get(CLIENT_CAPABILITIES_KEY)
+    declared = capabilities.get("elicitation") if isinstance(capabilities, Mapping) else None
+    if not isinstance(declared, Mapping):
+        return ()
+    # An empty object stands for forms.
+    return tuple(mode for mode in ("form", "url") if mode in declared) or ("form",)
+
+
+def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the answers of a request by the key of their question.
+
+    Raises:
+        InvalidParams: if there is something else in their place.
+    """
+    responses = params.get("inputResponses", {})
+    if not isinstance(responses, Mapping):
+        raise InvalidParams('The member "inputResponses" must be an object.')
+    for key, response in responses.items():
+        if not isinstance(response, Mapping):
+            raise InvalidParams(f'The answer "{key[:100]}" of "inputResponses" must be an object.')
+    return responses
