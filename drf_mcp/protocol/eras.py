@@ -20,7 +20,7 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.protocol.headers import HeaderValue, compare_header
+from drf_mcp.protocol.headers import HeaderValue, compare_header, repeats
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 
@@ -149,21 +149,25 @@ class StatelessEra(Era):
         self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None
     ) -> None:
         # "Server Validation"; `parameter` is the member of ``params`` that Mcp-Name repeats.
-        value = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
-        compare_header(PROTOCOL_VERSION_HEADER, value, version)
+        if not repeats(headers, PROTOCOL_VERSION_HEADER, version):
+            value = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
+            compare_header(PROTOCOL_VERSION_HEADER, value, version)
         # The specification leaves the other headers of a notification undefined.
         if message.is_notification:
             return
-        value = HeaderValue.from_headers(headers, constants.METHOD_HEADER)
-        compare_header(constants.METHOD_HEADER, value, message.method)
-        if parameter is not None:
-            expected = message.params.get(parameter)
-            value = HeaderValue.from_headers(headers, constants.NAME_HEADER)
-            # Without a name in the body there is nothing to repeat; the method refuses it.
-            if value is not None or isinstance(expected, str):
-                compare_header(
-                    constants.NAME_HEADER, None if value is None else value.to_text(), expected
-                )
+        if not repeats(headers, constants.METHOD_HEADER, message.method):
+            value = HeaderValue.from_headers(headers, constants.METHOD_HEADER)
+            compare_header(constants.METHOD_HEADER, value, message.method)
+        if parameter is None:
+            return
+        expected = message.params.get(parameter)
+        if repeats(headers, constants.NAME_HEADER, expected):
+            return
+        value = HeaderValue.from_headers(headers, constants.NAME_HEADER)
+        # Without a name in the body there is nothing to repeat; the method refuses it.
+        if value is not None or isinstance(expected, str):
+            text = None if value is None else value.to_text()
+            compare_header(constants.NAME_HEADER, text, expected)
 
     def check_meta(self, meta: Members, key: str, kind: type, name: str) -> None:
         if key not in meta:

@@ -21,6 +21,8 @@ ARGUMENT_PREFIX = "Mcp-Param-"
 
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?")
 _FORBIDDEN = re.compile(r"[^\t\x20-\x7e]")
+# Nearly every value is such a text, which no encoding changes.
+_PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _short = reprlib.Repr()
 _short.maxstring = 100
@@ -109,6 +111,11 @@ class RepeatedArguments:
             return text == self.to_text(argument)
         # Numbers are compared as numbers: 42.0 is 42.
         return isinstance(argument, (int, float)) and Decimal(text) == Decimal(str(argument))
+
+
+def repeats(headers: Mapping[str, str], name: str, expected: Any) -> bool:
+    """Return whether a header is a plain text, and the expected one."""
+    return headers.get(name) == expected and bool(expected and _PLAIN.fullmatch(expected))
 
 
 def compare_header(name: str, value: str | None, expected: Any) -> None:

@@ -172,12 +172,13 @@ def decode_item(value: Any) -> Message | ClientResponse | ProtocolError:
 
 
 def to_request_id(value: Any) -> RequestId | None:
+    # A bool is an int to Python only.
+    if type(value) in (str, int):
+        return value  # type: ignore[no-any-return]
     # JSON has one kind of number: 1.0 is an integer as far as floats hold integers exactly.
     if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
         return int(value)
-    # A bool is an int to Python only.
-    known = isinstance(value, (str, int)) and not isinstance(value, bool)
-    return value if known else None
+    return None
 
 
 def read_id(value: Any) -> RequestId | None:
@@ -198,7 +199,7 @@ def encode_result(id: RequestId | None, members: Mapping[str, Any]) -> bytes:
     values: dict[str, Any] = {}
     spliced: list[bytes] = []
     for name, value in members.items():
-        if isinstance(value, Encoded):
+        if type(value) is Encoded:
             spliced.append(b"%b:%b" % (encode_basestring(name).encode(), value))
         else:
             values[name] = value

@@ -168,8 +168,9 @@ class ToolsCapability(Capability):
         arguments = context.message.params.get("arguments")
         dispatcher = self.get_dispatcher()
         budget = self.get_budget(tool, context)
-        # The slices of content_retrieve are as long as the client takes them.
-        context.caller.client_limit = budget.get_client_limit()
+        if tool.name == RETRIEVAL_TOOL:
+            # Its slices are as long as the client takes them.
+            context.caller.client_limit = budget.get_client_limit()
         outcome = dispatcher.dispatch(tool, arguments, context.caller)
         if outcome.questions and (asked := rounds.write(exchange, outcome.questions)):
             Observer(context).record(tool, outcome, {}, started)

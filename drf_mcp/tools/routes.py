@@ -122,10 +122,11 @@ class Route:
         if match.func is not self.callback or match.route != self.match_route:
             return None
         # Not `captured_kwargs`, which leaves out what the including patterns captured.
-        fixed = match.extra_kwargs or {}  # type: ignore[attr-defined]
-        captured = {name: value for name, value in match.kwargs.items() if name not in fixed}
+        captured = match.kwargs
+        if fixed := match.extra_kwargs:  # type: ignore[attr-defined]
+            captured = {name: value for name, value in captured.items() if name not in fixed}
+            expected = {name: value for name, value in expected.items() if name not in fixed}
         captured = captured or dict(zip(kwargs, match.args, strict=False))
-        expected = {name: value for name, value in expected.items() if name not in fixed}
         return match if captured == expected else None
 
     def resolve_constant(self, resolver: URLResolver, path: str) -> ResolverMatch:
