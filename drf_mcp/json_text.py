@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, KeysView
+from collections.abc import Iterable, KeysView, Mapping
 from typing import Any
 
 _KINDS = bytes.maketrans(b"{}", b"[]")
 _NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
+
+# The types of a JSON object: nearly all are dicts, and asking an abstract class costs more.
+OBJECTS = (dict, Mapping)
 
 # A whole message is nested no deeper, so a string in one may not be either.
 MAX_TEXT_DEPTH = 100

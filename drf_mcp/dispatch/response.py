@@ -20,6 +20,7 @@ from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.exceptions import SoftDetail
 from drf_mcp.interaction.call_context import CallContext, notes_of
 from drf_mcp.introspection.field_selection import is_page
+from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Pagination, RateLimit
 
 NO_NOTES = CallContext()
@@ -148,7 +149,7 @@ class OutcomeBuilder:
 
     def get_pagination(self, response: ViewResponse) -> Pagination | None:
         data = response.content.data
-        if not isinstance(data, (dict, Mapping)) or not is_page(data):
+        if not isinstance(data, OBJECTS) or not is_page(data):
             return None
         # Not before: reading the paginator of a view makes one.
         paginator = getattr(response.view, "paginator", None)

@@ -11,7 +11,6 @@ where somebody wants it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from drf_mcp.envelopes.ok import OkEnvelope as OkEnvelope
 from drf_mcp.envelopes.plain import PlainEnvelope as PlainEnvelope
 from drf_mcp.envelopes.response_v2 import ResponseV2Envelope as ResponseV2Envelope
 from drf_mcp.envelopes.status import StatusEnvelope as StatusEnvelope
+from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ MODEL_MODULES = ("digest", "ok_models", "response_v2_models", "standardized", "s
 def parse_own_envelope(body: Any, status: int) -> Outcome | None:
     """Return the outcome of an envelope that a view built itself, None for plain data."""
     contract = getattr(type(body), "mcp_contract", None)
-    if contract is None and not isinstance(body, Mapping):
+    if contract is None and not isinstance(body, OBJECTS):
         return None
     for envelope in BUILT_IN_ENVELOPES:
         if envelope.contract == contract or (contract is None and envelope.self_describing):

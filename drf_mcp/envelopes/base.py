@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from drf_mcp.codes import HANDLING
 from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT
+from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import (
     MISSING,
     PAGE_MEMBERS,
@@ -90,7 +91,7 @@ class Envelope:
         if getattr(type(body), "mcp_contract", None) == self.contract:
             members: Mapping[str, Any] = body.as_envelope()
             return members
-        return body if isinstance(body, Mapping) else {}
+        return body if isinstance(body, OBJECTS) else {}
 
     def format_code(self, code: str) -> str:
         """Return an error code, SCREAMING_SNAKE_CASE in an `Outcome`, as the contract has it."""
@@ -138,7 +139,7 @@ class ContractEnvelope(Envelope):
         }
 
     def get_object(self, value: Any) -> Mapping[str, Any]:
-        if isinstance(value, Mapping):
+        if isinstance(value, OBJECTS):
             return value
         if value is None:
             return {}

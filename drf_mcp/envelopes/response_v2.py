@@ -167,11 +167,11 @@ class ResponseV2Envelope(ContractEnvelope):
 
     def parse(self, body: Any, status: int = 200) -> Outcome | None:
         members = self.get_members(body)
-        meta = members.get("meta")
         # Asked of the answer of every view, so before anything else is made.
-        if not isinstance(meta, Mapping) or meta.get("version") != VERSION:
-            return None
         if "success" not in members:
+            return None
+        meta = members.get("meta")
+        if not isinstance(meta, Mapping) or meta.get("version") != VERSION:
             return None
         envelope, data, failure = Members(members), members.get("data"), None
         if not envelope.get("success"):

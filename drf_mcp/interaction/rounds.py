@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from drf_mcp.interaction.exchange import Answer, Exchange
+from drf_mcp.interaction.exchange import SILENT, Answer, Exchange
 from drf_mcp.interaction.state import RequestState
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.context import RequestContext
@@ -32,18 +32,16 @@ class Rounds:
             InvalidParams: if the client's part of it cannot be read or trusted.
         """
         if not self.context.era.asks_for_input:
-            return Exchange()
+            return SILENT
         message = self.context.message
-        exchange = Exchange()
-        if message.params.get(STATE) is not None:
-            exchange = self.get_state().read(message.params[STATE])
-        answers = read_responses(message.params) if RESPONSES in message.params else {}
-        answered = {key: Answer(result) for key, result in answers.items()}
-        return replace(
-            exchange,
-            modes=read_modes(message.meta),
-            answers={**exchange.answers, **answered},
-        )
+        params, modes = message.params, read_modes(message.meta)
+        state = params.get(STATE)
+        exchange = SILENT if state is None else self.get_state().read(state)
+        # So it is with nearly every call.
+        if not modes and RESPONSES not in params:
+            return exchange
+        answered = {key: Answer(result) for key, result in read_responses(params).items()}
+        return replace(exchange, modes=modes, answers={**exchange.answers, **answered})
 
     def write(self, exchange: Exchange, questions: tuple[Question, ...]) -> InputRequired | None:
         """Return the result that asks the questions; None where the client cannot ask them."""

@@ -41,8 +41,8 @@ class InputRequired:
 def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
     """Return how a client lets its user be asked, by the ``_meta`` of its request."""
     capabilities = meta.get(CLIENT_CAPABILITIES_KEY)
-    declared = capabilities.get("elicitation") if isinstance(capabilities, Mapping) else None
-    if not isinstance(declared, Mapping):
+    declared = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    if not isinstance(declared, dict):
         return ()
     # An empty object stands for forms.
     return tuple(mode for mode in ("form", "url") if mode in declared) or ("form",)

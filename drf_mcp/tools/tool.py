@@ -14,6 +14,7 @@ from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
+from drf_mcp.json_text import OBJECTS
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
 from drf_mcp.settings import mcp_settings
@@ -254,7 +255,7 @@ class Tool:
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments
-        if not isinstance(arguments, Mapping):
+        if not isinstance(arguments, OBJECTS):
             raise ArgumentsRefused([ArgumentErrors().not_an_object(arguments)])
         return self.arguments.bind(arguments)
 
