@@ -197,24 +197,29 @@ class Fidelity:
 
 @dataclass(frozen=True)
 class Question:
-    """What the user of the client has to be asked before a call can go on.
+    """What the client, or its user, has to be asked before a call can go on.
 
     Attributes:
         key: what the answer is found by, unique in the call.
         message: what is asked, in words that a person reads.
-        schema: the form's JSON Schema, a flat object; None where a page asks instead of a form.
-        url: the page that asks, "" where a form does.
+        schema: the form's JSON Schema, a flat object (client/elicitation, "Requested Schema").
+        url: the page that asks in place of a form.
         memory: JSON that comes back, signed, with the answer.
+        request: a request of another method, such as ``{"method": "roots/list"}``.
     """
 
     key: str
-    message: str
+    message: str = ""
     schema: Mapping[str, Any] | None = None
     url: str = ""
     memory: Any = None
+    request: Mapping[str, Any] | None = None
 
     @property
     def mode(self) -> str:
+        """What a client has to be able to: ``form``, ``url``, ``sampling`` or ``roots``."""
+        if self.request is not None:
+            return str(self.request["method"]).partition("/")[0]
         return "url" if self.url else "form"
 
 

@@ -20,6 +20,12 @@ WHEN = {
     "DUPLICATE_ENTRY": "every problem is a value that is taken",
     "INTERNAL_ERROR": "an exception that nobody expected; any other status of 500 or more",
 }
+SOFT_MEANINGS = {
+    "SOFT_FAILURE": "The view's answer is no, and the view gave it no code.",
+    "INPUT_REQUIRED": "A view asks for what the call lacks, and the client shows no forms.",
+    "VISIT_REQUIRED": "A view sends the user to a page, and the client opens none.",
+    "DECLINED": "The user declined what they were asked.",
+}
 WARNING_MEANINGS = {
     "CONTENT_TRUNCATED": "The answer was shortened to fit its budget, or cut at another limit.",
     "STALE_CACHE": "Cached data may be outdated.",
@@ -56,6 +62,9 @@ def error_codes_page() -> str:
         "## Warnings",
         WARNINGS_HEAD,
         table(["`code`", "Severity", "Meaning"], warning_rows()),
+        "## Soft failures",
+        SOFT_HEAD,
+        table(["`error_code`", "Meaning"], [(code(n), m) for n, m in SOFT_MEANINGS.items()]),
         "## JSON-RPC errors",
         PROTOCOL_HEAD,
         table(["Code", "HTTP", "When"], protocol_rows()),
@@ -139,6 +148,8 @@ that answers have and requests do not, `read_only`."""
 WARNINGS_HEAD = """\
 These are the codes that the package gives or knows the severity of.
 [`call_context(request).warn`](../envelopes.md#what-a-view-can-say) takes any other as well."""
+SOFT_HEAD = """\
+The call itself worked, and the answer is no: `isError` is left out, and `success` is false."""
 PROTOCOL_HEAD = """\
 A message that cannot be served is answered by a JSON-RPC error, never by a tool's result."""
 PROTOCOL_FOOT = """\

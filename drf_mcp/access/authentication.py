@@ -115,8 +115,8 @@ class Caller:
         self.throttles: Sequence[Any] = ()
         # When the call that is being made has to end, None for never.
         self.deadline: Any = None
-        # What was asked and answered of the call that is being made: an `Exchange`, None before.
-        self.exchange: Any = None
+        # The `Rounds` of the request that is being answered, None where nobody can be asked.
+        self.rounds: Any = None
         # What records the message that is being answered, None where nothing does.
         self.audit: Any = None
         # The view's request, where its authentication was the only one: of several classes the

@@ -40,7 +40,8 @@ class PendingCall:
     @property
     def exchange(self) -> Exchange:
         """What was asked and answered in the earlier rounds of the call."""
-        return self.caller.exchange or SILENT
+        rounds = self.caller.rounds
+        return SILENT if rounds is None else rounds.exchange
 
     @property
     def request_parts(self) -> dict[str, Any]:

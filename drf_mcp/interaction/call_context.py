@@ -1,6 +1,6 @@
-"""What a view has to say beside its answer: warnings, suggestions, measurements, a version.
+"""What a view says and asks while it runs: warnings, suggestions, measurements, questions.
 
-A view writes to the notes of its request, whether or not MCP is what calls it::
+A view speaks through the context of its request, whether or not MCP is what calls it::
 
     from drf_mcp import call_context
 
@@ -8,7 +8,7 @@ A view writes to the notes of its request, whether or not MCP is what calls it::
         call_context(request).warn("Prices are from yesterday.", code="STALE_CACHE")
         return super().list(request)
 
-Over plain HTTP nobody reads them.
+Over plain HTTP nobody reads what it says, and the request's own data answers its questions.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_mcp.codes import WARNING_SEVERITIES
-from drf_mcp.outcomes import Severity, Warning
+from rest_framework.serializers import BaseSerializer
+
+from drf_mcp.codes import WARNING_SEVERITIES, Category
+from drf_mcp.interaction.exchange import Answer
+from drf_mcp.interaction.inquiry import CODE, NOTHING_TO_SEND, Inquiry
+from drf_mcp.outcomes import Failure, Question, Severity, Warning
 
 ATTRIBUTE = "mcp_notes"
 
@@ -33,7 +37,7 @@ class CallContext:
         content_hash: the hash of that version, "" if not said.
 
     Args:
-        request: the request, Django's own; None for notes that nobody reads.
+        request: REST framework's request, or Django's; None for notes that nobody reads.
     """
 
     def __init__(self, request: Any = None) -> None:
@@ -92,6 +96,58 @@ class CallContext:
         self.content_version = version
         self.content_hash = content_hash
 
+    def ask(
+        self, serializer_class: type[BaseSerializer[Any]], message: str, *, key: str = ""
+    ) -> Any:
+        """Return what a serializer makes of the request's data, and of what the user adds to it.
+
+        The fields are optional arguments of the tool. Where the request lacks one, a client that
+        can show forms asks its user (client/elicitation), and the view runs again from its
+        start; any other client gets a soft failure that names the arguments. Ask before the view
+        writes anything. Over plain HTTP the request's data has to have all of it.
+
+        Args:
+            serializer_class: a flat serializer without secrets.
+            message: what is asked, in words that a person reads.
+            key: the name of the question where a view asks several of the same class.
+
+        Returns:
+            The ``validated_data`` of the serializer.
+
+        Raises:
+            ValidationError: if the data is wrong, or lacks something over plain HTTP.
+            SoftFailure: if the user declined, with the code ``declined``.
+            ImproperlyConfigured: if a form cannot ask for one of the fields.
+        """
+        return Inquiry(self.request).ask(serializer_class, message, key)
+
+    def visit(self, url: str, message: str, *, key: str = "visit") -> None:
+        """Send the user to a page, for a payment, a sign-in or an upload.
+
+        Returns once the user agreed to open the page, so look whether they are done there. A
+        client that cannot show pages, and plain HTTP, get a soft failure with the URL.
+
+        Args:
+            url: absolute, ``https`` but on a developer's own machine.
+            message: why, in words that a person reads.
+
+        Raises:
+            SoftFailure: if the user declined, with the code ``declined``.
+        """
+        Inquiry(self.request).visit(url, message, key)
+
+    def collect(self, *questions: Question, message: str = "") -> dict[str, Answer]:
+        """Return the answers to several questions, which are asked in one round.
+
+        Args:
+            questions: of any kind, also for a model (``sampling/createMessage``) or for
+                ``roots/list``, which the protocol keeps for older clients.
+            message: what a client is told that cannot answer.
+        """
+        text = message or " ".join(question.message for question in questions)
+        failure = Failure(CODE, Category.VALIDATION, text, NOTHING_TO_SEND, soft=True)
+        return Inquiry(self.request).collect(questions, failure)
+
 
 def call_context(request: Any) -> CallContext:
     """Return the notes of a request, either REST framework's or Django's.
@@ -102,8 +158,10 @@ def call_context(request: Any) -> CallContext:
     http_request = getattr(request, "_request", request)
     notes: CallContext | None = getattr(http_request, ATTRIBUTE, None)
     if notes is None:
-        notes = CallContext(http_request)
+        notes = CallContext()
         setattr(http_request, ATTRIBUTE, notes)
+    # REST framework's has the data.
+    notes.request = request
     return notes
 
 

@@ -36,7 +36,7 @@ class Exchange:
     """What was asked and answered in the earlier rounds of a call.
 
     Attributes:
-        modes: how the client lets its user be asked: ``form``, ``url``, both or neither.
+        modes: what the client can be asked for: ``form``, ``url``, ``sampling``, ``roots``.
         answers: the answers by the key of their question.
         memory: what each question had given back, by its key. It was signed: the client could
             not change any of it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cached_property
 
 from drf_mcp.interaction.exchange import SILENT, Answer, Exchange
 from drf_mcp.interaction.state import RequestState
@@ -25,8 +25,14 @@ class Rounds:
         self.context = context
         self.subject = subject
 
-    def read(self) -> Exchange:
-        """Return what was asked and answered before.
+    @property
+    def is_retry(self) -> bool:
+        params = self.context.message.params
+        return STATE in params or RESPONSES in params
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """What was asked and answered before.
 
         Raises:
             InvalidParams: if the client's part of it cannot be read or trusted.
@@ -34,17 +40,16 @@ class Rounds:
         if not self.context.era.asks_for_input:
             return SILENT
         message = self.context.message
-        params, modes = message.params, read_modes(message.meta)
-        state = params.get(STATE)
-        exchange = SILENT if state is None else self.get_state().read(state)
-        # So it is with nearly every call.
-        if not modes and RESPONSES not in params:
-            return exchange
-        answered = {key: Answer(result) for key, result in read_responses(params).items()}
-        return replace(exchange, modes=modes, answers={**exchange.answers, **answered})
+        state = message.params.get(STATE)
+        earlier = SILENT if state is None else self.get_state().read(state)
+        answers = {key: Answer(result) for key, result in read_responses(message.params).items()}
+        return Exchange(
+            read_modes(message.meta), {**earlier.answers, **answers}, earlier.memory, earlier.round
+        )
 
-    def write(self, exchange: Exchange, questions: tuple[Question, ...]) -> InputRequired | None:
+    def write(self, questions: tuple[Question, ...]) -> InputRequired | None:
         """Return the result that asks the questions; None where the client cannot ask them."""
+        exchange = self.exchange
         if not questions or not all(map(exchange.can_ask, questions)):
             return None
         return InputRequired(questions, self.get_state().write(exchange, questions))

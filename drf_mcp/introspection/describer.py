@@ -16,6 +16,7 @@ from drf_mcp.introspection.outputs import ResponseSchema
 from drf_mcp.introspection.path_parameters import PathParameters
 from drf_mcp.introspection.per_user import CallerBody
 from drf_mcp.introspection.query.parameters import QueryParameters
+from drf_mcp.introspection.request_body.asked import AskedFields
 from drf_mcp.introspection.request_body.describer import RequestBody
 from drf_mcp.introspection.types import (
     Body,
@@ -80,7 +81,7 @@ class Describer:
         """Return the body that the handler takes from one caller or another."""
 
         def describe(inspection: Inspection) -> Body:
-            return RequestBody(inspection).get_body()
+            return AskedFields(inspection).add_to(RequestBody(inspection).get_body())
 
         return CallerBody(self.inspection, describe).get_body()
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from drf_mcp.exceptions import MissingClientCapability
+from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.protocol.eras import Era
 from drf_mcp.protocol.headers import RepeatedArguments
 from drf_mcp.protocol.jsonrpc import Message
@@ -24,6 +26,15 @@ class RequestContext:
     def urlconf(self) -> Any:
         """The URLconf that middleware chose for the request, None for the project's."""
         return getattr(self.caller.request, "urlconf", None)
+
+    def check_capabilities(self, required: Mapping[str, Any]) -> None:
+        """Raise MissingClientCapability unless the client declared what is required."""
+        declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)
+        if not self.era.asks_for_input or not isinstance(declared, Mapping):
+            return
+        if missing := {n: options for n, options in required.items() if n not in declared}:
+            self.caller.authenticate()
+            raise MissingClientCapability(missing)
 
     def check_headers(self, mirrored: Mapping[tuple[str, ...], str]) -> None:
         """Raise HeaderMismatch unless the headers that repeat arguments agree with them.

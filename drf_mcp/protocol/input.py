@@ -31,21 +31,27 @@ class InputRequired:
             "requestState": self.state,
         }
 
-    def get_request(self, question: Question) -> dict[str, Any]:
+    def get_request(self, question: Question) -> Mapping[str, Any]:
         # client/elicitation
+        if question.request is not None:
+            return question.request
         params: dict[str, Any] = {"mode": question.mode, "message": question.message}
         form = {"url": question.url} if question.url else {"requestedSchema": question.schema}
         return {"method": "elicitation/create", "params": params | form}
 
 
 def read_modes(meta: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return how a client lets its user be asked, by the ``_meta`` of its request."""
+    """Return what a client can be asked for, by the ``_meta`` of its request."""
     capabilities = meta.get(CLIENT_CAPABILITIES_KEY)
-    declared = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
-    if not isinstance(declared, dict):
+    if not isinstance(capabilities, dict):
         return ()
+    others = tuple(mode for mode in ("sampling", "roots") if mode in capabilities)
+    declared = capabilities.get("elicitation")
+    if not isinstance(declared, dict):
+        return others
     # An empty object stands for forms.
-    return tuple(mode for mode in ("form", "url") if mode in declared) or ("form",)
+    modes = tuple(mode for mode in ("form", "url") if mode in declared) or ("form",)
+    return (*modes, *others)
 
 
 def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

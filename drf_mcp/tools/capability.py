@@ -162,8 +162,11 @@ class ToolsCapability(Capability):
     def call_tool(self, context: RequestContext) -> dict[str, Any] | InputRequired:
         tool = self.get_tool(context)
         context.check_headers(tool.mirrored)
-        rounds = Rounds(context, f"tools/call {tool.name}")
-        context.caller.exchange = exchange = rounds.read()
+        if tool.options.required_capabilities:
+            context.check_capabilities(tool.options.required_capabilities)
+        context.caller.rounds = rounds = Rounds(context, f"tools/call {tool.name}")
+        if rounds.is_retry:
+            rounds.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
         started = time.perf_counter()
         arguments = context.message.params.get("arguments")
         dispatcher = self.get_dispatcher()
@@ -172,7 +175,7 @@ class ToolsCapability(Capability):
             # Its slices are as long as the client takes them.
             context.caller.client_limit = budget.get_client_limit()
         outcome = dispatcher.dispatch(tool, arguments, context.caller)
-        if outcome.questions and (asked := rounds.write(exchange, outcome.questions)):
+        if outcome.questions and (asked := rounds.write(outcome.questions)):
             Observer(context).record(tool, outcome, {}, started)
             return asked
         writer = ResultWriter(self.get_envelope(tool), context.era)

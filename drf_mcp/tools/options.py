@@ -50,6 +50,7 @@ KINDS: Mapping[str, Kind] = {
     "examples": EXAMPLES,
     "keywords": Words(),
     "untrusted": Words(),
+    "required_capabilities": MappingOf(Kind(), "a dict such as {'elicitation': {}}", none=True),
     "meta": MetaMembers(none=True),
     "icons": ICONS,
 }
@@ -103,6 +104,8 @@ class ToolOptions:
         keywords: further words by which a search is to find the tool.
         untrusted: the fields of the answer that hold what others wrote, nested ones by dots. The
             description and the ``_meta`` of results name them.
+        required_capabilities: what a client has to have declared, such as ``{"elicitation": {}}``;
+            without it the call is refused with -32021 (since 2026-07-28).
         meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
         icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
     """
@@ -131,6 +134,7 @@ class ToolOptions:
     examples: tuple[Mapping[str, Any], ...] = ()
     keywords: tuple[str, ...] = ()
     untrusted: tuple[str, ...] = ()
+    required_capabilities: Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
     icons: tuple[Mapping[str, Any], ...] = ()
 

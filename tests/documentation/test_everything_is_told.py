@@ -14,7 +14,7 @@ from oauth2_provider.settings import DEFAULTS as TOOLKIT_DEFAULTS
 from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 
 from docs.reference_pages.envelope_fields import DESCRIBED, rows
-from docs.reference_pages.error_codes import WARNING_MEANINGS, WHEN
+from docs.reference_pages.error_codes import SOFT_MEANINGS, WARNING_MEANINGS, WHEN
 from drf_mcp import __version__
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.dispatch.content import NOT_DECODED
@@ -79,7 +79,7 @@ def test_no_setting_is_told_of_that_does_not_exist(page):
     prose = FENCE.sub("", page.read_text())
     names = set(re.findall(r"`\"?([A-Z][A-Z_]{3,})\b", prose))
     settings_of_others = {*dir(global_settings), *REST_FRAMEWORK_DEFAULTS, *TOOLKIT_DEFAULTS}
-    codes = {*CODES, *WARNING_MEANINGS}
+    codes = {*CODES, *SOFT_MEANINGS, *WARNING_MEANINGS}
     assert names - DEFAULTS.keys() - settings_of_others - codes - NO_SETTINGS == set()
 
 

@@ -67,7 +67,8 @@ class Watched:
         methods.validate_server_result(method, revision, result, surface=surface_of(result))
         if method == "tools/list":
             judge_definitions(result["tools"])
-        if self.envelope_class is not None:
+        asks = result.get("resultType") == "input_required"
+        if self.envelope_class is not None and not asks:
             self.judge_result(result)
 
     def judge_result(self, result: dict[str, Any]) -> None:

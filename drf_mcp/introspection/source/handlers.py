@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from rest_framework.generics import GenericAPIView
-from rest_framework.serializers import BaseSerializer
+from rest_framework.serializers import BaseSerializer, Serializer
 
 from drf_mcp.introspection.source.members import find_member, get_synchronous_name, unwrap_function
 from drf_mcp.introspection.source.trees import (
@@ -28,6 +28,9 @@ HOOKS = frozenset(dir(GenericAPIView))
 TRUSTED = frozenset({"django", "rest_framework", "drf_mcp", "builtins", "logging"})
 DATA, FILES = frozenset({"data", "POST"}), frozenset({"FILES"})
 MOST_FUNCTIONS = 50
+WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
+WRITES |= {"get_or_create", "update_or_create"}
+WRITES |= {"perform_create", "perform_update", "perform_destroy"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class HandlerReading:
     # What extra actions, and handlers that a project wrote anew, use of their view's serializer,
     # filters and paginator stands nowhere else. hands_on: the request goes where reading could
     # not follow. reads_parts: the view's own serializer is given something else to read.
-    # lists: the keys of which every value is read.
+    # lists: the keys of which every value is read. asked: the serializers of questions to the
+    # user. writes_before_asking: what a round wrote would be written again in the next.
 
     def __init__(self, view_class: type) -> None:
         self.view_class = view_class
@@ -57,6 +61,8 @@ class HandlerReading:
         self.files: dict[str, None] = {}
         self.lists: set[str] = set()
         self.seen: set[CodeType] = set()
+        self.asked: dict[type[Serializer[Any]], None] = {}
+        self.writes_before_asking = False
 
     @property
     def ignores_body(self) -> bool:
@@ -110,6 +116,8 @@ class HandlerReading:
         if is_own_member(node.func):
             after = None if isinstance(node.func.value, ast.Name) else owner
             return self.read_method(node, source, node.func.attr, after)
+        if getattr(node.func, "attr", "") == "ask" and node.args:
+            self.note_question(node, source)
         target = source.find_value(node.func)
         if inspect.isclass(target) and issubclass(target, BaseSerializer):
             self.note_serializer(node, source, target)
@@ -134,6 +142,14 @@ class HandlerReading:
             self.follow(method, owner)
         elif self.passes_request(node):
             self.hands_on = True
+
+    def note_question(self, node: ast.Call, source: FunctionSource) -> None:
+        asked = source.find_value(node.args[0])
+        if not inspect.isclass(asked) or not issubclass(asked, Serializer):
+            return
+        self.asked[asked] = None
+        writes = (n for n in source.nodes if isinstance(n, ast.Call) and n.lineno < node.lineno)
+        self.writes_before_asking |= any(getattr(n.func, "attr", "") in WRITES for n in writes)
 
     def passes_request(self, node: ast.Call) -> bool:
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
