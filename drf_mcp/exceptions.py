@@ -90,6 +90,21 @@ class UnknownTool(InvalidParams):
         return cls(f"Unknown tool: {name[:128]}.{hint}")
 
 
+class ResourceNotFound(InvalidParams):
+    """There is no such resource that the caller may read (JSON-RPC -32602, HTTP 200).
+
+    Args:
+        uri: the resource.
+        code: -32002 in revisions that have a code of its own for it.
+    """
+
+    http_status = 200
+
+    def __init__(self, uri: str, code: int) -> None:
+        super().__init__("Resource not found", data={"uri": uri})
+        self.code = code  # type: ignore[misc]
+
+
 class HeaderMismatch(ProtocolError):
     """HTTP headers are missing, malformed or differ from the body (MCP -32020)."""
 

@@ -31,6 +31,7 @@ from drf_mcp.protocol import (
 )
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
+from drf_mcp.resources.capability import ResourcesCapability
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
@@ -72,7 +73,10 @@ class Server:
         envelope_class: the shape of results; None for ENVELOPE_CLASS.
     """
 
-    capability_classes: ClassVar[Sequence[type[Capability]]] = [ToolsCapability]
+    capability_classes: ClassVar[Sequence[type[Capability]]] = [
+        ToolsCapability,
+        ResourcesCapability,
+    ]
     # The handlers of the methods that every server has, where the era has them.
     lifecycle: ClassVar[Mapping[str, str]] = {
         "initialize": "initialize",
@@ -121,6 +125,12 @@ class Server:
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
         return self.get_capabilities()
+
+    @property
+    def tools_capability(self) -> ToolsCapability:
+        """What lists and calls the tools: further capabilities offer no more than it does."""
+        own = (each for each in self.capabilities if isinstance(each, ToolsCapability))
+        return next(own, None) or ToolsCapability(self)
 
     @property
     def name_parameters(self) -> dict[str, str]:

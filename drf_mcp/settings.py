@@ -147,6 +147,10 @@ SETTINGS: dict[str, Setting] = {
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": Setting(None, Number(none=True)),
+    # --- Resources and prompts ------------------------------------------------
+    # True serves resources: what tools retrieve, lists that are chosen, and the documents that
+    # were added. See docs/resources.md.
+    "RESOURCES": Setting(False, Flag()),
     # --- Results --------------------------------------------------------------
     # The shape of every result: an envelope of drf_mcp.envelopes, or your own.
     # See docs/envelopes.md.

@@ -107,6 +107,8 @@ REST_FRAMEWORK = {
 DRF_MCP = {
     "SERVER_NAME": "shop",
     "SERVER_TITLE": "The example shop",
+    # What people may attach to a conversation.
+    "RESOURCES": True,
     # For whoever answers customers, at /mcp/x/support.
     "TOOLSETS": {
         "support": ["*tickets_*", "customers_list", "customers_retrieve", "GET */orders/*"]

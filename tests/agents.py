@@ -16,6 +16,7 @@ from django.test import Client
 from mcp_types import methods
 
 from drf_mcp.json_text import JSONPointer
+from drf_mcp.protocol.headers import HeaderValue
 from tests.introspection.portability import assert_portable_arguments
 from tests.oracles.watching import compiled
 
@@ -98,8 +99,9 @@ class Agent:
                 **params.get("_meta", {}),
             }
             headers["Mcp-Method"] = method
-            if isinstance(params.get("name"), str):
-                headers["Mcp-Name"] = params["name"]
+            name = params.get("uri" if method == "resources/read" else "name")
+            if isinstance(name, str):
+                headers["Mcp-Name"] = HeaderValue.from_text(name)
         return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:

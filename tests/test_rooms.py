@@ -22,6 +22,8 @@ BRIDGES = {
     "views",
     "tools.capability",
     "tools.results",
+    "resources.capability",
+    "resources.reading",
     "archive.retrieval",
     "envelopes.standardized",
     "interaction.rounds",
@@ -47,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interaction": WAIST | {"introspection"},
     "introspection": WAIST,
     "tools": WAIST | {"access", "introspection"},
+    "resources": WAIST | {"access", "introspection", "tools"},
     "guards": WAIST | {"access", "interaction", "introspection", "models", "tools"},
     "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
 }

@@ -22,6 +22,7 @@ from drf_mcp.protocol import Message
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.signals import tool_called, tool_failed
 from drf_mcp.tools.arguments.masking import escape_unprintable
+from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
 calls = logging.getLogger("drf_mcp.calls")
@@ -70,7 +71,8 @@ class Observer:
             contain(lambda: self.log(call), leave_out)
         if tracing:
             contain(lambda: tracing.describe_call(call), leave_out)
-        self.send_signals(call)
+        if isinstance(tool, Tool):
+            self.send_signals(call)
 
     def log(self, call: CallRecord) -> None:
         fields = call.fields

@@ -47,12 +47,19 @@ class CallRecord:
     def arguments(self) -> Any:
         if not mcp_settings.LOG_ARGUMENTS:
             return None
-        return self.tool.sanitize_arguments(self.context.message.params.get("arguments"))
+        return self.tool.sanitize_arguments(self.sent)
+
+    @property
+    def sent(self) -> Any:
+        """What the caller sent, any JSON value: arguments, or the URI of a resource."""
+        params = self.context.message.params
+        return {"uri": params["uri"]} if "uri" in params else params.get("arguments")
 
     @property
     def fields(self) -> dict[str, Any]:
         return {
             "tool": self.tool.name,
+            "method": self.context.message.method,
             "outcome": self.word,
             "status": self.outcome.status,
             "duration_ms": self.duration_ms,

@@ -22,7 +22,7 @@ from drf_mcp.observability.records import CallRecord
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.tools.arguments.masking import escape_unprintable
 
-CALL = "tools/call"
+CALL, READ = "tools/call", "resources/read"
 
 
 class ServerSpan:
@@ -58,6 +58,8 @@ class ServerSpan:
             if isinstance(tool, str) and tool in get_tools():
                 attributes["gen_ai.tool.name"] = tool
                 name = f"{name} {tool}"
+        elif name == READ and isinstance(uri := request.message.params.get("uri"), str):
+            attributes["mcp.resource.uri"] = escape_unprintable(uri)
         return cls(
             trace.get_tracer("drf_mcp", version), name, attributes, *cls.find_parent(request)
         )

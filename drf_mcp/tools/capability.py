@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import base64
-import binascii
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
@@ -24,6 +23,7 @@ from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
@@ -124,23 +124,14 @@ class ToolsCapability(Capability):
             "hidden": len(Visibility(context.caller).of(taken)),
         }
 
-    def paginate(self, tools: list[Tool], context: RequestContext) -> tuple[list[Tool], str | None]:
-        # Only the permissions of a page's own tools are asked (server/utilities/pagination).
-        cursor, size = context.message.params.get("cursor"), mcp_settings.TOOLS_PAGE_SIZE
-        start = 0 if cursor is None else self.find_start(cursor, tools)
-        seen = Visibility(context.caller).of(tools[start:], None if size is None else size + 1)
-        if size is None or len(seen) <= size:
-            return seen, None
-        return seen[:size], base64.urlsafe_b64encode(seen[size - 1].name.encode()).decode()
+    def paginate(
+        self, tools: Sequence[Tool], context: RequestContext
+    ) -> tuple[Sequence[Tool], str | None]:
+        # Only the permissions of a page's own tools are asked.
+        see, size = Visibility(context.caller).of, mcp_settings.TOOLS_PAGE_SIZE
+        return cut_page(tools, context.message.params, size, attrgetter("name"), see)
 
-    def find_start(self, cursor: Any, tools: list[Tool]) -> int:
-        try:
-            name = base64.urlsafe_b64decode(cursor).decode()
-            return [tool.name for tool in tools].index(name) + 1
-        except (TypeError, ValueError, binascii.Error):
-            raise InvalidParams("Invalid cursor.") from None
-
-    def is_public(self, tools: list[Tool], context: RequestContext) -> bool:
+    def is_public(self, tools: Iterable[Tool], context: RequestContext) -> bool:
         # Shared caches may keep a list that is the same for everybody.
         caller = context.caller
         endpoint_open = all(p is AllowAny for p in caller.permission_classes)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.option_types.hints import EXAMPLES, ICONS, MetaMembers
+from drf_mcp.option_types.hints import EXAMPLES, ICONS, MetaMembers, ResourceDetails
 from drf_mcp.option_types.kinds import (
     Choice,
     Class,
@@ -53,6 +53,7 @@ KINDS: Mapping[str, Kind] = {
     "required_capabilities": MappingOf(Kind(), "a dict such as {'elicitation': {}}", none=True),
     "meta": MetaMembers(none=True),
     "icons": ICONS,
+    "resource": Either(Flag(), ResourceDetails(), none=True),
 }
 COLLECTIONS = frozenset({"tags", "examples", "keywords", "icons", "untrusted"})
 VIEW_KINDS: Mapping[str, Kind] = {
@@ -108,6 +109,9 @@ class ToolOptions:
             without it the call is refused with -32021 (since 2026-07-28).
         meta: the tool's ``_meta``, for clients; models do not see it (since 2025-06-18).
         icons: dicts with ``src``, ``mimeType``, ``sizes`` and ``theme`` (since 2025-11-25).
+        resource: where RESOURCES is on, True for what the tool reads as a resource, False for none.
+            By default tools that retrieve one object are. A dict of ``title``, ``description``,
+            ``mimeType`` and ``annotations`` says more than True.
     """
 
     name: str | None = None
@@ -137,6 +141,7 @@ class ToolOptions:
     required_capabilities: Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
     icons: tuple[Mapping[str, Any], ...] = ()
+    resource: bool | Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, **options: Any) -> ToolOptions:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -21,6 +21,7 @@ from drf_mcp.tools.options import ToolOptions, ViewOptions
 from drf_mcp.tools.related_tools import Finders
 from drf_mcp.tools.tool import Tool
 
+Kind = TypeVar("Kind")
 PATTERNS = ListOf(ToolPattern())
 # Headers and credentials can narrow in any number of ways: so many are kept.
 MOST_NARROWED = 256
@@ -38,6 +39,7 @@ class Registry:
     def __init__(self, include: Sequence[str] = ()) -> None:
         self._include = tuple(PATTERNS.read(include, "Registry(include=...)"))
         self._registrations: list[Registration] = []
+        self._added: list[Any] = []
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
         # By what narrows them, with the tools that were narrowed.
         self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
@@ -73,6 +75,14 @@ class Registry:
         with self._lock:
             self._registrations += [Registration(target, view_options) for target in targets]
             self.reload()
+
+    def add(self, *items: Any) -> None:
+        """Add what is served beside the tools: documents and prompts."""
+        self._added += items
+
+    def find_added(self, kind: type[Kind]) -> list[Kind]:
+        """Return what was added, of one class and its subclasses."""
+        return [item for item in self._added if isinstance(item, kind)]
 
     def tools(
         self, urlconf: Any = None, defaults: Mapping[str, Any] | None = None

@@ -33,16 +33,8 @@ class ResultWriter:
         self.encoder = AnswerEncoder()
 
     def write(self, outcome: Outcome, budget: Budget | None = None) -> dict[str, Any]:
-        envelope, encoder = self.envelope, self.encoder
-        texts = envelope.texts(outcome, encoder.encode)
-        if budget is not None and budget.is_exceeded(outcome, text := "".join(texts)):
-            outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
-            outcome = budget.fit(
-                outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), text
-            )
-            texts = envelope.texts(outcome, encoder.encode)
-        if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
-            raise NestedTooDeep(MAX_DEPTH)
+        envelope = self.envelope
+        outcome, texts = self.write_texts(outcome, budget)
         blocks = [b'{"type":"text","text":%b}' % to_bytes(encode_basestring(t)) for t in texts]
         types = self.era.content_types
         blocks += [jsonrpc.encode(block) for block in outcome.content if block["type"] in types]
@@ -54,6 +46,22 @@ class ResultWriter:
         if meta := envelope.result_meta(outcome):
             result["_meta"] = meta
         return result
+
+    def write_texts(
+        self, outcome: Outcome, budget: Budget | None = None
+    ) -> tuple[Outcome, list[str]]:
+        """Return the texts of a result that fits the budget, and the outcome that they are of."""
+        envelope, encoder = self.envelope, self.encoder
+        texts = envelope.texts(outcome, encoder.encode)
+        if budget is not None and budget.is_exceeded(outcome, text := "".join(texts)):
+            outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
+            outcome = budget.fit(
+                outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), text
+            )
+            texts = envelope.texts(outcome, encoder.encode)
+        if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
+            raise NestedTooDeep(MAX_DEPTH)
+        return outcome, texts
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
         # What failed while it was read would be read again, and nothing is wrong with its type.

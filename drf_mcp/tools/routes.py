@@ -121,13 +121,18 @@ class Route:
             return None
         if match.func is not self.callback or match.route != self.match_route:
             return None
+        captured = self.find_captured(match)
+        if fixed := match.extra_kwargs:  # type: ignore[attr-defined]
+            expected = {name: value for name, value in expected.items() if name not in fixed}
+        return match if captured == expected else None
+
+    def find_captured(self, match: ResolverMatch) -> dict[str, Any]:
+        """Return what a match of the route took from the path, by the names in `kwargs`."""
         # Not `captured_kwargs`, which leaves out what the including patterns captured.
         captured = match.kwargs
         if fixed := match.extra_kwargs:  # type: ignore[attr-defined]
             captured = {name: value for name, value in captured.items() if name not in fixed}
-            expected = {name: value for name, value in expected.items() if name not in fixed}
-        captured = captured or dict(zip(kwargs, match.args, strict=False))
-        return match if captured == expected else None
+        return captured or dict(zip(self.kwargs, match.args, strict=False))
 
     def resolve_constant(self, resolver: URLResolver, path: str) -> ResolverMatch:
         # Resolving walks the whole URLconf, so a path without arguments is resolved once.

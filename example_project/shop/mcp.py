@@ -5,15 +5,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from drf_mcp import registry
+from drf_mcp.resources import Document, SchemaDocument
+from example_project.shop.serializers import OrderSerializer
 from example_project.shop.urls import router
 from example_project.shop.views import (
     CustomerOrderViewSet,
     OrderViewSet,
+    ProductViewSet,
     TicketDetail,
     TicketList,
 )
 
+# People attach the catalogue to a conversation; orders and customers one by one.
+registry.register(ProductViewSet, actions=["list"], resource=True)
 registry.register(router)
 registry.register(CustomerOrderViewSet)
 # An order has lines inside it, which an example shows best.
@@ -26,3 +33,9 @@ registry.register(
 # read in one call.
 registry.register(TicketList, untrusted=["subject", "body"])
 registry.register(TicketDetail, many=True, untrusted=["subject", "body"])
+
+GUIDES = Path(__file__).parent / "guides"
+registry.add(
+    Document("guides/returns", file=GUIDES / "returns.md", title="How returns work"),
+    SchemaDocument(OrderSerializer, title="An order, as it is placed"),
+)

@@ -19,6 +19,7 @@ from tests.observability import views
 PAGE = Path(__file__).parents[2] / "docs" / "observing.md"
 FIELDS = {
     "tool",
+    "method",
     "outcome",
     "status",
     "duration_ms",
@@ -52,6 +53,7 @@ def test_a_call_is_one_record_with_every_field(alice, record):
     told = {name: getattr(logged, name) for name in FIELDS}
     assert told == {
         "tool": "orders_list",
+        "method": "tools/call",
         "outcome": "success",
         "status": 200,
         "duration_ms": told["duration_ms"],

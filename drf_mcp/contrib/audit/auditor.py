@@ -25,7 +25,8 @@ from drf_mcp.tools.arguments.masking import escape_unprintable
 
 logger = logging.getLogger("drf_mcp")
 
-CALL = "tools/call"
+# What is recorded of those who are let in.
+CALLS = frozenset({"tools/call", "resources/read", "prompts/get"})
 # The statuses of callers who are not let in.
 DENIALS = frozenset({401, 403})
 # Characters of the arguments of one call, each of which is cut already.
@@ -57,7 +58,7 @@ class Auditor:
 
     def is_kept(self, row: AuditedCall) -> bool:
         """Return whether a row is written that tells of an answer: all calls, and denials."""
-        return row.method == CALL or row.verdict == Verdict.DENIED
+        return row.method in CALLS or row.verdict == Verdict.DENIED
 
     def get_user(self, user: Any) -> dict[str, Any]:
         """Return the columns that name the user, None or an anonymous one for nobody."""
@@ -141,6 +142,8 @@ class Audit:
         self.record: CallRecord | None = None
         self.error: Exception | None = None
         self.arguments = ""
+        # Of a resource no name but the tool's was sent.
+        self.tool_name = ""
         self.time, self.started = timezone.now(), time.perf_counter()
         # The row of a call that is under way, in strict mode.
         self.row: AuditedCall | None = None
@@ -177,11 +180,10 @@ class Audit:
 
     def write_last(self) -> None:
         if self.row is None:
-            if self.error is None and self.message is not None and self.message.method != CALL:
+            if self.error is None and self.message is not None and self.message.method not in CALLS:
                 return
             if self.record is not None:
-                arguments = self.record.context.message.params.get("arguments")
-                self.keep_arguments(self.record.tool, arguments)
+                self.keep_arguments(self.record.tool, self.record.sent)
             row = self.make_row()
             if not self.auditor.is_kept(row):
                 return
@@ -211,8 +213,8 @@ class Audit:
         ]
         values = {"endpoint": caller.request.path}
         if message is not None:
-            tool = message.params.get("name") if message.method == CALL else ""
-            values |= {"method": message.method, "tool": tool}
+            tool = message.params.get("name") if message.method in CALLS else ""
+            values |= {"method": message.method, "tool": self.tool_name or tool}
         for part in parts:
             values |= contain(part, self.leave_out)
         return values
@@ -252,6 +254,8 @@ class Audit:
         return {"verdict": verdict, "code": code, "status": status, "request_id": request_id}
 
     def keep_arguments(self, tool: Any, arguments: Any) -> None:
+        self.tool_name = tool.name
+
         def encode() -> str:
             kept = self.auditor.get_arguments(tool, arguments)
             text = json.dumps(kept, ensure_ascii=False, default=str)

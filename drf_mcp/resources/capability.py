@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.utils import translation
+
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.exceptions import InvalidParams
+from drf_mcp.json_text import to_bytes
+from drf_mcp.observability.logging import Observer
+from drf_mcp.outcomes import Outcome
+from drf_mcp.protocol import REVISIONS, Capability, Encoded, Era
+from drf_mcp.protocol.constants import CACHE_MEMBERS
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.paging import cut_page
+from drf_mcp.resources.documents import Document
+from drf_mcp.resources.reading import Reading, encode_content, make_not_found
+from drf_mcp.resources.routes import RouteResource
+from drf_mcp.resources.uris import URISpace
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.tool import Tool
+
+_OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
+_TITLED = _OLD | {"title", "_meta"}
+# Revision -> members of a Resource and of a ResourceTemplate.
+MEMBERS: Mapping[str, frozenset[str]] = {
+    "2025-03-26": _OLD,
+    "2025-06-18": _TITLED,
+    "2025-11-25": _TITLED | {"icons"},
+    "2026-07-28": _TITLED | {"icons"},
+}
+RESULTS: Mapping[str, frozenset[str]] = {
+    "resources/list": frozenset({"resources", "nextCursor", "_meta"}),
+    "resources/templates/list": frozenset({"resourceTemplates", "nextCursor", "_meta"}),
+    "resources/read": frozenset({"contents", "_meta"}),
+}
+STATELESS = {name: members | CACHE_MEMBERS | {"resultType"} for name, members in RESULTS.items()}
+
+
+class ResourcesCapability(Capability):
+    """Lists and reads resources: routes of tools that read, and documents (server/resources)."""
+
+    name = "resources"
+    methods = {
+        "resources/list": "list_resources",
+        "resources/templates/list": "list_templates",
+        "resources/read": "read_resource",
+    }
+    name_parameters = {"resources/read": "uri"}
+    result_members = dict.fromkeys(REVISIONS, RESULTS) | {"2026-07-28": STATELESS}
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the server has resources at all."""
+        return bool(mcp_settings.RESOURCES)
+
+    def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
+        return super().get_capability_object(era) if self.is_on else None
+
+    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
+        return super().get_result_members(method, era) if self.is_on else None
+
+    @property
+    def uris(self) -> URISpace:
+        return URISpace(self.server.name or mcp_settings.SERVER_NAME)
+
+    def get_documents(self, context: RequestContext) -> Sequence[Document]:
+        """Return the documents of a request."""
+        documents: Sequence[Document] = self.server.registry.find_added(Document)
+        return documents
+
+    def get_routes(self, tools: Iterable[Tool]) -> list[RouteResource]:
+        """Return the tools that are resources as well."""
+        uris = self.uris
+        return [found for tool in tools if (found := RouteResource.of(tool, uris)) is not None]
+
+    # --- Lists ----------------------------------------------------------------------------------
+
+    def list_resources(self, context: RequestContext) -> dict[str, Any]:
+        routes = [route for route in self.get_visible_routes(context) if route.is_single]
+        documents = self.get_documents(context)
+        listed = [document.get_resource(self.uris) for document in documents]
+        listed += describe_in_own_language(routes, RouteResource.get_resource)
+        return self.get_list("resources", listed, "uri", context)
+
+    def list_templates(self, context: RequestContext) -> dict[str, Any]:
+        routes = [route for route in self.get_visible_routes(context) if route.is_template]
+        listed = describe_in_own_language(routes, RouteResource.get_template)
+        return self.get_list("resourceTemplates", listed, "uriTemplate", context)
+
+    def get_visible_routes(self, context: RequestContext) -> list[RouteResource]:
+        offered = self.server.tools_capability.get_offered_tools(context).values()
+        return Visibility(context.caller).of(self.get_routes(offered))  # type: ignore[return-value]
+
+    def get_list(
+        self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
+    ) -> dict[str, Any]:
+        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
+        page, following = cut_page(
+            listed, params, size, lambda item: str(item[key]), lambda items, most: items[:most]
+        )
+        names = MEMBERS[context.era.revision]
+        defined = [context.era.get_defined(item, names) for item in page]
+        members: dict[str, Any] = {member: Encoded(to_bytes(encode_data(defined)))}
+        return members if following is None else {**members, "nextCursor": following}
+
+    # --- resources/read -------------------------------------------------------------------------
+
+    def read_resource(self, context: RequestContext) -> dict[str, Any]:
+        uri = context.message.params.get("uri")
+        if not isinstance(uri, str):
+            message = 'The params of resources/read must name a resource: "uri", a string.'
+            raise InvalidParams(message)
+        document = self.find_document(uri, context)
+        if document is not None:
+            return {"contents": self.read_document(document, context)}
+        route = self.find_route(uri, context)
+        if route is None:
+            context.caller.authenticate()
+            raise make_not_found(uri, context)
+        contents = Reading(route, context, self.server.registry).get_contents()
+        # The rows of a database may change at any time.
+        members = {"contents": contents, "ttlMs": 0}
+        return members | ({"_meta": route.foreign_text.meta} if route.options.untrusted else {})
+
+    def find_document(self, uri: str, context: RequestContext) -> Document | None:
+        uris, documents = self.uris, self.get_documents(context)
+        return next((each for each in documents if each.get_uri(uris) == uri), None)
+
+    def find_route(self, uri: str, context: RequestContext) -> RouteResource | None:
+        # One that is taken away from the caller is refused by a guard.
+        routes = self.get_routes(self.server.tools_capability.get_tools(context).values())
+        for match, query in self.uris.find_matches(uri, context.urlconf):
+            for route in routes:
+                if (found := route.at(match, query)) is not None:
+                    return found
+        return None
+
+    def read_document(self, document: Document, context: RequestContext) -> list[dict[str, Any]]:
+        context.caller.authenticate()
+        started = time.perf_counter()
+        uri = document.get_uri(self.uris)
+        content = encode_content(uri, document.media_type, document.read())
+        if document.meta and "_meta" in MEMBERS[context.era.revision]:
+            content["_meta"] = document.meta
+        outcome = Outcome(document.name, 200)
+        record = {"content": content.get("text") or content.get("blob", "")}
+        Observer(context).record(document, outcome, record, started)
+        return [content]
+
+
+def describe_in_own_language(
+    routes: Iterable[RouteResource], describe: Callable[[RouteResource], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    # A tool keeps its texts, in the project's own language whoever happens to ask first.
+    with translation.override(settings.LANGUAGE_CODE):
+        return [describe(route) for route in routes]

@@ -1,0 +1,151 @@
+"""One read of a resource: from the view's answer to contents."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from django.http.response import HttpResponseBase
+
+from drf_mcp.access.refusals import refuse_scopes
+from drf_mcp.dispatch.dispatcher import Dispatcher
+from drf_mcp.envelopes.plain import PlainEnvelope
+from drf_mcp.exceptions import (
+    InternalError,
+    InvalidParams,
+    ProtocolError,
+    ResourceNotFound,
+    contain,
+)
+from drf_mcp.observability.logging import Observer
+from drf_mcp.outcomes import Category, Outcome
+from drf_mcp.protocol import Encoded, jsonrpc
+from drf_mcp.protocol.constants import STATELESS_REVISION
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.resources.routes import JSON, RouteResource
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.results import ResultWriter
+from drf_mcp.tools.tool import Tool
+
+# What a caller may not read is as if it were not there.
+HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})
+REMARKS = "#remarks"
+
+
+class BodyDispatcher(Dispatcher):
+    """Calls a view for its body alone, and keeps the media type of the body."""
+
+    media_type = JSON
+
+    def get_outcome(
+        self, tool: Tool, call: Call, request: Any, response: HttpResponseBase
+    ) -> Outcome:
+        outcome = super().get_outcome(tool, call, request, response)
+        # Data that was read without rendering is what REST framework's own renderer would write.
+        if getattr(response, "is_rendered", True):
+            self.media_type = response.get("Content-Type", JSON)
+        return outcome
+
+
+class BodyEnvelope(PlainEnvelope):
+    """The body of a response as its media type has it."""
+
+    def text(self, outcome: Outcome, rendered: Any, encode: Any) -> str:
+        is_text = isinstance(rendered, str) and not self.is_json
+        return str(rendered) if is_text else encode(rendered)
+
+    def __init__(self, *, is_json: bool) -> None:
+        self.is_json = is_json
+
+
+class Reading:
+    """One request for a resource of a route."""
+
+    def __init__(self, resource: RouteResource, context: RequestContext, registry: Any) -> None:
+        self.resource = resource
+        self.context = context
+        self.registry = registry
+        self.uri: str = context.message.params["uri"]
+        self.dispatcher = BodyDispatcher()
+
+    def get_contents(self) -> list[dict[str, Any]]:
+        """Return the contents of the resource.
+
+        Raises:
+            ProtocolError: if there are none for the caller.
+        """
+        started, caller = time.perf_counter(), self.context.caller
+        outcome = self.dispatcher.dispatch(self.resource, {"uri": self.uri}, caller)
+        contents: list[dict[str, Any]] = []
+
+        def fail(exc: Exception) -> None:
+            nonlocal outcome
+            crash = self.dispatcher.get_crash_outcome
+            outcome = crash(self.resource, caller.request, exc, outcome.request_id)
+
+        if not outcome.is_error:
+            contain(lambda: contents.extend(self.write(outcome)), fail)
+        record = {"content": Encoded(jsonrpc.encode(contents))}
+        Observer(self.context).record(self.resource, outcome, record, started)
+        if outcome.scopes and not caller.in_batch:
+            raise refuse_scopes(caller, outcome.scopes)
+        if outcome.is_error or not contents:
+            raise self.get_error(outcome)
+        return contents
+
+    def write(self, outcome: Outcome) -> list[dict[str, Any]]:
+        media_type = self.dispatcher.media_type
+        kind = media_type.partition(";")[0].strip().lower()
+        file = next(filter(None, map(self.get_file, outcome.content)), None)
+        if file is not None:
+            return [file]
+        if outcome.fidelity is not None and outcome.fidelity.level == "reference_only":
+            # A link to what is too large, by HTTP: no content of this resource.
+            return []
+        is_json = kind == JSON or kind.endswith("+json") or not isinstance(outcome.data, str)
+        writer = ResultWriter(BodyEnvelope(is_json=is_json), self.context.era)
+        _, texts = writer.write_texts(outcome, self.get_budget())
+        contents = [{"uri": self.uri, "mimeType": kind, "text": texts[0]}]
+        # What was left out of the body, and how to get it.
+        further = {"uri": self.uri + REMARKS, "mimeType": JSON}
+        return contents + [{**further, "text": text} for text in texts[1:]]
+
+    def get_file(self, block: Mapping[str, Any]) -> dict[str, Any] | None:
+        if block["type"] in ("image", "audio"):
+            return {"uri": self.uri, "mimeType": block["mimeType"], "blob": block["data"]}
+        if block["type"] != "resource":
+            return None
+        return {**block["resource"], "uri": self.uri}
+
+    def get_budget(self) -> Any:
+        message, caller = self.context.message, self.context.caller
+        return mcp_settings.BUDGET_CLASS(self.resource, {}, caller, self.registry, message.meta)
+
+    def get_error(self, outcome: Outcome) -> ProtocolError:
+        failure = outcome.failure
+        if failure is None:
+            limit = mcp_settings.MAX_CONTENT_BYTES
+            return InternalError(f"The resource has more than {limit} bytes.", http_status=200)
+        if failure.category in HIDDEN or outcome.status in (404, 405, 410):
+            return make_not_found(self.uri, self.context)
+        sentence = BodyEnvelope(is_json=True).reason(failure, None)
+        if outcome.status < 429:
+            return InvalidParams(sentence, data={"uri": self.uri}, http_status=200)
+        facts = {"uri": self.uri, "request_id": outcome.request_id, **failure.context}
+        return InternalError(sentence, data=facts, http_status=200)
+
+
+def make_not_found(uri: str, context: RequestContext) -> ResourceNotFound:
+    code = -32602 if context.era.revision == STATELESS_REVISION else -32002
+    return ResourceNotFound(uri, code)
+
+
+def encode_content(uri: str, media_type: str, content: str | bytes) -> dict[str, Any]:
+    """Return one of the contents of a document."""
+    known = {"uri": uri, "mimeType": media_type}
+    if isinstance(content, str):
+        return {**known, "text": content}
+    return {**known, "blob": base64.b64encode(content).decode("ascii")}

@@ -1,0 +1,137 @@
+"""What resources/list and resources/templates/list show."""
+
+from __future__ import annotations
+
+import pytest
+
+from drf_mcp.resources import Document
+from tests.agents import REVISIONS
+
+GUIDE = Document("guides/returns", "# Returns\n", mime_type="text/markdown", title="Returns")
+
+
+@pytest.fixture
+def templates(shop_resources, agent_of):
+    def templates(username: str | None = "alice", **options) -> dict[str, dict]:
+        listed = agent_of(username, **options).result("resources/templates/list")
+        return {each["name"]: each for each in listed["resourceTemplates"]}
+
+    return templates
+
+
+def names_of(agent, member: str = "resources") -> list[str]:
+    method = "resources/templates/list" if member == "resourceTemplates" else "resources/list"
+    return [each["name"] for each in agent.result(method)[member]]
+
+
+def test_a_retrieving_tool_is_a_template_with_its_words(templates, alice):
+    tool, template = alice.tools()["orders_retrieve"], templates()["orders_retrieve"]
+    assert template == {
+        "uriTemplate": "shop://api/orders/{pk}",
+        "name": "orders_retrieve",
+        "title": tool["title"],
+        "description": tool["description"],
+        "mimeType": "application/json",
+    }
+
+
+def test_every_template_but_those_chosen_retrieves_one_object(templates):
+    assert all(name.endswith("_retrieve") for name in templates() if name != "products_list")
+
+
+def test_only_templates_that_the_caller_may_use_are_listed(templates, settings):
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    }
+    assert "orders_retrieve" in templates("alice")
+    assert "customers_retrieve" not in templates(None)
+
+
+def test_a_view_that_opts_out_is_no_resource(serve):
+    agent = serve()
+    assert "names_retrieve" in agent.tools()
+    assert "names_retrieve" not in names_of(agent, "resourceTemplates")
+    assert agent.error("resources/read", uri="test://names/1")["message"] == "Resource not found"
+
+
+def test_a_tool_that_takes_several_objects_is_described_as_the_resource_of_one(templates):
+    assert templates()["tickets_retrieve"]["title"] == "Get one ticket"
+
+
+def test_documents_stand_before_the_chosen_routes(serve):
+    agent = serve(GUIDE)
+    assert names_of(agent) == ["returns", "picture", "busy", "broken", "names_list"]
+
+
+def test_a_document_says_its_size_and_type(serve):
+    listed = serve(GUIDE).result("resources/list")["resources"][0]
+    assert listed == {
+        "uri": "test://guides/returns",
+        "name": "returns",
+        "title": "Returns",
+        "mimeType": "text/markdown",
+        "size": 10,
+    }
+
+
+def test_a_path_converter_that_takes_slashes_is_a_reserved_expansion(serve):
+    listed = serve().result("resources/templates/list")["resourceTemplates"]
+    assert "test://files/{+file}" in [each["uriTemplate"] for each in listed]
+
+
+def test_a_chosen_list_is_a_template_of_its_filters(serve):
+    listed = serve().result("resources/templates/list")["resourceTemplates"]
+    assert "test://names{?tier}" in [each["uriTemplate"] for each in listed]
+
+
+def test_the_option_says_more_of_a_resource(serve):
+    listed = serve().result("resources/templates/list")["resourceTemplates"]
+    page = next(each for each in listed if each["uriTemplate"] == "test://pages/{name}")
+    assert (page["title"], page["mimeType"]) == ("A page", "text/markdown")
+    assert page["annotations"] == {"priority": 1}
+
+
+def test_a_type_that_only_the_answer_tells_is_not_claimed(serve):
+    listed = serve().result("resources/list")["resources"]
+    assert "mimeType" not in next(each for each in listed if each["name"] == "picture")
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_members_that_the_revision_does_not_have_are_left_out(serve, revision):
+    icon = {"src": "https://shop.example/guide.png"}
+    rich = Document("guides/a", "a", title="A", icons=[icon], meta={"com.example/team": "desk"})
+    [listed, *_] = serve(rich, revision=revision).result("resources/list")["resources"]
+    assert ("title" in listed) is (revision >= "2025-06-18")
+    assert ("_meta" in listed) is (revision >= "2025-06-18")
+    assert ("icons" in listed) is (revision >= "2025-11-25")
+
+
+def test_pages_of_a_list_make_up_the_whole(serve):
+    documents = [Document(f"guides/{number}", "text") for number in range(4)]
+    agent = serve(*documents)
+    whole = names_of(agent)
+    paged = serve(*documents, TOOLS_PAGE_SIZE=3)
+    found, cursor = [], {}
+    while True:
+        page = paged.result("resources/list", **cursor)
+        assert len(page["resources"]) <= 3
+        found += [each["name"] for each in page["resources"]]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert found == whole
+    assert len(whole) == 8
+
+
+def test_a_cursor_of_nobody_is_refused(serve):
+    assert serve().error("resources/list", cursor="bm9ib2R5")["code"] == -32602
+
+
+def test_a_file_says_when_it_was_modified(serve, tmp_path):
+    file = tmp_path / "guide.md"
+    file.write_text("Be kind.")
+    [listed, *_] = serve(Document("guide", file=file)).result("resources/list")["resources"]
+    assert listed["mimeType"] == "text/markdown"
+    assert listed["annotations"]["lastModified"].endswith("Z")
+    assert listed["size"] == 8

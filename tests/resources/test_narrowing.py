@@ -1,0 +1,104 @@
+"""What takes a tool away takes its resources away."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import include, path
+
+from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.server import Server
+from drf_mcp.tools.capability import ToolsCapability
+from drf_mcp.views import MCPView
+from tests.agents import Agent
+
+URI = "shop://api/products/cast-iron-pan"
+
+
+@pytest.fixture(autouse=True)
+def resources(shop_resources):
+    """Resources are on."""
+
+
+@pytest.fixture
+def holder_of(db):
+    """Agents with a token of alice that opens some tools."""
+
+    def holder(**narrowed) -> Agent:
+        token = AgentToken(user=User.objects.get(username="alice"), name="test", **narrowed)
+        key = token.issue()
+        token.save()
+        return Agent(Client(headers={"authorization": f"Bearer {key}"}))
+
+    return holder
+
+
+@pytest.fixture
+def mount(settings, agent_of):
+    """Serve the shop's resources at an endpoint of the test's; returns alice's agent there."""
+
+    def mount(**options) -> Agent:
+        patterns = [
+            path("here", MCPView.as_view(**options)),
+            path("", include("example_project.urls")),
+        ]
+        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+        agent = agent_of("alice")
+        agent.path = "/here"
+        return agent
+
+    return mount
+
+
+def templates_of(agent: Agent) -> set[str]:
+    return {each["name"] for each in agent.result("resources/templates/list")["resourceTemplates"]}
+
+
+def assert_taken_away(agent: Agent) -> None:
+    assert "products_retrieve" not in templates_of(agent)
+    assert agent.error("resources/read", uri=URI)["message"] == "Resource not found"
+
+
+def test_an_endpoint_without_the_tool_is_without_the_resource(mount):
+    assert_taken_away(mount(tools=["orders_*"]))
+
+
+def test_an_endpoint_with_the_tool_has_the_resource(mount):
+    agent = mount(tools=["products_*"])
+    assert templates_of(agent) == {"products_list", "products_retrieve"}
+    assert agent.result("resources/read", uri=URI)["contents"]
+
+
+def test_a_toolset_in_a_header_takes_resources_away(agent_of, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOLSETS": {"orders": ["orders_*"]}}
+    agent = agent_of("alice")
+    agent.http.defaults["HTTP_MCP_TOOLSETS"] = "orders"
+    assert_taken_away(agent)
+
+
+@pytest.mark.parametrize(("patterns", "is_left"), [(["products_*"], True), (["orders_*"], False)])
+def test_a_narrowed_token_reads_what_it_may_call(holder_of, patterns, is_left):
+    agent = holder_of(tools=patterns)
+    answer = agent.request("resources/read", uri=URI)
+    assert ("result" in answer) is is_left
+    assert ("products_retrieve" in templates_of(agent)) is is_left
+
+
+def test_a_read_only_token_reads_resources(holder_of):
+    assert holder_of(read_only=True).result("resources/read", uri=URI)["contents"]
+
+
+def test_tools_that_the_server_does_not_have_are_no_resources(mount):
+    class NoProducts(ToolsCapability):
+        def get_tools(self, context):
+            tools = super().get_tools(context)
+            return {name: tool for name, tool in tools.items() if "products" not in name}
+
+    classes = [NoProducts, *Server.capability_classes[1:]]
+    assert_taken_away(mount(server_class=type("Own", (Server,), {"capability_classes": classes})))
+
+
+def test_a_server_without_tools_has_resources(mount):
+    own = type("Own", (Server,), {"capability_classes": Server.capability_classes[1:]})
+    assert mount(server_class=own).result("resources/read", uri=URI)["contents"]
