@@ -99,9 +99,10 @@ class Agent:
                 **params.get("_meta", {}),
             }
             headers["Mcp-Method"] = method
-            name = params.get("uri" if method == "resources/read" else "name")
-            if isinstance(name, str):
-                headers["Mcp-Name"] = HeaderValue.from_text(name)
+            if isinstance(params.get("name"), str):
+                headers["Mcp-Name"] = params["name"]
+            elif isinstance(params.get("uri"), str):
+                headers["Mcp-Name"] = HeaderValue.from_text(params["uri"])
         return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers
 
     def request(self, method: str, **params: Any) -> dict[str, Any]:
