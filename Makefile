@@ -23,7 +23,7 @@ test_extras := demo,docs,filter,jwt,lint,oauth,otel,spectacular,test
 run := .venv/bin/python
 
 .PHONY: demo docs pictures test test-nightly test-services fuzz access-matrix first-command lint node clean \
-  bench bench-agents
+  bench bench-agents conformance
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -61,6 +61,11 @@ access-matrix: .venv/installed-test
 # installed.
 first-command: .venv/installed-test
 	@$(run) .ci/first_command.py
+
+# The official conformance suite against a live server, in every revision: a line each.
+# ARGUMENTS="--missing" names what does not pass, ARGUMENTS="--server gunicorn" serves by WSGI.
+conformance: .venv/installed-test node
+	@$(run) -m tests.conformance $(ARGUMENTS)
 
 # The pictures of the documentation, taken anew: docs/images. Needs Chromium.
 pictures: .venv/installed-test

@@ -1,0 +1,33 @@
+"""``python -m tests.conformance``: run the suite in every revision and print the counts.
+
+``--missing`` names the scenarios that do not pass, ``--server gunicorn`` serves by WSGI.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.conformance.suite import REVISIONS, run, serving
+
+
+def main() -> int:
+    """Print a line for each revision, and one for its scenarios that are not required."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument("--server", choices=["uvicorn", "gunicorn"], default="uvicorn")
+    parser.add_argument("--missing", action="store_true", help="name what does not pass")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, serving(asked.server, Path(folder)) as url:
+        for revision in REVISIONS:
+            for counted, passed in run(revision, url).items():
+                print(f"{revision} {counted}: {sum(passed.values())} of {len(passed)}", flush=True)
+                missing = [name for name in passed if not passed[name]]
+                if asked.missing and missing:
+                    print(f"    not: {', '.join(missing)}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
