@@ -8,9 +8,12 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from tests.conformance.suite import REVISIONS, run, serving
+
+show = partial(print, flush=True)
 
 
 def main() -> int:
@@ -22,10 +25,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, serving(asked.server, Path(folder)) as url:
         for revision in REVISIONS:
             for counted, passed in run(revision, url).items():
-                print(f"{revision} {counted}: {sum(passed.values())} of {len(passed)}", flush=True)
+                show(f"{revision} {counted}: {sum(passed.values())} of {len(passed)}")
                 missing = [name for name in passed if not passed[name]]
                 if asked.missing and missing:
-                    print(f"    not: {', '.join(missing)}", flush=True)
+                    show(f"    not: {', '.join(missing)}")
     return 0
 
 

@@ -8,7 +8,6 @@ from django.urls import clear_url_caches, path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp import mcp_tool
 from drf_mcp.resources import Document
 from drf_mcp.resources.uris import URISpace
 from tests.resources import views
@@ -69,12 +68,6 @@ def test_a_uri_of_a_document_is_left_as_it_is():
 def test_a_document_that_cannot_be_served_is_refused_at_once(options):
     with pytest.raises(ImproperlyConfigured, match="Document"):
         Document("guide", **options)
-
-
-@pytest.mark.parametrize("option", ["yes", {"mime": "text/plain"}, {"annotations": {"x": 1}}])
-def test_a_wrong_option_is_refused_at_once(option):
-    with pytest.raises(ImproperlyConfigured, match="resource must be"):
-        mcp_tool(resource=option)
 
 
 def test_two_routes_of_one_path_are_told_apart(settings, serve):

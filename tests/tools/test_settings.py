@@ -49,6 +49,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("TIME_LIMIT", 0, "whole number of 1 or more"),
     ("TIME_LIMIT", "30", "whole number of 1 or more"),
     ("AUDIT_STRICT", "yes", "True or False"),
+    ("RESOURCES", "all", "True or False"),
     ("AUDIT_RETENTION", 0, "whole number of 1 or more"),
     ("READ_ONLY", "no", "'no', which cannot be imported"),
     ("READ_ONLY", None, "True, False, or a function"),

@@ -77,6 +77,9 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("icons", [{"src": "https://example.com/a.png", "sizes": ["big"]}]),
     ("icons", [{"src": "https://example.com/a.png", "theme": "grey"}]),
     ("icons", [{"src": "https://example.com/a.png", "size": ["48x48"]}]),
+    ("resource", "yes"),
+    ("resource", {"mime": "text/plain"}),
+    ("resource", {"annotations": {"priority": 2}}),
 ]
 WRONG_VIEW_OPTIONS: list[tuple[str, Any]] = [
     ("actions", "list"),
@@ -123,6 +126,8 @@ def test_every_option_has_a_kind_and_a_wrong_value_in_the_table():
         {"meta": {"team": "sales", "com.example.mcp/Team-1": [None], "com.example/": {}}},
         {"icons": [{"src": "data:image/svg+xml;base64,PHN2Zy8+", "sizes": ["any"]}]},
         {"icons": ({"src": "https://a.example/b.png", "sizes": ["48x48"], "theme": "dark"},)},
+        {"resource": True},
+        {"resource": {"title": "A page", "annotations": {"audience": ["user"], "priority": 0.5}}},
     ],
 )
 def test_right_options_are_taken(options):
