@@ -16,15 +16,6 @@ from drf_mcp.option_types.patterns import read_pattern
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
 
-# An Origin header as browsers send it (RFC 6454, section 7).
-ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null")
-
-# URLs without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
-RESOURCE_URI = re.compile(r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?")
-ISSUER = re.compile(rf"{RESOURCE_URI.pattern}|/[^\s/?#\"\\][^\s?#\"\\]*")
-# RFC 6749, section 3.3.
-SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
-
 
 class Kind:
     """A kind of value that settings and options take; `words` end the sentence "must be ..."."""
@@ -106,32 +97,34 @@ class ToolPattern(Kind):
             return False
 
 
-class Origin(Kind):
+class Match(Kind):
+    pattern: re.Pattern[str]
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(self.pattern.fullmatch(value))
+
+
+class Origin(Match):
     words = "an origin as browsers send it, such as 'https://app.example.com'"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and bool(ORIGIN.fullmatch(value))
-
-
-class Issuer(Kind):
-    words = "the URL of an authorization server as it stands in its tokens, or a path of this host"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and bool(ISSUER.fullmatch(value))
+    # An Origin header (RFC 6454, section 7).
+    pattern = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#*@A-Z]+|null")
 
 
-class ResourceURI(Kind):
+class ResourceURI(Match):
     words = "the public URL of the endpoint or of a part of its path"
+    # Without a query and a fragment (RFC 8414, section 2, and RFC 9728, section 1.2).
+    pattern = re.compile(r"https?://[^\s/?#@\"\\]+(/[^\s?#\"\\]*)?")
 
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and bool(RESOURCE_URI.fullmatch(value))
+
+class Issuer(Match):
+    words = "the URL of an authorization server as it stands in its tokens, or a path of this host"
+    pattern = re.compile(rf"{ResourceURI.pattern.pattern}|/[^\s/?#\"\\][^\s?#\"\\]*")
 
 
-class Scope(Kind):
+class Scope(Match):
     words = "a scope, without spaces and quotes"
-
-    def takes(self, value: Any) -> bool:
-        return isinstance(value, str) and bool(SCOPE.fullmatch(value))
+    # RFC 6749, section 3.3.
+    pattern = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
 
 class CacheAlias(Kind):
