@@ -53,6 +53,9 @@ class ClientConfig:
     language = "json"
     # The member of the JSON file that holds the servers.
     key = "mcpServers"
+    # The members of the entry that hold the address and the headers.
+    url_key = "url"
+    headers_key = "headers"
 
     def __init__(
         self,
@@ -73,7 +76,8 @@ class ClientConfig:
         return self.write(self.get_http_entry() if command is None else self.get_entry(command))
 
     def get_http_entry(self) -> dict[str, Any]:
-        return {"url": self.url, **({"headers": self.headers} if self.headers else {})}
+        headers = {self.headers_key: self.headers} if self.headers else {}
+        return {self.url_key: self.url, **headers}
 
     def get_entry(self, command: ServerCommand) -> dict[str, Any]:
         return command.entry
@@ -130,9 +134,7 @@ class VSCode(ClientConfig):
 
 class Codex(ClientConfig):
     name, title, place, language = "codex", "Codex", "~/.codex/config.toml", "toml"
-
-    def get_http_entry(self) -> dict[str, Any]:
-        return {"url": self.url, **({"http_headers": self.headers} if self.headers else {})}
+    headers_key = "http_headers"
 
     def write(self, entry: Mapping[str, Any]) -> str:
         lines = [f"[mcp_servers.{self.quote_key(self.server_name)}]"]
@@ -153,9 +155,7 @@ class Codex(ClientConfig):
 class Gemini(ClientConfig):
     name, title = "gemini", "Gemini CLI"
     place = "~/.gemini/settings.json, or .gemini/settings.json in the project"
-
-    def get_http_entry(self) -> dict[str, Any]:
-        return {"httpUrl": self.url, **({"headers": self.headers} if self.headers else {})}
+    url_key = "httpUrl"
 
 
 CLIENTS: dict[str, type[ClientConfig]] = {
