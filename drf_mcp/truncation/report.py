@@ -18,6 +18,7 @@ from drf_mcp.truncation.paths import (
     get_identifier,
     reduce_row,
 )
+from drf_mcp.truncation.rows import Cut
 
 RETRIEVAL_TOOL = "content_retrieve"
 TRUNCATED = "CONTENT_TRUNCATED"
@@ -51,20 +52,14 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Reduction(Cut):
     """A shortened answer.
 
     Attributes:
-        value: what is left.
-        tails: the collections that lost entries.
-        reduced: the rows of which identifiers and label are left.
         excerpts: the texts of which a beginning or a digest is left.
         empty: True if nothing of the answer is left.
     """
 
-    value: Any
-    tails: tuple[Tail, ...] = ()
-    reduced: tuple[Path, ...] = ()
     excerpts: tuple[Excerpt, ...] = ()
     empty: bool = False
 

@@ -112,11 +112,13 @@ class OpenedTools:
         return [tool for tool in self.tools if tool.annotations["readOnlyHint"]]
 
     @property
+    def writing(self) -> list[Tool]:
+        return [tool for tool in self.tools if not tool.annotations["readOnlyHint"]]
+
+    @property
     def changing(self) -> list[Tool]:
-        writing = (tool for tool in self.tools if not tool.annotations["readOnlyHint"])
-        return [tool for tool in writing if not tool.annotations["destructiveHint"]]
+        return [tool for tool in self.writing if not tool.annotations["destructiveHint"]]
 
     @property
     def destroying(self) -> list[Tool]:
-        writing = (tool for tool in self.tools if not tool.annotations["readOnlyHint"])
-        return [tool for tool in writing if tool.annotations["destructiveHint"]]
+        return [tool for tool in self.writing if tool.annotations["destructiveHint"]]

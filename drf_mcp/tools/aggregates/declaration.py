@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding
@@ -69,17 +68,14 @@ class Declaration:
                 yield f"aggregate= names {name!r}, but {column}{self.suggest(name)}"
         for key in self.terms.shared:
             yield f"aggregate= makes two things of the name {key!r}: take one of the fields away"
-        rows = [self.inspection.asked_quietly(step) for step in self.get_queries()]
+        steps = (
+            lambda: self.inspection.view.get_queryset(),
+            lambda: self.inspection.privileged.view.get_queryset(),
+        )
+        rows = map(self.inspection.asked_quietly, steps)
         for fault in dict.fromkeys(find_fault(found) for found in rows if found is not None):
             if fault:
                 yield fault.rstrip(".")
-
-    def get_queries(self) -> Sequence[Any]:
-        inspection = self.inspection
-        return (
-            lambda: inspection.view.get_queryset(),
-            lambda: inspection.privileged.view.get_queryset(),
-        )
 
     def find_column(self, name: str) -> Column | str:
         reason = ""

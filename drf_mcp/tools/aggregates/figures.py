@@ -25,16 +25,12 @@ class Figures:
         every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
         self.rows = every.filter(pk__in=rows.values("pk"))
         self.groupings = {f"mcp_group_{n}": grouping for n, grouping in enumerate(groupings)}
-        # Aliases of the pieces by metric; no model field has names like these.
-        self.pieces = {
-            f"mcp_piece_{n}_{m}": piece
-            for n, metric in enumerate(metrics)
-            for m, piece in enumerate(metric.pieces)
-        }
+        # Each with its pieces by their aliases; no model field has names like these.
         self.metrics = [
-            (metric, [f"mcp_piece_{n}_{m}" for m in range(len(metric.pieces))])
+            (metric, {f"mcp_piece_{n}_{m}": piece for m, piece in enumerate(metric.pieces)})
             for n, metric in enumerate(metrics)
         ]
+        self.pieces = {a: piece for _, pieces in self.metrics for a, piece in pieces.items()}
 
     @property
     def expressions(self) -> Mapping[str, Any]:

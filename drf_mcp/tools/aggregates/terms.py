@@ -112,8 +112,7 @@ class Metric:
     @property
     def sorted_by(self) -> Any:
         """What to sort groups by where the first piece does not do."""
-        averages = self.column is not None and self.function == "avg"
-        return Avg(self.column.path) if averages and self.column else None
+        return Avg(self.column.path) if self.column and self.function == "avg" else None
 
     def show(self, values: Sequence[Any]) -> Any:
         first, column = values[0], self.column

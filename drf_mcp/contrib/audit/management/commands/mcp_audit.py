@@ -20,6 +20,7 @@ SHOWN = 50
 CHUNK = 2_000
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 FROM_SETTINGS = 0
+LOOKUPS = {"since": "time__gte", "until": "time__lt", "tool": "tool", "request_id": "request_id"}
 
 
 class Command(MCPCommand):
@@ -71,8 +72,7 @@ class Command(MCPCommand):
         self.stdout.write("\n".join(lines) if lines else "No call matches.")
 
     def expire(self, options: dict[str, Any]) -> None:
-        named = ("username", "tool", "verdict", "request_id", "since", "until")
-        if any(options[name] is not None for name in named):
+        if any(options[name] is not None for name in ("username", "verdict", *LOOKUPS)):
             raise UsageError("--expire deletes by age alone, and takes no other option.")
         days = options["expire"] or mcp_settings.AUDIT_RETENTION
         if days is None:
@@ -85,12 +85,9 @@ class Command(MCPCommand):
         rows = Auditor().rows.all()
         if (username := options["username"]) is not None:
             rows = rows.filter(self.match_user(username))
-        for name, lookup in (("since", "time__gte"), ("until", "time__lt")):
+        for name, lookup in LOOKUPS.items():
             if options[name] is not None:
                 rows = rows.filter(**{lookup: options[name]})
-        for name in ("tool", "request_id"):
-            if options[name] is not None:
-                rows = rows.filter(**{name: options[name]})
         if (verdict := options["verdict"]) is not None:
             rows = rows.filter(Q(verdict=verdict.lower()) | Q(code=verdict.upper()))
         return rows
