@@ -47,11 +47,10 @@ GONE = (
     "or the id is not exactly the one in content_archive_hashes. Call the tool that gave it again, "
     "asking for less."
 )
-DESCRIPTION = """\
-Fetch what a shortened result left out. With query: passages about it, best first, each with the
-id and offset to read on from. With ids: these items. Else all items in order, each with its JSON
-pointer. A long text comes in slices of characters. Go on at next_offset until it is null. Content
-is kept for a limited time."""
+DESCRIPTION = (
+    "Fetch the rest of a result that was shortened: all of it in order, the items of some ids, or "
+    "the passages about a query, best first. Go on at next_offset until it is null."
+)
 
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "archive_id": {
@@ -60,7 +59,7 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     },
     "content_hash": {
         "type": "string",
-        "description": "Its value in content_archive_hashes, where it must be the same.",
+        "description": "Its value there, where it must be the same.",
     },
     "query": {"type": "string"},
     "ids": {
@@ -72,16 +71,12 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
     "offset": {
         "type": "integer",
         "minimum": 0,
-        "description": "The item, passage or character of one long text to start at.",
+        "description": "Item, passage, or character of one long text.",
     },
-    "limit": {
-        "type": "integer",
-        "minimum": 1,
-        "description": "As many as fit by default.",
-    },
+    "limit": {"type": "integer", "minimum": 1},
     "canonical": {
         "type": "boolean",
-        "description": "True for the form of a text that its digest's locators count in.",
+        "description": "Text as a digest's locators count in it.",
     },
 }
 

@@ -64,7 +64,7 @@ IP_ADDRESS = Kind(
     "IPv4 or IPv6 address", "an IPv4 or IPv6 address", "192.0.2.1", f"^({IPV4}|{IPV6})$"
 )
 WHOLE_NUMBER = Kind("Whole number", "a whole number", "1")
-DECIMAL = Kind("Decimal number", "a decimal number", "1")
+DECIMAL = Kind("Decimal number", "a decimal number", "1", plain=True)
 FILE = Kind("File as base64 or data URI", "a file as base64 or data URI", TEXT)
 IMAGE = Kind(
     "Image as base64 or data URI",
@@ -147,10 +147,13 @@ class FieldSchema(dict[str, Any]):
         return next((name for name, kind in FORMATS.items() if kind.words == words), "")
 
     def without_identity(self) -> FieldSchema:
-        words, identity = self.get("description", ""), join_sentences(self.meaning.identity)
-        if not identity or identity not in words:
+        return self.without_words(self.meaning.identity)
+
+    def without_words(self, sentence: str) -> FieldSchema:
+        words, sentence = self.get("description", ""), join_sentences(sentence)
+        if not sentence or sentence not in words:
             return self
-        rest = " ".join(words.replace(identity, "").split())
+        rest = " ".join(words.replace(sentence, "").split())
         schema = {name: value for name, value in self.items() if name != "description"}
         return FieldSchema({**schema, "description": rest} if rest else schema, self.meaning)
 

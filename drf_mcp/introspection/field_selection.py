@@ -14,7 +14,9 @@ Schema = Mapping[str, Any]
 class SelectableFields:
     def __init__(self, output_schema: Schema) -> None:
         members = output_schema.get("properties", {})
-        self.row = self.find_row(members["results"] if is_page(members) else output_schema)
+        rows = members["results"] if is_page(members) else output_schema
+        self.are_many = "items" in rows
+        self.row = self.find_row(rows)
 
     def get_paths(self) -> list[str]:
         return list(self.walk(self.row, ""))

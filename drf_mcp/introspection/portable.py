@@ -176,6 +176,8 @@ class PortableWriter:
     def write_form(self) -> None:
         if form := self.form:
             self.schema["pattern"] = form.pattern
+            if form.plain:
+                self.schema = {**FieldSchema.of(self.schema).without_words(form.sentence)}
 
     def drop_needless_lengths(self) -> None:
         # Those that every text which the pattern allows has, or which no address of people reaches.

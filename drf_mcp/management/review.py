@@ -127,7 +127,5 @@ class Review:
         saves = f"; the edits save about {sums['saves']:,} tokens" if sums["saves"] else ""
         found = "nothing to mend"
         if sums["findings"]:
-            found = (
-                f"{count(sums['findings'], 'place')} to mend, of {count(sums['causes'], 'cause')}"
-            )
+            found = f"{count(sums['places'], 'place')} to mend, of {count(sums['causes'], 'cause')}"
         return f"{count(sums['tools'], 'tool')}, about {sums['tokens']:,} tokens: {found}{saves}."

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.json_text import encode_plain
 from drf_mcp.operators.argument_sources import ArgumentSearch
 from drf_mcp.operators.findings import LintFinding
@@ -62,7 +63,7 @@ class UnexplainedArguments(ArgumentRule):
             return False
         items = schema.get("items")
         shape = items if isinstance(items, Mapping) else schema
-        if "enum" in shape or "pattern" in shape:
+        if "enum" in shape or "pattern" in shape or FieldSchema.of(shape).meaning.finder:
             return False
         # Yes or no to a name is as clear as the name is.
         return schema.get("type") != "boolean"

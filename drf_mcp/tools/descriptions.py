@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.types import EndpointSchema, Parameter
@@ -17,9 +17,9 @@ SENTENCES = {
     "list": "Find, show or count {plural}",
     "retrieve": "Get or show one {single}",
     "retrieve_many": "Get or show several {plural}",
-    "create": "Add a new {single}",
+    "create": "Add or register a new {single}",
     "update": "Replace or change {one}",
-    "partial_update": "Change or edit {one}",
+    "partial_update": "Change, edit or mark {one}",
     "destroy": "Delete or remove {one}",
 }
 # Clients cut longer ones.
@@ -64,20 +64,21 @@ class Description:
         is_plain = self.endpoint.standard_action is None and self.endpoint.action is None
         if about and is_plain and not self.endpoint.view_has_other_methods:
             return about
-        sentence = Sentence(self.tool.schema, self.subject).get_text(self.tool.title)
         # The tools of one view are described side by side: only the first says what all are about.
+        speaks = self.tool.name in self.tool.finders.speakers
+        sentence = Sentence(self.tool.schema, self.subject, speaks).get_text(self.tool.title)
         if self.subject.model is not None:
-            speaks = self.tool.name in self.tool.finders.speakers
             about = self.texts.get_about(self.subject.nouns) if speaks else ""
         return f"{sentence} {about}".strip()
 
 
 class Sentence:
-    """What a tool does, in a sentence or two made of its schema."""
+    """What a tool does, in a sentence made of its schema."""
 
-    def __init__(self, schema: EndpointSchema, subject: Subject) -> None:
+    def __init__(self, schema: EndpointSchema, subject: Subject, speaks: bool = False) -> None:
         self.schema = schema
         self.subject = subject
+        self.speaks = speaks
         self.action = subject.endpoint.standard_action
 
     def get_text(self, title: str) -> str:
@@ -92,30 +93,18 @@ class Sentence:
         return f"{title}{details}."
 
     def get_names(self) -> list[str]:
-        """Return what a new object needs, or what is told of one."""
-        if self.action == "create":
-            return [speak(p.name) for p in self.schema.body.fields if p.required and p.listed]
-        if self.action != "retrieve":
+        """Return what is told of an object that no list tells of."""
+        if self.action != "retrieve" or not self.speaks:
             return []
         looked_up = {parameter.name for parameter in self.schema.path}
         answered = SelectableFields(self.schema.output).row.get("properties", {})
         return [speak(name) for name in answered if name not in COMMON_FIELDS | looked_up]
 
     def get_narrowing(self) -> str:
-        filters = (self.describe_filter(p) for p in self.of_role("filter"))
-        searched = [speak(term) for p in self.of_role("search") for term in p.terms]
-        sorted_by = [speak(term) for p in self.of_role("sort") for term in p.terms]
-        names = list(dict.fromkeys(filters))
-        return "".join(
-            (
-                f" by {join_names(names)}" if names else "",
-                f"; search in {join_names(searched)}" if searched else "",
-                f". Sort by {join_names(sorted_by)}" if sorted_by else "",
-            )
-        )
-
-    def of_role(self, role: str) -> Iterator[Parameter]:
-        return (p for p in self.schema.query if p.role == role and p.listed)
+        # What is searched and sorted, the arguments for that say themselves.
+        filters = (p for p in self.schema.query if p.role == "filter" and p.listed)
+        names = list(dict.fromkeys(map(self.describe_filter, filters)))
+        return f" by {join_names(names)}" if names else ""
 
     def describe_filter(self, parameter: Parameter) -> str:
         schema = parameter.schema.get("items", parameter.schema)

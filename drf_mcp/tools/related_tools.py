@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -9,11 +10,13 @@ from typing import Any
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD, Inspection
 from drf_mcp.introspection.names import make_portable_name
-from drf_mcp.introspection.text import join_values
+from drf_mcp.introspection.text import get_model_name, get_plural_name, join_values
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 
 # The list tools that are named for an object of any type.
 MOST_LISTS = 5
+# How an argument's name ends that is a key's.
+OF_KEY = re.compile(r"_(?:id|pk)s?$")
 # Letters in a row that make an action speak of a field, as "block" does of "blocked".
 LIKE = 5
 
@@ -100,6 +103,15 @@ class Finders:
         model = model._meta.concrete_model
         return self.by_model.get(model) or self.nested.get(model)
 
+    def names_finder(self, name: str, finder: str) -> bool:
+        """Return whether an argument has the name of the objects that a tool lists."""
+        model, endpoint = self.find_model(self.endpoints[finder]), self.endpoints[finder]
+        if model is None:
+            return False
+        nouns = [noun.replace(" ", "_") for noun in (get_model_name(model), get_plural_name(model))]
+        noun = finder.removesuffix(f"_{endpoint.standard_action}").lower()
+        return noun == nouns[1].lower() and OF_KEY.sub("", name.lower()) in map(str.lower, nouns)
+
     def get_action(self, path: str, field: str) -> str | None:
         # The write just below an object's path whose last word is like the name of a field.
         for name, endpoint in self.endpoints.items():
@@ -142,7 +154,8 @@ class Relations:
             return kwarg
         if finder is None:
             return self.explain_parameter(kwarg)
-        return replace(kwarg, schema=self.explain_value(kwarg.schema, (), finder))
+        explained = self.explain_value(kwarg.schema, (), finder, name=kwarg.name)
+        return replace(kwarg, schema=explained)
 
     def names_own_row(self, kwarg: str) -> bool:
         view_class = self.endpoint.view_class
@@ -155,24 +168,27 @@ class Relations:
         for place, relation in handling.relations.items():
             finder = self.finders.find_list(relation.model)
             if finder is not None:
-                schema = self.explain_value(schema, place, finder, relation.key)
+                name = next((part for part in reversed(place) if part != ANY), parameter.name)
+                schema = self.explain_value(schema, place, finder, relation.key, name)
         for place, member in handling.types.items():
             schema = self.explain_place(schema, place, self.explain_type(member))
         return parameter if schema is parameter.schema else replace(parameter, schema=schema)
 
     def explain_value(
-        self, schema: dict[str, Any], place: Place, finder: str, key: str = "pk"
+        self, schema: dict[str, Any], place: Place, finder: str, key: str = "pk", name: str = ""
     ) -> dict[str, Any]:
         taken = self.finders.endpoints[finder].route.kwargs
         further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
         words = f"from {finder}" + (f" by {join_values(further)}" if further else "")
+        if not further and self.finders.names_finder(name, finder):
+            words = ""
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
             # The name of the list says of which model the key is.
             known = FieldSchema.of(found).without_identity()
             named = "" if key == "pk" or known == found else f"{key} "
-            sentence = f"{named}{words}"
-            told = explain(known, f"{sentence[0].upper()}{sentence[1:]}")
+            sentence = f"{named}{words}".strip()
+            told = explain(known, f"{sentence[:1].upper()}{sentence[1:]}")
             return FieldSchema.of(told).with_meaning(finder=finder)
 
         return self.explain_place(schema, place, explain_one)

@@ -214,6 +214,15 @@ def test_a_choice_or_a_yes_needs_no_words(findings):
     assert {f.subject for f in findings(Takes)} == {"Bare.colour"}
 
 
+def test_a_key_that_is_named_as_its_list_needs_no_words(findings):
+    groups = type("Groups", (AllRows,), {"__doc__": "Groups."})
+    meta = type("Meta", (), {"model": User, "fields": ["groups"]})
+    serializer = type("Joining", (serializers.ModelSerializer,), {"Meta": meta})
+    joins = type("Joins", (CreateAPIView,), {"serializer_class": serializer, "__doc__": "Joins."})
+    subjects = {f.subject for f in findings(groups, joins) if f.cause == "no-help-text"}
+    assert "Joining.groups" not in subjects
+
+
 def test_one_cause_is_found_once_for_all_of_its_tools(findings):
     views = [type(f"Takes{number}", (Takes,), {}) for number in range(6)]
     (found,) = [f for f in findings(*views) if f.cause == "no-help-text"]

@@ -53,10 +53,10 @@ OFFSET = {"type": "integer", "minimum": 0}
 @pytest.mark.parametrize(
     ("paginator", "attributes", "expected"),
     [
-        (Numbered, {}, {"page": PAGE, "size": {**PAGE, "maximum": 100, "default": 20}}),
+        (Numbered, {}, {"page": PAGE, "size": {**PAGE, "maximum": 100}}),
         (Numbered, {"page_size_query_param": None, "page_query_param": "p"}, {"p": PAGE}),
         (Numbered, {"page_size_query_param": None, "page_size": None}, {}),
-        (Offset, {}, {"limit": {**PAGE, "maximum": 50, "default": 10}, "offset": OFFSET}),
+        (Offset, {}, {"limit": {**PAGE, "maximum": 50}, "offset": OFFSET}),
         (Offset, {"default_limit": None, "max_limit": None}, {"limit": PAGE, "offset": OFFSET}),
         (Cursor, {}, {"cursor": {"type": "string"}}),
         (Cursor, {"page_size": None}, {}),

@@ -90,21 +90,20 @@ def jars(tools_of):
     return tools
 
 
-def test_a_list_tells_what_narrows_searches_and_sorts_it(jars):
+def test_a_list_tells_what_narrows_it(jars):
     assert jars(Jars)["jars_list"].description == (
-        "Find, show or count jars by size (small, large), filled at, open; search in label, shelf "
-        "code. Sort by filled at, label. Jars that were filled by hand. Broken ones are not among "
-        "them."
+        "Find, show or count jars by size (small, large), filled at, open. Jars that were filled "
+        "by hand. Broken ones are not among them."
     )
 
 
 @pytest.mark.parametrize(
     ("name", "description"),
     [
-        ("jars_create", "Add a new jar: shelf, label, size."),
-        ("jars_retrieve", "Get or show one jar: shelf, label, size, filled at."),
+        ("jars_create", "Add or register a new jar."),
+        ("jars_retrieve", "Get or show one jar."),
         ("jars_update", "Replace or change a jar."),
-        ("jars_partial_update", "Change or edit a jar."),
+        ("jars_partial_update", "Change, edit or mark a jar."),
         ("jars_destroy", "Delete or remove a jar."),
     ],
 )
@@ -120,6 +119,20 @@ def test_a_view_without_a_list_is_introduced_by_its_first_tool(jars):
     assert introduced == {"jars_retrieve"}
 
 
+def test_where_no_list_tells_what_is_known_of_an_object_its_tool_does(jars):
+    bases = (mixins.RetrieveModelMixin, viewsets.GenericViewSet)
+    members = {"queryset": Jar.objects.all(), "serializer_class": JarSerializer}
+    tools = jars(type("Shown", bases, members))
+    description = "Get or show one jar: shelf, label, size, filled at."
+    assert tools["jars_retrieve"].description == description
+
+
+def test_the_arguments_that_search_and_sort_say_what(jars):
+    arguments = jars(Jars)["jars_list"].input_schema["properties"]
+    assert arguments["search"]["description"] == "Search in: label, shelf code."
+    assert arguments["ordering"]["items"]["pattern"] == "^-?(filled_at|label)$"
+
+
 def test_a_view_whose_list_is_no_tool_is_introduced_by_another(tools_of):
     exposed = mcp_viewset(actions=["destroy", "retrieve"])(
         type("Some", (Jars,), {"__doc__": "Jars on show.", "__module__": __name__})
@@ -132,7 +145,7 @@ def test_a_view_whose_list_is_no_tool_is_introduced_by_another(tools_of):
 
 def test_long_choices_and_many_filters_are_counted(jars):
     description = jars(Jars, filterset_fields=["colour"])["jars_list"].description
-    assert "by colour (red, blue, green, black, white, brown and 2 more);" in description
+    assert "by colour (red, blue, green, black, white, brown and 2 more)" in description
 
 
 def test_pages_are_no_filters(jars):
@@ -269,7 +282,7 @@ def test_a_tool_below_a_parent_names_the_parent(tools_of, kwarg):
     tools = tools_of(*router.urls)
     names = {name.rpartition("_jars_")[2]: tool for name, tool in tools.items()}
     assert names["list"].title == "List jars of a shelf"
-    assert names["create"].description == "Add a new jar of a shelf: shelf, label, size."
+    assert names["create"].description == "Add or register a new jar of a shelf."
     assert names["partial_update"].title == "Change fields of a jar of a shelf"
 
 

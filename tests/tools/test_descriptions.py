@@ -116,8 +116,8 @@ def test_without_a_model_the_title_is_the_name(tools_of):
         (Said, "items_list", "Use this to look around."),
         (Said, "items_create", "Put a thing on a shelf."),
         (Documented, "items_list", "Show what is there."),
-        (Documented, "items_create", "Add a new item of a kind."),
-        (Bare, "items_create", "Add a new item of a kind."),
+        (Documented, "items_create", "Add or register a new item of a kind."),
+        (Bare, "items_create", "Add or register a new item of a kind."),
     ],
 )
 def test_the_nearest_description_counts(items_of, viewset, name, description):

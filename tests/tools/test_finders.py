@@ -46,21 +46,34 @@ class Users(generics.CreateAPIView):
     serializer_class = UserSerializer
 
 
+class Teams(Users):
+    serializer_class = type(
+        "TeamsSerializer",
+        (UserSerializer,),
+        {
+            "teams": serializers.PrimaryKeyRelatedField(
+                source="groups", many=True, queryset=Group.objects.all()
+            ),
+            "Meta": type("Meta", (), {"model": User, "fields": ["username", "teams"]}),
+        },
+    )
+
+
 def finder(tools) -> str:
-    return tools["users_create"].input_schema["properties"]["groups"]["items"]["description"]
+    return tools["users_create"].input_schema["properties"]["teams"]["items"]["description"]
 
 
 def test_a_list_beside_single_objects_is_taken_first(tools_of):
     router = SimpleRouter()
     router.register("groups", Groups)
-    patterns = [path("trash/", Trash.as_view()), path("users/", Users.as_view()), *router.urls]
+    patterns = [path("trash/", Trash.as_view()), path("users/", Teams.as_view()), *router.urls]
     assert finder(tools_of(*patterns)).endswith("From groups_list.")
 
 
 def test_a_list_and_a_single_object_of_different_views_belong_together(tools_of):
     patterns = [
         path("trash/", Trash.as_view()),
-        path("users/", Users.as_view()),
+        path("users/", Teams.as_view()),
         path("groups/", type("All", (Trash,), {"queryset": Group.objects.all()}).as_view()),
         path("groups/<int:pk>/", OneGroup.as_view()),
     ]
@@ -68,8 +81,24 @@ def test_a_list_and_a_single_object_of_different_views_belong_together(tools_of)
 
 
 def test_without_any_the_first_list_is_taken(tools_of):
-    patterns = [path("trash/", Trash.as_view()), path("users/", Users.as_view())]
+    patterns = [path("trash/", Trash.as_view()), path("users/", Teams.as_view())]
     assert finder(tools_of(*patterns)).endswith("From trash_list.")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("groups", False), ("groups_ids", False), ("teams", True)]
+)
+def test_an_argument_that_is_named_as_what_the_tool_lists_has_no_words(tools_of, name, said):
+    source = {} if name == "groups" else {"source": "groups"}
+    keys = serializers.PrimaryKeyRelatedField(many=True, queryset=Group.objects.all(), **source)
+    meta = type("Meta", (), {"model": User, "fields": ["username", name]})
+    serializer = type("Named", (serializers.ModelSerializer,), {"Meta": meta, name: keys})
+    router = SimpleRouter()
+    router.register("groups", Groups)
+    users = type("Named", (Users,), {"serializer_class": serializer}).as_view()
+    tool = tools_of(path("users/", users), *router.urls)["users_create"]
+    items = tool.input_schema["properties"][name]["items"]
+    assert items == {"type": "integer", **({"description": "From groups_list."} if said else {})}
 
 
 # --- Lists below other objects, types, columns --------------------------------------------------

@@ -20,6 +20,7 @@ from drf_mcp.introspection.field_schema import (
     FieldSchema,
     Kind,
     explain,
+    join_sentences,
     make_own_format,
     make_text,
 )
@@ -70,9 +71,11 @@ class DecimalDescriber(FieldDescriber):
             f"at most {field.max_digits} digits" if field.max_digits is not None else "",
             f"{field.decimal_places} decimal places" if field.decimal_places is not None else "",
         )
-        kind = replace(DECIMAL, pattern=self.get_pattern())
-        schema = FieldSchema(self.get_output_schema()).with_kind(kind)
-        return schema.with_limits(*filter(None, limits))
+        # The digits are part of the sentence, since the pattern tells them too.
+        known = tuple(filter(None, limits))
+        sentence = join_sentences(DECIMAL.sentence, ", ".join(known).capitalize())
+        kind = replace(DECIMAL, sentence=sentence, pattern=self.get_pattern())
+        return FieldSchema(self.get_output_schema()).with_kind(kind).with_meaning(limits=known)
 
     def get_pattern(self) -> str:
         most, places, least = self.field.max_digits, self.field.decimal_places, self.field.min_value
@@ -80,7 +83,7 @@ class DecimalDescriber(FieldDescriber):
         if places is None or getattr(self.field, "localize", False):
             return ""
         sign = "" if isinstance(least, (int, float, Decimal)) and least >= 0 else "-?"
-        part = rf"\.\d{{1,{places}}}"
+        part = rf"\.\d{{1,{places}}}" if places > 2 else r"\.\d" + r"\d?" * (places - 1)
         if most == places:
             # Of no digits before the point, not even a zero may stand alone.
             return f"^{sign}0{part}$"

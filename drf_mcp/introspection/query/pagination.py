@@ -41,7 +41,7 @@ class Pages:
 
 
 class StockPages(Pages):
-    # REST framework's own parameters lack bounds and defaults.
+    # REST framework's own parameters lack bounds.
     size_reader = "get_page_size"
 
     def get_parameters(self, view: Any) -> Parameters:
@@ -62,11 +62,12 @@ class StockPages(Pages):
         paginator, name = self.paginator, self.paginator.page_size_query_param
         if not name:
             return ()
-        return (self.get_rows_parameter(name, paginator.page_size, paginator.max_page_size),)
+        return (self.get_rows_parameter(name, paginator.max_page_size),)
 
-    def get_rows_parameter(self, name: str, default: int | None, most: int | None) -> Parameter:
-        schema: Schema = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
-        bounds = {key: value for key, value in schema.items() if value is not None}
+    def get_rows_parameter(self, name: str, most: int | None) -> Parameter:
+        bounds: Schema = {"type": "integer", "minimum": 1}
+        if most is not None:
+            bounds["maximum"] = most
         closed = self.get_numbers(self.size_reader, 1)
         return Parameter(name, bounds, closed=closed)
 
@@ -115,7 +116,7 @@ class OffsetPages(StockPages):
         if not limit:
             return (offset,)
         return (
-            self.get_rows_parameter(limit, paginator.default_limit, paginator.max_limit),
+            self.get_rows_parameter(limit, paginator.max_limit),
             offset,
         )
 

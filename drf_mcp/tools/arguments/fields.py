@@ -35,8 +35,12 @@ class FieldsArgument(Argument):
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
         if not known or any(make_portable_name(parameter.name) == NAME for parameter in declared):
             return None
-        schema = cls.build_schema(known, enumerated=fields.names_all())
-        return cls(NAME, ANSWER, Parameter(NAME, schema), output=endpoint.output)
+        enumerated = fields.names_all()
+        schema = cls.build_schema(known, enumerated=enumerated)
+        # To choose from one short flat row saves less than the names of its fields cost.
+        is_short = enumerated and len(known) <= MAX_ENUM and not any("." in path for path in known)
+        is_wide = fields.are_many or not is_short
+        return cls(NAME, ANSWER, Parameter(NAME, schema, listed=is_wide), output=endpoint.output)
 
     @classmethod
     def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
