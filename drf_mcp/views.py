@@ -47,8 +47,10 @@ from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
+from drf_mcp.transports.event_stream import BufferedStream, LiveStream, is_stream_wanted
 from drf_mcp.transports.meta_headers import MetaHeaders
 from drf_mcp.transports.request_body import read_body
+from drf_mcp.transports.responses import make_json_response
 
 # The kind of value that each attribute of the view takes.
 KINDS: Mapping[str, Kind] = {
@@ -258,8 +260,20 @@ class MCPView(View):
             return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        reply = self.server.answer(read_body(request), MetaHeaders(request.META), self.caller)
+        body = read_body(request)
+        if not is_stream_wanted(request, body):
+            return self.answer(body)
+        kind = LiveStream if hasattr(request, "scope") else BufferedStream
+        stream = kind(partial(contain, partial(self.answer, body), self.turn_away))
+        self.caller.channel = stream.channel
+        return stream.get_response()  # type: ignore[return-value]
+
+    def answer(self, body: bytes) -> HttpResponse:
+        reply = self.server.answer(body, MetaHeaders(self.request.META), self.caller)
         return make_json_response(reply.status, reply.body, reply.headers)
+
+    def turn_away(self, exc: Exception) -> HttpResponse:
+        return self.refuse_caller(exc) if isinstance(exc, APIException) else self.fail(exc)
 
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
@@ -281,11 +295,3 @@ class MCPView(View):
     def refuse(self, exc: ProtocolError) -> HttpResponse:
         body = encode_era_error(None, exc, MetaHeaders(self.request.META))
         return make_json_response(exc.http_status, body, exc.headers)
-
-
-def make_json_response(
-    status: int, body: bytes, headers: Mapping[str, str] | None = None
-) -> HttpResponse:
-    if not body:
-        return HttpResponse(status=status, headers=headers)
-    return HttpResponse(body, "application/json", status, headers=headers)

@@ -117,6 +117,9 @@ class Caller:
         self.deadline: Any = None
         # The `Rounds` of the request that is being answered, None where nobody can be asked.
         self.rounds: Any = None
+        # The way to the client while the call runs, and what tells it how far the call is.
+        self.channel: Any = None
+        self.progress: Any = None
         # What records the message that is being answered, None where nothing does.
         self.audit: Any = None
         # The view's request, where its authentication was the only one: of several classes the

@@ -147,7 +147,7 @@ class Dispatcher:
         def respond() -> Outcome:
             if middleware := CallHandler.of_settings():
                 return self._pass_middleware(middleware, match, tool, call, request, request_id)
-            callback = as_http_would(self.get_callback(tool), caller.deadline)
+            callback = as_http_would(self.get_callback(tool), caller.deadline, caller.channel)
             response = callback(request, *match.args, **match.kwargs)
             return self.get_outcome(tool, call, request, response)
 

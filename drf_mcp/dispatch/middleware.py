@@ -179,14 +179,14 @@ setting_changed.connect(forget_call_handlers)
 transactions = BaseHandler()
 
 
-def as_http_would(
-    callback: Callable[..., Any], deadline: Any = None
-) -> Callable[..., HttpResponseBase]:
+def as_http_would(callback: Callable[..., Any], *limits: Any) -> Callable[..., HttpResponseBase]:
     # In the transactions that Django's handler would put the callback in.
     atomic: Any = transactions.make_view_atomic(callback)
     if not is_asynchronous(callback):
         return atomic  # type: ignore[no-any-return]
-    return async_to_sync(atomic if deadline is None else deadline.limit(atomic))
+    for limit in filter(None, limits):
+        atomic = limit.limit(atomic)
+    return async_to_sync(atomic)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -82,6 +82,28 @@ class CallContext:
         """Tell how many rows the call changed, for its audit and its telemetry; calls add up."""
         self.telemetry["rows_changed"] = self.telemetry.get("rows_changed", 0) + count
 
+    def progress(self, progress: float, total: float | None = None, message: str = "") -> None:
+        """Tell the client how far the call is, if the client asked to be told.
+
+        Args:
+            progress: in any unit; each is more than the last. Ten in a second are sent at most.
+            total: the progress at the end, None where nobody knows.
+            message: what is being done, in words that a person reads.
+        """
+        told = getattr(self.caller, "progress", None)
+        if told is not None:
+            told.report(progress, total, message)
+
+    @property
+    def cancelled(self) -> bool:
+        """True once the client is gone, so that nobody waits for the answer."""
+        channel = getattr(self.caller, "channel", None)
+        return channel is not None and channel.is_cancelled
+
+    @property
+    def caller(self) -> Any:
+        return getattr(getattr(self.request, "_request", self.request), "caller", None)
+
     def version(self, version: str, *, content_hash: str = "") -> None:
         """Say which version of a document, a schema or a data set was read.
 

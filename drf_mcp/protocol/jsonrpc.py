@@ -219,6 +219,10 @@ def encode_error(id: RequestId | None, exc: ProtocolError, *, null_id: bool = Tr
     return encode({"jsonrpc": "2.0", **known, "error": members})
 
 
+def encode_notification(method: str, params: Mapping[str, Any]) -> bytes:
+    return encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
 def join_batch(responses: Iterable[bytes]) -> bytes:
     return b"[%b]" % b",".join(responses)
 

@@ -15,6 +15,7 @@ from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility, is_open
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
+from drf_mcp.interaction.progress import Progress
 from drf_mcp.interaction.rounds import Rounds
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import Observer
@@ -158,6 +159,8 @@ class ToolsCapability(Capability):
         context.caller.rounds = rounds = Rounds(context, f"tools/call {tool.name}")
         if rounds.is_retry:
             rounds.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
+        if (channel := context.caller.channel) is not None:
+            context.caller.progress = Progress.wanted(context.message.meta, channel)
         started = time.perf_counter()
         arguments = context.message.params.get("arguments")
         dispatcher = self.get_dispatcher()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import drf_mcp
 from drf_mcp.envelopes import Envelope
+from drf_mcp.interaction.progress import Channel
 from drf_mcp.protocol.constants import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
@@ -56,6 +57,8 @@ class InProcessClient:
     # None for the tools' own.
     envelope_class: type[Envelope] | None = None
     endpoint: ServedEndpoint = field(default_factory=ServedEndpoint)
+    # Takes the params of each notification of progress; None for nobody who is told.
+    on_progress: Callable[[Mapping[str, Any]], None] | None = None
 
     def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send one request and return the JSON-RPC response."""
@@ -75,6 +78,8 @@ class InProcessClient:
         if forced is not None:
             server.force_envelope = lambda envelope_class: forced
         caller = self.endpoint.make_caller(self.user)
+        if (tell := self.on_progress) is not None:
+            caller.channel = Channel(lambda method, params: tell(params))
         return server.answer(json.dumps(message).encode(), headers, caller).body
 
     @property
@@ -83,4 +88,5 @@ class InProcessClient:
             PROTOCOL_VERSION_KEY: self.revision,
             CLIENT_INFO_KEY: {"name": "drf_mcp", "version": drf_mcp.__version__},
             CLIENT_CAPABILITIES_KEY: {},
+            **({} if self.on_progress is None else {"progressToken": 1}),
         }

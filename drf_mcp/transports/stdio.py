@@ -5,8 +5,9 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO, TypeAlias
 
 from django.core.signals import request_finished, request_started
@@ -16,6 +17,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.crashes import report_unexpected
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.exceptions import ParseError, ProtocolError, Refused, contain
+from drf_mcp.interaction.progress import Channel
 from drf_mcp.protocol import ClientResponse, HandshakeEra, Message, encode_era_error, jsonrpc
 from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_HEADER,
@@ -42,6 +44,8 @@ class Work:
     headers: dict[str, str] | None
     # Nobody waits for the answer.
     cancelled: bool = False
+    # The way of its notifications, while it is answered.
+    channel: Channel | None = None
 
     @property
     def ids(self) -> list[Any]:
@@ -113,6 +117,8 @@ class Connection:
             work = self._open.get(jsonrpc.to_request_id(request_id))
             if work is not None and isinstance(work.decoded, Message):
                 work.cancelled = work.decoded.method != "initialize"
+                if work.cancelled and work.channel is not None:
+                    work.channel.cancel()
 
     def cancel_waiting(self) -> None:
         with self._lock:
@@ -144,6 +150,9 @@ class Connection:
     def reply(self, work: Work) -> bytes:
         try:
             caller = self.make_caller()
+            caller.channel = work.channel = Channel(partial(self.notify, work))
+            if work.cancelled:
+                work.channel.cancel()
             if isinstance(work.decoded, list):
                 return self.server.answer_batch(work.decoded, work.headers, caller).body
             return self.server.respond(work.decoded, work.headers, caller).body
@@ -151,6 +160,11 @@ class Connection:
             unknown = isinstance(exc, (NotAuthenticated, AuthenticationFailed))
             status = 401 if unknown else exc.status_code
             return self.refuse(work, Refused(status, ErrorBody(exc.detail).sentence))
+
+    def notify(self, work: Work, method: str, params: Mapping[str, Any]) -> None:
+        with self._writing:
+            if not work.cancelled:
+                self.write(jsonrpc.encode_notification(method, params))
 
     def refuse(self, work: Work, error: ProtocolError) -> bytes:
         errors = [encode_era_error(request_id, error, work.headers) for request_id in work.ids]

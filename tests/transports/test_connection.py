@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.exceptions import AuthenticationFailed
 
-from drf_mcp.server import Server
+from drf_mcp.server import Reply, Server
 from drf_mcp.tools import registry
 from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.transports.stdio import Connection, StdioServer, Stopped, Work
@@ -209,3 +209,27 @@ def test_what_waits_is_given_up_when_the_process_is_told_to_end():
     StdioServer(slow, threads=1).serve(Stopping(b"1\n2\n"))
     assert slow.given_up.is_set()
     assert slow.answered == [b"1\n", b"2\n"]
+
+
+def test_notifications_of_progress_are_lines_before_the_answer(connection, written, monkeypatch):
+    def answer_with_progress(item, headers, caller):
+        caller.channel.send("notifications/progress", {"progressToken": 1, "progress": 2})
+        return Reply(200, b'{"answer": true}')
+
+    monkeypatch.setattr(connection.server, "respond", answer_with_progress)
+    answer(connection, message("tools/call", 1))
+    assert [line.get("method") for line in written] == ["notifications/progress", None]
+
+
+def test_a_call_that_is_given_up_is_told(connection, written, monkeypatch):
+    told = []
+
+    def cancel_meanwhile(item, headers, caller):
+        connection.receive(message("notifications/cancelled", requestId=1))
+        caller.channel.send("notifications/progress", {"progressToken": 1, "progress": 2})
+        told.append(caller.channel.is_cancelled)
+        return Reply(200, b"{}")
+
+    monkeypatch.setattr(connection.server, "respond", cancel_meanwhile)
+    answer(connection, message("tools/call", 1))
+    assert (told, written) == ([True], [])

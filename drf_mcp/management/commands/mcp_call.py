@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -21,6 +22,8 @@ from drf_mcp.transports.in_process import InProcessClient
 
 TOOL_FAILED = 1
 TOKEN = "$MCP_TOKEN"
+# Characters of a bar.
+BAR = 24
 
 
 class Command(MCPCommand):
@@ -94,12 +97,23 @@ class Command(MCPCommand):
             envelope_class=self.get_envelope_class(options["envelope"]),
             endpoint=self.endpoint,
         )
+        if self.stderr.isatty():
+            client.on_progress = self.show_progress
         try:
             return client.send_for_bytes(
                 "tools/call", {"name": options["name"], "arguments": arguments}
             )
         except APIException as exc:
             raise UsageError(f"{self.get_reason(exc)} Name a user with --user.") from exc
+
+    def show_progress(self, params: Mapping[str, Any]) -> None:
+        # On one line, which the next notification writes over.
+        done, total, message = params["progress"], params.get("total"), params.get("message", "")
+        if total:
+            filled = min(round(BAR * done / total), BAR)
+            done = f"[{'#' * filled}{'.' * (BAR - filled)}] {done:g}/{total:g}"
+        ending = "\n" if total and params["progress"] >= total else ""
+        self.stderr.write(f"\r\033[K{done} {message}", ending=ending)
 
     def get_envelope_class(self, name: str | None) -> type[Envelope] | None:
         if name is None:

@@ -1,0 +1,84 @@
+"""What a client is told of a call while it runs (2026-07-28, basic/patterns/progress)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# Seconds between two notifications: a client gets ten in a second at most.
+PAUSE = 0.1
+
+
+class Channel:
+    """The way from a running call to the client, and the news that the client is gone.
+
+    Args:
+        send: takes the method and the params of a notification.
+    """
+
+    def __init__(self, send: Callable[[str, Mapping[str, Any]], None]) -> None:
+        self.send = send
+        self.is_cancelled = False
+        self.callbacks: list[Callable[[], Any]] = []
+
+    def cancel(self) -> None:
+        """Say that nobody waits for the answer: an async view is cancelled, others may look."""
+        self.is_cancelled = True
+        for callback in self.callbacks:
+            callback()
+
+    def limit(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return an async callback that ends where the client is gone."""
+
+        async def limited(*args: Any, **kwargs: Any) -> Any:
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            assert task is not None
+
+            def stop() -> None:
+                loop.call_soon_threadsafe(task.cancel)
+
+            self.callbacks.append(stop)
+            try:
+                return await callback(*args, **kwargs)
+            finally:
+                self.callbacks.remove(stop)
+
+        return limited
+
+
+class Progress:
+    """The progress of one request.
+
+    Args:
+        token: what the client knows the request by.
+    """
+
+    def __init__(self, token: str | int, channel: Channel) -> None:
+        self.token = token
+        self.channel = channel
+        self.last: float | None = None
+        self.told_at = 0.0
+
+    @classmethod
+    def wanted(cls, meta: Mapping[str, Any], channel: Channel) -> Progress | None:
+        """Return the progress that a client asks for in its ``_meta``, None if it does not."""
+        token = meta.get("progressToken")
+        is_token = isinstance(token, (str, int)) and not isinstance(token, bool)
+        return cls(token, channel) if is_token else None  # type: ignore[arg-type]
+
+    def report(self, progress: float, total: float | None, message: str) -> None:
+        """Send a notification, unless it tells of no progress or follows another too fast."""
+        now = time.monotonic()
+        if self.last is not None:
+            is_fast = now - self.told_at < PAUSE and (total is None or progress < total)
+            if progress <= self.last or is_fast:
+                return
+        self.last, self.told_at = progress, now
+        params: dict[str, Any] = {"progressToken": self.token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message:
+            params["message"] = message
+        self.channel.send("notifications/progress", params)

@@ -1,0 +1,123 @@
+"""A response in events: notifications first, the answer last.
+
+2026-07-28, basic/transports/streamable-http. A stream begins with the first notification; a call
+that sends none is answered in JSON, with its own HTTP status.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from django.db import connections
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+
+from drf_mcp.interaction.progress import Channel
+from drf_mcp.protocol import jsonrpc
+
+EVENT_STREAM = "text/event-stream"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+TOKEN = b'"progressToken"'
+KEEP_ALIVE = b":\n\n"
+# Between two comments that keep proxies and clients from giving up.
+KEEP_ALIVE_SECONDS = 15.0
+
+Respond = Callable[[], HttpResponse]
+
+
+def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
+    """Return whether a client asks to be told of progress, and reads events."""
+    return TOKEN in body and EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
+
+
+def encode_event(message: bytes) -> bytes:
+    return b"event: message\ndata: %b\n\n" % message
+
+
+class BufferedStream:
+    """Sends the notifications together with the answer: under WSGI a view returns once.
+
+    Args:
+        respond: answers the request, with JSON.
+    """
+
+    def __init__(self, respond: Respond) -> None:
+        self.respond = respond
+        self.events: list[bytes] = []
+        self.channel = Channel(self.send)
+
+    def send(self, method: str, params: Mapping[str, Any]) -> None:
+        self.events.append(encode_event(jsonrpc.encode_notification(method, params)))
+
+    def get_response(self) -> HttpResponse | StreamingHttpResponse:
+        response = self.respond()
+        if not self.events:
+            return response
+        content = b"".join((*self.events, encode_event(response.content)))
+        return HttpResponse(content, EVENT_STREAM, headers=HEADERS)
+
+
+class LiveStream(BufferedStream):
+    """Sends each notification at once: the call runs in a thread, with connections of its own."""
+
+    def __init__(self, respond: Respond) -> None:
+        super().__init__(respond)
+        self.waiting: deque[bytes] = deque()
+        self.response: HttpResponse | None = None
+        # Set by the first notification, or by the answer.
+        self.begun = threading.Event()
+        self.ended = False
+        self.wake: Callable[[], Any] = self.begun.set
+
+    def send(self, method: str, params: Mapping[str, Any]) -> None:
+        self.waiting.append(encode_event(jsonrpc.encode_notification(method, params)))
+        self.wake()
+
+    def get_response(self) -> HttpResponse | StreamingHttpResponse:
+        work = contextvars.copy_context().run
+        threading.Thread(target=work, args=(self.work,), daemon=True).start()
+        self.begun.wait()
+        if not self.waiting:
+            assert self.response is not None
+            return self.response
+        return StreamingHttpResponse(
+            self.stream(), content_type=EVENT_STREAM, headers=dict(HEADERS)
+        )
+
+    def work(self) -> None:
+        try:
+            self.response = self.respond()
+        except asyncio.CancelledError:
+            # The client is gone: nobody waits for the answer of an async view.
+            pass
+        finally:
+            connections.close_all()
+            self.ended = True
+            self.wake()
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        self.wake = lambda: loop.call_soon_threadsafe(news.set)
+        try:
+            while True:
+                ended = self.ended
+                while self.waiting:
+                    yield self.waiting.popleft()
+                if ended:
+                    break
+                try:
+                    await asyncio.wait_for(news.wait(), KEEP_ALIVE_SECONDS)
+                    news.clear()
+                except TimeoutError:
+                    yield KEEP_ALIVE
+            if self.response is not None:
+                yield encode_event(self.response.content)
+        finally:
+            # The loop may be gone before the call is.
+            self.wake = self.begun.set
+            if not self.ended:
+                self.channel.cancel()

@@ -1,0 +1,355 @@
+"""A view tells how far it is: live under ASGI, together with the answer under WSGI."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.core.asgi import get_asgi_application
+from django.core.management import call_command
+from django.test import Client
+from django.urls import include, path
+from mcp_types import methods
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+from rest_framework.views import APIView
+
+from drf_mcp import call_context, mcp_tool, registry
+from drf_mcp.interaction.progress import Channel, Progress
+from tests.agents import Agent
+
+GATE = threading.Event()
+SEEN: list[str] = []
+BOTH = "application/json, text/event-stream"
+
+
+@mcp_tool()
+class ExportView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        context = call_context(request)
+        for step in (1, 2):
+            context.progress(step, 2, f"Step {step}")
+            SEEN.append(f"step {step}")
+            if not GATE.wait(5):
+                raise AssertionError("nobody opened the gate")
+        SEEN.append("cancelled" if context.cancelled else "done")
+        return Response({"rows": 2})
+
+
+@mcp_tool()
+class QuietView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        return Response({"quiet": True})
+
+
+@mcp_tool()
+class FailingView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        call_context(request).progress(1)
+        raise RuntimeError("no")
+
+
+@mcp_tool()
+class SlowAsyncView(APIView):
+    """Made asynchronous by hand: REST framework has no views of its own for it."""
+
+    permission_classes: list[type] = []
+
+    @classmethod
+    def as_view(cls, **initkwargs):
+        view = super().as_view(**initkwargs)
+
+        async def asynchronous(request, *args, **kwargs):
+            call_context(request).progress(1)
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                SEEN.append("async view cancelled")
+                raise
+            return view(request, *args, **kwargs)
+
+        vars(asynchronous).update(vars(view))
+        return asynchronous
+
+    def post(self, request):
+        return Response({})
+
+
+@pytest.fixture(autouse=True)
+def served(settings):
+    settings.ROOT_URLCONF = type(
+        "URLConf",
+        (),
+        {
+            "urlpatterns": [
+                path("", include("drf_mcp.urls")),
+                path("export/", ExportView.as_view()),
+                path("quiet/", QuietView.as_view()),
+                path("failing/", FailingView.as_view()),
+                path("slow/", SlowAsyncView.as_view()),
+            ]
+        },
+    )
+    settings.DRF_MCP = {
+        "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+        "AUTHENTICATION_CLASSES": [],
+        "ARCHIVE_CLASS": None,
+    }
+    settings.ALLOWED_HOSTS = ["testserver"]
+    registry.reload()
+    SEEN.clear()
+    GATE.set()
+
+
+def frame(name: str, token: Any = "p1", accept: str = BOTH) -> tuple[bytes, dict[str, str]]:
+    """Return the body and the headers of a call that wants to be told of its progress."""
+    meta = {} if token is None else {"progressToken": token}
+    params = {"name": name, "arguments": {}, "_meta": meta}
+    message, headers = Agent(Client()).frame("tools/call", params)
+    return json.dumps(message).encode(), {**headers, "Accept": accept}
+
+
+def read_events(content: bytes) -> list[dict[str, Any]]:
+    """Return the messages of a stream, each held against the official types."""
+    events = [event for event in content.decode().split("\n\n") if event.strip(":\n")]
+    messages = []
+    for event in events:
+        kind, data = event.split("\n")
+        assert kind == "event: message"
+        messages.append(json.loads(data.removeprefix("data: ")))
+    for message in messages[:-1]:
+        kind = methods.SERVER_NOTIFICATIONS[message["method"], "2026-07-28"]
+        kind.model_validate(message)
+    return messages
+
+
+# --- WSGI ---------------------------------------------------------------------------------
+
+
+def post(name: str, **options: Any) -> Any:
+    body, headers = frame(name, **options)
+    return Client().post("/mcp", body, content_type="application/json", headers=headers)
+
+
+def test_the_notifications_come_before_the_answer():
+    response = post("export")
+    assert response.headers["Content-Type"] == "text/event-stream"
+    assert response.headers["Cache-Control"] == "no-store"
+    first, second, answer = read_events(response.content)
+    told = {"progressToken": "p1", "progress": 1, "total": 2, "message": "Step 1"}
+    assert first == {"jsonrpc": "2.0", "method": "notifications/progress", "params": told}
+    assert second["params"]["progress"] == 2
+    assert answer["result"]["structuredContent"]["data"] == {"rows": 2}
+
+
+@pytest.mark.parametrize("options", [{"token": None}, {"accept": "application/json"}])
+def test_without_a_token_or_a_stream_the_answer_is_json(options):
+    response = post("export", **options)
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.json()["result"]["structuredContent"]["data"] == {"rows": 2}
+
+
+def test_a_call_that_says_nothing_is_answered_in_json():
+    assert post("quiet").headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize("token", [True, 1.5, ["a"], {}])
+def test_what_is_no_token_asks_for_nothing(token):
+    assert post("export", token=token).headers["Content-Type"] == "application/json"
+
+
+def test_a_refusal_of_the_endpoint_keeps_its_status(settings):
+    settings.DRF_MCP = {"AUTHENTICATION_CLASSES": []}
+    assert post("export").status_code in (401, 403)
+
+
+def test_over_http_progress_goes_nowhere():
+    assert APIClient().post("/export/").json() == {"rows": 2}
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2025-06-18", "2025-03-26"])
+def test_every_revision_is_told(revision):
+    agent = Agent(Client(), revision)
+    params = {"name": "export", "arguments": {}, "_meta": {"progressToken": 7}}
+    message, headers = agent.frame("tools/call", params)
+    response = agent.post(message, {**headers, "Accept": BOTH})
+    assert [m.get("method") for m in read_events(response.content)[:2]] == [
+        "notifications/progress"
+    ] * 2
+
+
+# --- ASGI ---------------------------------------------------------------------------------
+
+
+def communicate(name: str, **options: Any) -> ApplicationCommunicator:
+    """Return a connection over which a call was sent."""
+    body, headers = frame(name, **options)
+    named = {"host": "testserver", "content-type": "application/json", **headers}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/mcp",
+        "query_string": b"",
+        "headers": [(k.lower().encode(), v.encode()) for k, v in named.items()],
+        "server": ("testserver", 80),
+        "scheme": "http",
+    }
+    connection = ApplicationCommunicator(get_asgi_application(), scope)
+    connection.body = body  # type: ignore[attr-defined]
+    return connection
+
+
+async def begin(connection: Any) -> dict[str, Any]:
+    await connection.send_input({"type": "http.request", "body": connection.body})
+    return await connection.receive_output(5)
+
+
+async def receive_all(connection: Any) -> bytes:
+    content, more = b"", True
+    while more:
+        part = await connection.receive_output(5)
+        content += part.get("body", b"")
+        more = part.get("more_body", False)
+    return content
+
+
+def test_a_notification_arrives_while_the_view_runs():
+    GATE.clear()
+
+    async def talk() -> tuple[bytes, list[str], bytes]:
+        connection = communicate("export")
+        start = await begin(connection)
+        assert (b"Content-Type", b"text/event-stream") in start["headers"]
+        first = await connection.receive_output(5)
+        seen = list(SEEN)
+        GATE.set()
+        return first["body"], seen, first["body"] + await receive_all(connection)
+
+    first, seen, content = asyncio.run(talk())
+    assert b"Step 1" in first
+    assert "done" not in seen
+    assert read_events(content)[-1]["result"]["structuredContent"]["data"] == {"rows": 2}
+
+
+def test_a_quiet_call_is_answered_in_json_under_asgi():
+    async def talk() -> tuple[dict[str, Any], bytes]:
+        connection = communicate("quiet")
+        return await begin(connection), await receive_all(connection)
+
+    start, content = asyncio.run(talk())
+    assert (b"Content-Type", b"application/json") in start["headers"]
+    assert json.loads(content)["result"]["structuredContent"]["data"] == {"quiet": True}
+
+
+def test_a_failure_after_the_beginning_is_an_event():
+    async def talk() -> bytes:
+        connection = communicate("failing")
+        await begin(connection)
+        return await receive_all(connection)
+
+    answer = read_events(asyncio.run(talk()))[-1]
+    assert answer["result"]["structuredContent"]["data"]["error_code"] == "INTERNAL_ERROR"
+
+
+def test_comments_keep_the_stream_alive(monkeypatch):
+    monkeypatch.setattr("drf_mcp.transports.event_stream.KEEP_ALIVE_SECONDS", 0.01)
+    GATE.clear()
+
+    async def talk() -> bytes:
+        connection = communicate("export")
+        await begin(connection)
+        parts = [(await connection.receive_output(5))["body"] for _ in range(2)]
+        GATE.set()
+        await receive_all(connection)
+        return parts[1]
+
+    assert asyncio.run(talk()) == b":\n\n"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < until, SEEN
+        time.sleep(0.01)
+
+
+def test_a_client_that_leaves_is_noticed():
+    GATE.clear()
+
+    async def talk() -> None:
+        connection = communicate("export")
+        await begin(connection)
+        await connection.receive_output(5)
+        await connection.send_input({"type": "http.disconnect"})
+        await connection.wait(5)
+
+    asyncio.run(talk())
+    GATE.set()
+    wait_for(lambda: "cancelled" in SEEN)
+
+
+def test_a_client_that_leaves_cancels_an_async_view():
+    async def talk() -> None:
+        connection = communicate("slow")
+        await begin(connection)
+        await connection.receive_output(5)
+        await connection.send_input({"type": "http.disconnect"})
+        await connection.wait(5)
+
+    asyncio.run(talk())
+    wait_for(lambda: "async view cancelled" in SEEN)
+
+
+# --- What is sent -------------------------------------------------------------------------
+
+
+def make_progress() -> tuple[Progress, list[Any]]:
+    sent: list[Any] = []
+    channel = Channel(lambda method, params: sent.append(params["progress"]))
+    return Progress("t", channel), sent
+
+
+def test_progress_only_grows():
+    progress, sent = make_progress()
+    for value in (2, 1, 2):
+        progress.report(value, None, "")
+    assert sent == [2]
+
+
+def test_ten_notifications_are_sent_in_a_second_at_most():
+    progress, sent = make_progress()
+    for value in range(1000):
+        progress.report(value, None, "")
+    assert len(sent) < 5
+
+
+def test_the_end_is_always_told():
+    progress, sent = make_progress()
+    for value in (1, 10):
+        progress.report(value, 10, "")
+    assert sent == [1, 10]
+
+
+def test_mcp_call_shows_a_bar_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    call_command("mcp_call", "export")
+    shown = capsys.readouterr().err
+    assert "[############............] 1/2 Step 1" in shown
+    assert "[########################] 2/2 Step 2\n" in shown
+
+
+def test_mcp_call_shows_no_bar_in_a_file(capsys):
+    call_command("mcp_call", "export")
+    assert "Step" not in capsys.readouterr().err
