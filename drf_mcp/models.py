@@ -44,3 +44,17 @@ class ArchivedChunk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.content_id} {self.position}"
+
+
+class UsedConfirmation(models.Model):
+    """A confirmation that a call was made with, until it would have expired."""
+
+    nonce = models.CharField(_("nonce"), max_length=32, primary_key=True)
+    expires = models.DateTimeField(_("expires"), db_index=True)
+
+    class Meta:
+        verbose_name = _("used confirmation")
+        verbose_name_plural = _("used confirmations")
+
+    def __str__(self) -> str:
+        return self.nonce

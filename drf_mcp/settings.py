@@ -97,6 +97,9 @@ SETTINGS: dict[str, Setting] = {
     # Seconds after which a call is stopped where that can be done: before its next statement on
     # a database, and at the next await of an async view. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number(none=True)),
+    # True asks before each call of a DELETE, and of a tool with destructive=True in its options:
+    # the first call answers what would happen. See docs/writes.md.
+    "CONFIRM": Setting(False, Flag()),
     # Middleware that runs around each call with the path that the tool stands for: dotted
     # paths, in the order of MIDDLEWARE. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -9,11 +10,14 @@ from django.db.models import Model, QuerySet
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.errors.exceptions import Blockers
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
+from drf_mcp.guards.preview import Rows
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.text import get_plural_name, join_values
 
-# More keys than this are not asked for: some databases take no longer lists.
+# More keys than this are not asked for at once: some databases take no longer lists.
 MOST_KEYS = 500
+# More rows than this are not counted.
+MOST_ROWS = 10_000
 
 
 class Listings:
@@ -29,33 +33,42 @@ class Listings:
         self.caller = caller
 
     def name_blockers(self, blockers: Blockers) -> str:
-        # Each model in words, with the tool that lists its rows.
+        return join_values(self.describe(blockers))
+
+    def describe(self, keys: Mapping[type[Model], Sequence[Any]]) -> tuple[Rows, ...]:
+        """Return rows by model in words, each model with the tool that lists its rows.
+
+        Args:
+            keys: the primary keys of the rows, by model.
+        """
         caller = self.caller
         if self.finders is None or caller is None:
-            return blockers.names
+            return tuple(Rows(get_plural_name(model)) for model in keys)
         user = caller.user
         try:
-            return join_values(self._name_model(caller, *entry) for entry in blockers.items())
+            return tuple(self._describe_model(caller, *entry) for entry in keys.items())
         finally:
             # A view that authenticates in its own way leaves its user on the request.
             caller.request.user = user
 
-    def _name_model(self, caller: Caller, model: type[Model], keys: tuple[Any, ...]) -> str:
-        names = get_plural_name(model)
+    def _describe_model(self, caller: Caller, model: type[Model], keys: Sequence[Any]) -> Rows:
+        name = get_plural_name(model)
         tool = self.finders.by_model.get(model._meta.concrete_model)
-        if tool is None or len(keys) > MOST_KEYS:
-            return names
+        if tool is None or len(keys) > MOST_ROWS:
+            return Rows(name)
         endpoint = self.finders.endpoints[tool]
 
         def count() -> int:
             rows = self._get_rows(caller, endpoint)
             if not isinstance(rows, QuerySet):
                 return 0
-            return rows.filter(pk__in=keys).order_by().values("pk").distinct().count()
+            rows = rows.order_by().values("pk").distinct()
+            parts = (keys[start : start + MOST_KEYS] for start in range(0, len(keys), MOST_KEYS))
+            return sum(rows.filter(pk__in=part).count() for part in parts)
 
         # Permissions and filters of the list may raise anything: then nothing is said of it.
         shown = attempt(endpoint.place, count, "", [], 0)
-        return f"{names} ({shown} of them in {tool})" if shown else names
+        return Rows(name, shown, tool) if shown else Rows(name)
 
     def _get_rows(self, caller: Caller, endpoint: Any) -> Any:
         route = endpoint.route

@@ -15,7 +15,6 @@ from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import ResolverMatch
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
@@ -33,13 +32,16 @@ from drf_mcp.dispatch.middleware import (
     as_http_would,
     keep_thread_state,
 )
+from drf_mcp.dispatch.previews import Previewer
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import TimeLimitExceeded, contain
 from drf_mcp.guards.base import Guard, PendingCall, Proceed, pass_guards
+from drf_mcp.guards.confirmation import ConfirmationGuard
 from drf_mcp.guards.limits import CallRefused, RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
+from drf_mcp.guards.preview import Preview
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
@@ -56,7 +58,7 @@ class Dispatcher:
 
     content_reader_class: type[ContentReader] = ContentReader
     # Those that a project switches on tool by tool, the outermost first.
-    write_guards: ClassVar[Sequence[type[Guard]]] = []
+    write_guards: ClassVar[Sequence[type[Guard]]] = [ConfirmationGuard]
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
@@ -68,7 +70,7 @@ class Dispatcher:
             APIException: if the caller is not let into the endpoint at all.
         """
         request_id, stopwatch = new_request_id(), Stopwatch()
-        pending = PendingCall(tool, arguments, caller, request_id)
+        pending = PendingCall(tool, arguments, caller, request_id, self)
         caller.tool = tool
         perform: Proceed = self.perform
         # Entering a context costs calls, which nobody pays whose queries are not counted.
@@ -130,7 +132,19 @@ class Dispatcher:
 
         return Batch(tool, call).ask(perform)
 
-    def perform_call(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
+    def preview(self, pending: PendingCall) -> Preview | Outcome:
+        """Return what a call would do, without doing it; the outcome of one that is refused."""
+        return Previewer(self, pending).preview()
+
+    def perform_call(
+        self,
+        tool: Tool,
+        call: Call,
+        caller: Caller,
+        request_id: str,
+        callback: Callable[..., Any] | None = None,
+    ) -> Outcome:
+        # ``callback`` answers instead of the route's own.
         route = tool.endpoint.route
         if not caller.is_known_to(route.callback):
             caller.authenticate()
@@ -144,11 +158,13 @@ class Dispatcher:
         request = self.get_request(tool, call, caller, path)
         request.resolver_match = match
 
-        def respond() -> Outcome:
+        def answer() -> Outcome:
             if middleware := CallHandler.of_settings():
-                return self._pass_middleware(middleware, match, tool, call, request, request_id)
-            callback = as_http_would(self.get_callback(tool), caller.deadline, caller.channel)
-            response = callback(request, *match.args, **match.kwargs)
+                passage = Passage(request, match, callback or self.get_callback(tool))
+                return self._pass_middleware(middleware, passage, tool, call, request_id)
+            own = self.get_callback(tool)
+            respond = callback or as_http_would(own, caller.deadline, caller.channel)
+            response = respond(request, *match.args, **match.kwargs)
             return self.get_outcome(tool, call, request, response)
 
         def fail(exc: Exception) -> Outcome:
@@ -158,19 +174,13 @@ class Dispatcher:
                 return self.get_refused_outcome(tool, exc)
             return self.get_crash_outcome(tool, request, exc, request_id)
 
-        return contain(respond, fail)
+        return contain(answer, fail)
 
     def _pass_middleware(
-        self,
-        middleware: CallHandler,
-        match: ResolverMatch,
-        tool: Tool,
-        call: Call,
-        request: ToolRequest,
-        request_id: str,
+        self, middleware: CallHandler, passage: Passage, tool: Tool, call: Call, request_id: str
     ) -> Outcome:
+        request = passage.request
         with keep_thread_state():
-            passage = Passage(request, match, self.get_callback(tool))
             response = middleware.answer(passage)
             if passage.raised is not None:
                 if request.caller.is_broken_by(passage.raised):

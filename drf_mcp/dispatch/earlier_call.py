@@ -27,7 +27,7 @@ from drf_mcp.dispatch.middleware import (
     is_asynchronous,
     keep_thread_state,
 )
-from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
+from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
 from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code
@@ -98,7 +98,7 @@ class EarlierCall:
             respond = partial(self.ask_view, view, rows)
             if self.respond(view.request._request, respond).status_code >= 300:
                 return []
-            if not rows or self.names_an_object(view) or not self.is_safe:
+            if not rows or names_an_object(view) or not self.is_safe:
                 return items
             if self.listed is not None:
                 return [item for item in items if self.is_listed(Row(item))]
@@ -132,7 +132,7 @@ class EarlierCall:
         self, view: Any, rows: Sequence[Row], request: ToolRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         view.initial(view.request, *args, **kwargs)
-        if self.names_an_object(view):
+        if names_an_object(view):
             view.get_object()
         elif rows and self.is_safe and isinstance(view, GenericAPIView):
             # A queryset that cannot be filtered by keys leaves the rows to a second run.
@@ -185,11 +185,3 @@ class EarlierCall:
                 setattr(view, method, getattr(view, action))
             response = self.respond(request, as_http_would(view.dispatch))
         return ViewResponse.read(response, request, self.query_string)
-
-    def names_an_object(self, view: Any) -> bool:
-        if not isinstance(view, GenericAPIView):
-            return False
-        has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
-            type(view), "get_queryset"
-        )
-        return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs

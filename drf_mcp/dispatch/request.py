@@ -8,8 +8,10 @@ from typing import Any
 from django.http import HttpRequest, QueryDict
 from django.urls import ResolverMatch
 from django.utils.functional import cached_property
+from rest_framework.generics import GenericAPIView
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.introspection.source.members import is_drf_code
 
 # Attributes of the outer request that describe its own method, path, query and body.
 OUTER_ONLY = frozenset(
@@ -54,6 +56,15 @@ def make_unthrottled_view(endpoint: Any, match: ResolverMatch) -> Any:
     # Reading what a call gave, or what keeps rows, is no further call.
     view.check_throttles = lambda request: None
     return view
+
+
+def names_an_object(view: Any) -> bool:
+    if not isinstance(view, GenericAPIView):
+        return False
+    has_rows = getattr(view, "queryset", None) is not None or not is_drf_code(
+        type(view), "get_queryset"
+    )
+    return has_rows and (view.lookup_url_kwarg or view.lookup_field) in view.kwargs
 
 
 class ToolRequest(HttpRequest):

@@ -20,12 +20,14 @@ class PendingCall:
         arguments: what the caller sent, any JSON value.
         caller: who is calling.
         request_id: the id under which the log knows the call.
+        dispatcher: the `Dispatcher` that makes the call.
     """
 
     tool: Any
     arguments: Any
     caller: Caller
     request_id: str
+    dispatcher: Any = None
 
     @functools.cached_property
     def call(self) -> Call:

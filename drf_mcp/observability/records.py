@@ -29,6 +29,8 @@ class CallRecord:
         failure = self.outcome.failure
         if failure is None:
             return "success"
+        if self.outcome.questions:
+            return "asked"
         return "soft_failure" if failure.soft else escape_unprintable(failure.code.lower())
 
     @property
@@ -64,7 +66,7 @@ class CallRecord:
             "status": self.outcome.status,
             "duration_ms": self.duration_ms,
             "queries": self.outcome.telemetry.get("database_queries"),
-            "bytes": len(self.result["content"]),
+            "bytes": len(self.result.get("content", b"")),
             "request_id": self.outcome.request_id,
             "user_id": self.user_id,
             "client": self.client,

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from drf_mcp.introspection.types import Parameter
+from drf_mcp.introspection.types import Handling, Parameter
+from drf_mcp.settings import mcp_settings
+
+SECRET = Handling(secrets=frozenset({()}))
+CONFIRMATION = Parameter(
+    "confirmation",
+    {"type": "string", "description": "Leave it out at first: the answer gives it."},
+    handling=SECRET,
+)
 
 
 class Controls:
@@ -21,8 +29,18 @@ class Controls:
 
     def find_guards(self) -> Iterator[str]:
         """Yield the names of the guards of the tool."""
-        yield from ()
+        if self.asks_to_confirm:
+            yield "confirm"
 
     def find_parameters(self) -> Iterator[Parameter]:
         """Yield the arguments that the guards of the tool read."""
-        yield from ()
+        if self.asks_to_confirm:
+            yield CONFIRMATION
+
+    @property
+    def asks_to_confirm(self) -> bool:
+        if self.tool.annotations["readOnlyHint"]:
+            return False
+        destroys = self.options.get_flag("destructive", self.tool.endpoint.method == "DELETE")
+        asks: bool = self.options.get_flag("confirm", mcp_settings.CONFIRM and destroys)
+        return asks

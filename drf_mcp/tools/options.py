@@ -45,6 +45,7 @@ KINDS: Mapping[str, Kind] = {
     "max_error_tokens": Number(0, none=True),
     "throttle_scope": Text(none=True),
     "time_limit": Number(0, none=True),
+    "confirm": Flag(none=True),
     "condition": Function(none=True),
     "tags": Words(),
     "examples": EXAMPLES,
@@ -97,6 +98,7 @@ class ToolOptions:
         throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
             by default the ``throttle_scope`` of the view.
         time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
+        confirm: True asks before each call of a tool that writes, False never; None as CONFIRM.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
@@ -133,6 +135,7 @@ class ToolOptions:
     max_error_tokens: int | None = None
     throttle_scope: str | None = None
     time_limit: int | None = None
+    confirm: bool | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

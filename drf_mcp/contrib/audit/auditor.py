@@ -231,6 +231,8 @@ class Audit:
         verdict, rows = Verdict.SUCCESS, outcome.telemetry.get("rows_changed")
         if failure is not None:
             verdict, rows = Verdict.SOFT_FAILURE if failure.soft else Verdict.FAILED, None
+        if outcome.questions:
+            verdict = Verdict.ASKED
         return {
             "verdict": verdict,
             "code": "" if failure is None else failure.code,

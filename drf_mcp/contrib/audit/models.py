@@ -19,6 +19,7 @@ class Verdict(models.TextChoices):
 
     SUCCESS = "success", _("success")
     SOFT_FAILURE = "soft_failure", _("soft failure")
+    ASKED = "asked", _("asked first")
     FAILED = "failed", _("failed")
     DENIED = "denied", _("denied at the door")
     UNANSWERED = "unanswered", _("without an answer")

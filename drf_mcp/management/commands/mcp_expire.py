@@ -2,13 +2,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import router
+from django.utils import timezone
+
 from drf_mcp.management.base import MCPCommand
+from drf_mcp.models import UsedConfirmation
 from drf_mcp.observability.auditing import find_auditor
 from drf_mcp.settings import mcp_settings
 
 
 class Command(MCPCommand):
-    """Run it once a day where ARCHIVE_CLASS is the database, or with AUDIT_RETENTION.
+    """Run it once a day where ARCHIVE_CLASS is the database, with AUDIT_RETENTION or CONFIRM.
 
     A cache expires by itself.
     """
@@ -17,10 +21,16 @@ class Command(MCPCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.expire_archive()
+        self.expire_confirmations()
         auditor = find_auditor()
         deleted = None if auditor is None else auditor.expire()
         if deleted is not None:
             self.stdout.write(f"Deleted {deleted} audited calls.")
+
+    def expire_confirmations(self) -> None:
+        using = router.db_for_write(UsedConfirmation)
+        rows = UsedConfirmation._default_manager.using(using)
+        rows.filter(expires__lte=timezone.now()).delete()
 
     def expire_archive(self) -> None:
         archive_class = mcp_settings.ARCHIVE_CLASS

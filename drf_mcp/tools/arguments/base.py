@@ -39,7 +39,7 @@ class Arguments:
         arguments: those that become the request, also the ones that the schema leaves out.
         fields: the argument that names fields of the answer; None for none.
         many: the path kwarg of which the argument ``ids`` has several values; "" for none.
-        controls: the arguments that guards read.
+        controls: the arguments that guards read, by the caller's names.
         groups: the argument that holds the arguments of a location, by location.
     """
 
@@ -237,6 +237,16 @@ class Arguments:
             **arguments,
             group: {**(parse_json_text(arguments.get(group), dict) or {}), **changes},
         }
+
+    def replace_control(self, arguments: Mapping[str, Any], name: str, value: Any) -> Any:
+        # ``name`` is the guard's own; the value is left out where it is `MISSING`.
+        control = next(each for each in self.controls if each.parameter.name == name)
+        value = {} if value is MISSING else {control.name: value}
+        members = arguments
+        if control.group:
+            members = parse_json_text(arguments.get(control.group), dict) or {}
+        members = {**{n: v for n, v in members.items() if n != control.name}, **value}
+        return {**arguments, control.group: members} if control.group else members
 
     def get_whole_body_pointer(self) -> str:
         body = [a for a in self.arguments if a.location == BODY and a.listed]

@@ -134,7 +134,8 @@ class ArgumentPointers:
 
     @functools.cached_property
     def write_only(self) -> frozenset[str]:
-        return frozenset(map(self.pointer, self.get_write_only()))
+        secret = (c.pointer for c in self.arguments.controls if c.parameter.write_only)
+        return frozenset((*map(self.pointer, self.get_write_only()), *secret))
 
     @functools.cached_property
     def holders(self) -> frozenset[str]:

@@ -29,6 +29,7 @@ class FlatArguments(Arguments):
         for argument in further:
             name = self.get_free_name(argument, self.named)
             self.named[name] = replace(argument, name=name)
+        self.controls = tuple(a for a in self.named.values() if a.location == CONTROL)
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
@@ -105,6 +106,7 @@ class GroupedArguments(Arguments):
         for control in self.controls:
             name = self.get_free_name(control, by_name[QUERY])
             by_name[QUERY][name] = replace(control, name=name)
+        self.controls = tuple(a for a in by_name[QUERY].values() if a.location == CONTROL)
         self.by_name = {
             location: group
             for location, group in by_name.items()

@@ -1,0 +1,187 @@
+"""A call that destroys is made at the second attempt, which shows that the first was read."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import secrets
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.core import signing
+from django.db import IntegrityError, router, transaction
+from django.utils import timezone
+
+from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.guards.preview import Preview
+from drf_mcp.interaction.state import MAX_AGE, hash_json
+from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
+
+# What the answer of the client's user is found by.
+KEY = "confirm"
+CONTROL = "confirmation"
+SALT = "drf_mcp.guards.confirmation"
+# Seconds in which a confirmation can be sent; a person who is asked has those of the question.
+TOKEN_AGE = 300
+# Nothing to fill in: to accept the form is to agree, to decline it is not.
+FORM = {"type": "object", "properties": {}}
+INVALID, EXPIRED, USED, CHANGED = "invalid", "expired", "used", "changed"
+FOREIGN, ARGUMENTS = "foreign", "other_arguments"
+FAULTS = {
+    INVALID: "The confirmation is not one that this tool gave.",
+    EXPIRED: "The confirmation has expired.",
+    USED: "The confirmation was used before.",
+    FOREIGN: "The confirmation was given to another caller.",
+    ARGUMENTS: "The confirmation was given for other arguments.",
+    CHANGED: "What the call is about has changed since it was shown.",
+}
+DECLINED = Failure(
+    "CONFIRMATION_DECLINED",
+    Category.AUTHORIZATION,
+    "The user was asked, and did not agree. Nothing was done.",
+    "Do not repeat the call, unless the user asks for it again.",
+    soft=True,
+)
+REMEDIATION = (
+    "Compare the preview with what the user asked for. If they agree, call again with the arguments"
+    " in 'next', or add the confirmation to the same arguments. If in doubt, ask the user first."
+)
+
+
+class Confirmation:
+    """The text that confirms one call, once: of one caller, on an object in one state.
+
+    Args:
+        pending: the call.
+        preview: what the call would do.
+    """
+
+    def __init__(self, pending: PendingCall, preview: Preview) -> None:
+        arguments = pending.tool.arguments
+        self.signer = signing.TimestampSigner(salt=f"{SALT}.{pending.tool.name}")
+        self.arguments = arguments.replace_control(pending.call.arguments, CONTROL, MISSING)
+        self.binding = {
+            FOREIGN: shorten_hash(pending.caller.principal),
+            ARGUMENTS: shorten_hash(hash_json(self.arguments)),
+            CHANGED: shorten_hash(preview.state),
+        }
+
+    def write(self) -> str:
+        """Return a new text."""
+        return self.signer.sign(".".join((secrets.token_urlsafe(12), *self.binding.values())))
+
+    def find_fault(self, text: Any, max_age: int) -> str:
+        """Return why a text does not confirm the call, "" if it does, for this one time."""
+        try:
+            nonce, *parts = self.signer.unsign(str(text), max_age=max_age).split(".")
+        except signing.SignatureExpired:
+            return EXPIRED
+        except signing.BadSignature:
+            return INVALID
+        given = zip(self.binding.items(), parts, strict=False)
+        differing = (fault for (fault, part), other in given if part != other)
+        return next(differing, "") or ("" if self.claim(nonce, max_age) else USED)
+
+    def claim(self, nonce: str, max_age: int) -> bool:
+        """Return whether nobody has used the confirmation before, and nobody will."""
+        # Django's models are loaded after the views that a project's settings name.
+        from drf_mcp.models import UsedConfirmation
+
+        using = router.db_for_write(UsedConfirmation)
+        expires = timezone.now() + timedelta(seconds=max_age)
+        try:
+            with transaction.atomic(using=using):
+                UsedConfirmation._default_manager.using(using).create(nonce=nonce, expires=expires)
+        except IntegrityError:
+            return False
+        return True
+
+
+class ConfirmationGuard(Guard):
+    """Answers what a call would do, and makes the call once that is confirmed.
+
+    A client that lets its user be asked is asked to; for others the answer has a text to send back
+    as the argument ``confirmation``. The text shows that the model had the preview before it, the
+    form that the client agreed: neither proves that a person did. A view's method
+    ``preview_ACTION`` (``preview_METHOD`` where it is no viewset) adds what the action would do: it
+    takes what the handler takes, changes nothing, and returns JSON or text, which is part of what
+    is confirmed.
+    """
+
+    name: ClassVar[str] = KEY
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        if pending.call.controls.get("dry_run"):
+            return proceed(pending)
+        preview = pending.dispatcher.preview(pending)
+        if isinstance(preview, Outcome):
+            return preview
+        confirmation, exchange = Confirmation(pending, preview), pending.exchange
+        text, max_age = pending.call.controls.get(CONTROL), TOKEN_AGE
+        if KEY in exchange.answers and KEY in exchange.memory:
+            if not exchange.answers[KEY].is_accepted:
+                return Outcome(pending.tool.name, 200, failure=DECLINED)
+            text, max_age = exchange.memory[KEY], MAX_AGE
+        fault = "" if text is None else confirmation.find_fault(text, max_age)
+        if text is None or fault:
+            return self.ask(pending, preview, confirmation, fault)
+        return proceed(pending)
+
+    def ask(
+        self, pending: PendingCall, preview: Preview, confirmation: Confirmation, fault: str
+    ) -> Outcome:
+        """Return the outcome that asks: a question, and a soft failure for who cannot be asked."""
+        text = confirmation.write()
+        reason = [FAULTS[fault]] if fault else []
+        said = list(preview.sentences)
+        message = " ".join([*reason, self.get_subject(pending, preview, "."), *said])
+        question = "\n".join(
+            [
+                *reason,
+                self.get_subject(pending, preview, "?"),
+                *said,
+                *self.find_arguments(pending, confirmation),
+            ]
+        )
+        data = {
+            **({"reason": fault} if fault else {}),
+            "preview": preview.data,
+            "confirmation": text,
+            "expires_in_seconds": TOKEN_AGE,
+            **self.get_next(pending, confirmation, text),
+        }
+        message = f"Nothing was done yet, the call has to be confirmed. {message}"
+        return Outcome(
+            pending.tool.name,
+            200,
+            data=data,
+            body={"detail": f"{message} {REMEDIATION}", "data": data},
+            failure=Failure(
+                "CONFIRMATION_REQUIRED", Category.VALIDATION, message, REMEDIATION, soft=True
+            ),
+            questions=(Question(KEY, question, FORM, memory=text),),
+        )
+
+    def get_subject(self, pending: PendingCall, preview: Preview, end: str) -> str:
+        title = str(pending.tool.title).rstrip(".")
+        return f"{title}: {preview.label}{end}" if preview.label else f"{title}{end}"
+
+    def find_arguments(self, pending: PendingCall, confirmation: Confirmation) -> list[str]:
+        # A person has not seen what the model sends.
+        shown = pending.tool.sanitize_arguments(confirmation.arguments)
+        return [f"Arguments: {json.dumps(shown, ensure_ascii=False)}"] if shown else []
+
+    def get_next(
+        self, pending: PendingCall, confirmation: Confirmation, text: str
+    ) -> dict[str, Any]:
+        # Neither secrets nor files are said again.
+        arguments = confirmation.arguments
+        if pending.tool.sanitize_arguments(arguments) != arguments:
+            return {}
+        return {"next": pending.tool.arguments.replace_control(arguments, CONTROL, text)}
+
+
+def shorten_hash(text: str) -> str:
+    # 96 bits, in few tokens.
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:12]).decode()

@@ -1,0 +1,76 @@
+"""What a call would do, as far as its caller may know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from drf_mcp.introspection.text import join_values
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one model.
+
+    Attributes:
+        model: the model's name, in the plural.
+        count: how many of them the caller finds in the tool; 0 where nobody may say.
+        tool: the tool that lists them, "" for none.
+    """
+
+    model: str
+    count: int = 0
+    tool: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.count} of them in {self.tool})" if self.count else self.model
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        counted = {"count": self.count, "tool": self.tool} if self.count else {}
+        return {"model": self.model, **counted}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a call would do.
+
+    Attributes:
+        label: the object that the call is about, "" where none is known.
+        deleted: the rows that are deleted with it.
+        kept: the rows that stay, and no longer refer to it.
+        protecting: the rows because of which Django refuses to delete it, where the view has a
+            way of its own to delete.
+        own: what the view's own preview says, any JSON value; None for nothing.
+        state: the hash of everything that the preview was made from.
+    """
+
+    label: str = ""
+    deleted: tuple[Rows, ...] = ()
+    kept: tuple[Rows, ...] = ()
+    protecting: tuple[Rows, ...] = ()
+    own: Any = None
+    state: str = ""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The preview as JSON, without what is empty."""
+        rows = {"deleted": self.deleted, "kept": self.kept, "protecting": self.protecting}
+        members = {name: [each.data for each in found] for name, found in rows.items()}
+        every = {"object": self.label, **members, "preview": self.own}
+        return {name: value for name, value in every.items() if value not in (None, "", [], {})}
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        """The preview in words, without the object."""
+        if self.deleted:
+            yield f"Deleted with it: {join_values(self.deleted)}."
+        if self.kept:
+            yield f"Kept, without a reference to it: {join_values(self.kept)}."
+        if self.protecting:
+            yield f"Django refuses to delete it because of: {join_values(self.protecting)}."
+        if self.own not in (None, "", [], {}):
+            is_text = isinstance(self.own, str)
+            yield self.own if is_text else json.dumps(self.own, indent=1, ensure_ascii=False)

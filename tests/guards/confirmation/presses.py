@@ -1,0 +1,152 @@
+"""Presses and what hangs on them: rows that go along, rows that stay, rows that keep others."""
+
+from __future__ import annotations
+
+from django.db import models
+from rest_framework import permissions, serializers, viewsets
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.decorators import action
+from rest_framework.generics import DestroyAPIView
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.exceptions import Conflict
+
+
+class Press(models.Model):
+    name = models.CharField(max_length=40)
+    owner = models.CharField(max_length=20, default="alice")
+    fee = models.DecimalField(max_digits=6, decimal_places=2, default=0)
+
+    class Meta:
+        app_label = "tests"
+        verbose_name_plural = "presses"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Volume(models.Model):
+    press = models.ForeignKey(Press, models.CASCADE, related_name="volumes")
+    is_secret = models.BooleanField(default=False)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self) -> str:
+        return f"Volume {self.pk}"
+
+
+class Note(models.Model):
+    volume = models.ForeignKey(Volume, models.CASCADE)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self) -> str:
+        return f"Note {self.pk}"
+
+
+class Visit(models.Model):
+    press = models.ForeignKey(Press, models.SET_NULL, null=True)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self) -> str:
+        return f"Visit {self.pk}"
+
+
+class Debt(models.Model):
+    press = models.ForeignKey(Press, models.PROTECT)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self) -> str:
+        return f"Debt {self.pk}"
+
+
+MODELS = (Press, Volume, Note, Visit, Debt)
+
+
+class PressSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Press
+        fields = ["id", "name", "owner", "fee"]
+
+
+class VolumeSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Volume
+        fields = ["id", "press"]
+
+
+class IsOwner(permissions.BasePermission):
+    message = "Not your press."
+
+    def has_object_permission(self, request, view, obj) -> bool:
+        return obj.owner == request.user.get_username()
+
+
+class PressViewSet(viewsets.ModelViewSet):
+    """Staff delete presses by way of another tool."""
+
+    queryset = Press.objects.order_by("pk")
+    serializer_class = PressSerializer
+    authentication_classes = [TokenAuthentication]
+    permission_classes = [permissions.IsAuthenticated, IsOwner]
+
+    @mcp_tool(confirm=True, body={"amount": {"type": "integer"}, "password": {"type": "string"}})
+    @action(detail=True, methods=["post"])
+    def charge(self, request, pk=None) -> Response:
+        """Charge a press. The argument amount is added to its fee."""
+        press = self.get_object()
+        press.fee += int(request.data.get("amount", 1))
+        press.save()
+        return Response({"fee": press.fee})
+
+    def preview_charge(self, request, pk=None):
+        press = self.get_object()
+        if press.fee > 100:
+            raise Conflict("The fee is too high already.")
+        return {"fee": press.fee, "fee_after": press.fee + int(request.data.get("amount", 1))}
+
+
+class ClosingViewSet(viewsets.ModelViewSet):
+    """Deletes in a way of its own."""
+
+    queryset = Press.objects.order_by("pk")
+    serializer_class = PressSerializer
+    permission_classes = [permissions.AllowAny]
+
+    def perform_destroy(self, instance) -> None:
+        Debt.objects.filter(press=instance).delete()
+        instance.delete()
+
+
+class VolumeViewSet(viewsets.ReadOnlyModelViewSet):
+    """Lists no volume that is secret."""
+
+    queryset = Volume.objects.filter(is_secret=False).order_by("pk")
+    serializer_class = VolumeSerializer
+    permission_classes = [permissions.AllowAny]
+
+
+class PressDetail(DestroyAPIView):
+    queryset = Press.objects.order_by("pk")
+    serializer_class = PressSerializer
+    permission_classes = [permissions.AllowAny]
+
+
+class PurgeView(APIView):
+    """Purges everything."""
+
+    permission_classes = [permissions.AllowAny]
+
+    def delete(self, request) -> Response:
+        return Response({"purged": Press.objects.all().delete()[0]})
+
+    def preview_delete(self, request) -> str:
+        return f"All {Press.objects.count()} presses would go."

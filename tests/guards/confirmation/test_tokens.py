@@ -1,0 +1,301 @@
+"""Clients that cannot ask their user: the first call answers a preview and a confirmation."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.urls import path
+from django.utils import timezone
+
+from drf_mcp.guards import confirmation
+from drf_mcp.guards.base import PendingCall
+from drf_mcp.models import UsedConfirmation
+from drf_mcp.tools.options import ToolOptions
+from drf_mcp.views import MCPView
+from tests.guards.confirmation import presses
+from tests.guards.confirmation.presses import Debt, Press
+
+
+def test_the_first_call_does_nothing_and_says_what_the_call_would_do(agent, press):
+    result = agent.call("presses_destroy", pk=press.pk)
+    assert result.code == "CONFIRMATION_REQUIRED"
+    assert not result.is_error
+    assert result.data["preview"] == {
+        "object": "press “Hogarth”",
+        "deleted": [
+            {"model": "notes"},
+            {"model": "volumes", "count": 2, "tool": "volumes_list"},
+        ],
+        "kept": [{"model": "visits"}],
+    }
+    assert Press.objects.filter(pk=press.pk).exists()
+
+
+def test_the_arguments_in_next_make_the_call(agent, press):
+    first = agent.call("presses_destroy", pk=press.pk)
+    result = agent.call("presses_destroy", **first.data["next"])
+    assert result.envelope["success"] is True
+    assert not Press.objects.filter(pk=press.pk).exists()
+
+
+def test_a_confirmation_is_good_once(agent, press):
+    confirmed = agent.call("presses_charge", pk=press.pk).data["next"]
+    assert agent.call("presses_charge", **confirmed).data == {"fee": 1}
+    press.save()  # as it was shown
+    again = agent.call("presses_charge", **confirmed)
+    assert again.data["reason"] == "used"
+    assert Press.objects.get().fee == 0
+
+
+@pytest.mark.parametrize("sent", ["", "nonsense", 7, "a.b.c", "ü\x00"])
+def test_a_wrong_confirmation_is_told_with_a_new_one(agent, press, sent):
+    result = agent.call("presses_destroy", pk=press.pk, confirmation=sent)
+    assert result.data["reason"] == "invalid"
+    assert agent.call("presses_destroy", **result.data["next"]).envelope["success"]
+
+
+def test_an_expired_confirmation_is_told(agent, press, monkeypatch):
+    confirmed = agent.call("presses_destroy", pk=press.pk).data["next"]
+    monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
+    assert agent.call("presses_destroy", **confirmed).data["reason"] == "expired"
+
+
+def test_the_confirmation_of_another_caller_is_told(serve, press):
+    serving = serve()
+    text = serving("alice").call("detail_destroy", pk=press.pk).data["confirmation"]
+    result = serving("bob").call("detail_destroy", pk=press.pk, confirmation=text)
+    assert result.data["reason"] == "foreign"
+    assert Press.objects.exists()
+
+
+def test_the_confirmation_of_another_tool_is_none(agent, press):
+    text = agent.call("detail_destroy", pk=press.pk).data["confirmation"]
+    result = agent.call("presses_destroy", pk=press.pk, confirmation=text)
+    assert result.data["reason"] == "invalid"
+
+
+def test_the_confirmation_of_other_arguments_is_told(agent, press):
+    text = agent.call("presses_charge", pk=press.pk, amount=1).data["confirmation"]
+    result = agent.call("presses_charge", pk=press.pk, amount=100, confirmation=text)
+    assert result.data["reason"] == "other_arguments"
+    assert result.data["preview"]["preview"]["fee_after"] == 100
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda press: Press.objects.update(name="Virago"),
+        lambda press: press.volumes.create(),
+        lambda press: press.volumes.first().delete(),
+        lambda press: presses.Visit.objects.create(press=press),
+    ],
+)
+def test_what_has_changed_is_asked_about_anew(agent, press, change):
+    confirmed = agent.call("presses_destroy", pk=press.pk).data["next"]
+    change(press)
+    result = agent.call("presses_destroy", **confirmed)
+    assert result.data["reason"] == "changed"
+    assert "has changed" in result.envelope["error"]
+    assert agent.call("presses_destroy", **result.data["next"]).envelope["success"]
+
+
+def test_what_the_own_preview_says_is_part_of_what_is_confirmed(agent, press, monkeypatch):
+    confirmed = agent.call("presses_charge", pk=press.pk).data["next"]
+    monkeypatch.setattr(presses.PressViewSet, "preview_charge", lambda self, request, pk: "more")
+    assert agent.call("presses_charge", **confirmed).data["reason"] == "changed"
+
+
+def test_who_may_not_make_the_call_gets_what_the_call_gives(serve, press):
+    bob = serve()("bob")
+    asked = bob.call("presses_destroy", pk=press.pk)
+    missing = bob.call("presses_destroy", pk=press.pk + 99)
+    bob = serve(CONFIRM=False)("bob")
+    for answer, called in (
+        (asked, bob.call("presses_destroy", pk=press.pk)),
+        (missing, bob.call("presses_destroy", pk=press.pk + 99)),
+    ):
+        assert (answer.code, answer.envelope["error"]) == (called.code, called.envelope["error"])
+        assert answer.is_error
+        assert "Hogarth" not in json.dumps(answer.raw)
+        assert answer.data["remediation"] == called.data["remediation"]
+
+
+def test_a_caller_nobody_knows_is_told_nothing_of_the_object(serve, press):
+    result = serve()(None).call("presses_destroy", pk=press.pk)
+    assert result.code == "UNAUTHORIZED"
+    assert "Hogarth" not in json.dumps(result.raw)
+
+
+def test_what_a_caller_may_not_list_is_not_counted(serve, press, monkeypatch):
+    monkeypatch.setattr(presses.VolumeViewSet, "permission_classes", [presses.IsOwner])
+    monkeypatch.setattr(presses.IsOwner, "has_permission", lambda *args: False, raising=False)
+    preview = serve()().call("detail_destroy", pk=press.pk).data["preview"]
+    assert {"model": "volumes"} in preview["deleted"]
+
+
+def test_what_is_protected_is_refused_as_the_call_would_be_and_not_asked(serve, press):
+    Debt.objects.create(press=press)
+    asked = serve()().call("presses_destroy", pk=press.pk)
+    called = serve(CONFIRM=False)().call("presses_destroy", pk=press.pk)
+    assert asked.is_error
+    assert asked.code == called.code == "CONFLICT"
+    assert asked.envelope["error"] == called.envelope["error"]
+    assert asked.data["remediation"] == called.data["remediation"]
+
+
+def test_nothing_is_reported_as_a_crash_that_was_only_looked_at(agent, press, reported):
+    Debt.objects.create(press=press)
+    agent.call("presses_destroy", pk=press.pk)
+    assert not reported
+
+
+def test_a_view_that_deletes_in_its_own_way_is_not_taken_to_be_refused(agent, press):
+    Debt.objects.create(press=press)
+    first = agent.call("closing_destroy", pk=press.pk)
+    assert first.data["preview"]["protecting"] == [{"model": "debts"}]
+    assert agent.call("closing_destroy", **first.data["next"]).envelope["success"]
+
+
+def test_bad_arguments_are_refused_first(agent, press):
+    result = agent.call("presses_destroy", pk=press.pk, force=True)
+    assert result.is_error
+    assert result.problems[0]["pointer"] == "/force"
+
+
+def test_the_preview_of_an_action_refuses_as_the_action_would(agent, press):
+    Press.objects.update(fee=200)
+    result = agent.call("presses_charge", pk=press.pk)
+    assert result.is_error
+    assert result.code == "CONFLICT"
+
+
+def test_the_preview_of_an_action_is_shown(agent, press):
+    preview = agent.call("presses_charge", pk=press.pk, amount=2).data["preview"]
+    assert preview["preview"] == {"fee": 0, "fee_after": 2}
+
+
+def test_a_view_without_objects_shows_its_own_preview(agent, press):
+    first = agent.call("purge")
+    assert first.data["preview"] == {"preview": "All 1 presses would go."}
+    assert agent.call("purge", **first.data["next"]).envelope["success"]
+
+
+def test_a_decorated_view_is_asked_about_without_a_look_at_its_object(serve, press):
+    def decorate(callback):
+        def guarded(request, *args, **kwargs):
+            return callback(request, *args, **kwargs)
+
+        guarded.__dict__.update(callback.__dict__)
+        return guarded
+
+    pattern = path("odd/<int:pk>/", decorate(presses.PressDetail.as_view()))
+    agent = serve(pattern)()
+    first = agent.call("odd_destroy", pk=press.pk)
+    assert "preview" not in first.data["preview"]
+    assert "Hogarth" not in json.dumps(first.raw)
+    assert agent.call("odd_destroy", **first.data["next"]).envelope["success"]
+
+
+def test_throttles_of_the_view_count_the_call_and_not_the_look(serve, press, monkeypatch):
+    counted = []
+    monkeypatch.setattr(presses.PressDetail, "check_throttles", lambda *args: counted.append(1))
+    agent = serve()()
+    first = agent.call("detail_destroy", pk=press.pk)
+    assert not counted
+    agent.call("detail_destroy", **first.data["next"])
+    assert counted == [1]
+
+
+def test_a_secret_among_the_arguments_is_not_said_again(agent, press):
+    result = agent.call("presses_charge", pk=press.pk, password="hush")
+    assert "hush" not in json.dumps(result.raw)
+    assert "next" not in result.data
+
+
+def test_a_dry_run_passes(serve, press):
+    # The guard of dry runs is further in: what it needs is that nobody asks.
+    ran = []
+    pending = PendingCall(None, {}, None, "", None)
+    pending.__dict__["call"] = type("Call", (), {"controls": {"dry_run": True}})
+    confirmation.ConfirmationGuard()(pending, ran.append)
+    assert ran == [pending]
+
+
+@pytest.mark.parametrize("style", ["flat", "grouped"])
+def test_next_has_the_style_of_the_arguments(serve, press, style):
+    agent = serve(ARGUMENTS=style)()
+    arguments = {"pk": press.pk} if style == "flat" else {"kwargs": {"pk": press.pk}}
+    first = agent.call("detail_destroy", **arguments)
+    assert agent.call("detail_destroy", **first.data["next"]).envelope["success"]
+
+
+@pytest.mark.parametrize("name", ["OkEnvelope", "StatusEnvelope", "PlainEnvelope"])
+def test_every_envelope_has_the_confirmation(serve, press, name):
+    agent = serve(ENVELOPE_CLASS=f"drf_mcp.envelopes.{name}")()
+    first = agent.call("detail_destroy", pk=press.pk)
+    assert agent.call("detail_destroy", **first.data["next"])
+    assert not Press.objects.exists()
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2025-03-26"])
+def test_older_clients_confirm_alike(serve, press, revision):
+    agent = serve()(revision=revision)
+    first = agent.call("detail_destroy", pk=press.pk)
+    assert agent.call("detail_destroy", **first.data["next"]).envelope["success"]
+
+
+def test_which_tools_ask(serve):
+    tools = serve()().tools()
+    asking = {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}
+    destroying = {name for name in tools if name.endswith("_destroy")}
+    assert asking == {*destroying, "presses_charge", "purge"}
+
+
+def test_nothing_asks_by_default(serve):
+    tools = serve(CONFIRM=False)().tools()
+    asking = {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}
+    assert asking == {"presses_charge"}
+
+
+def test_an_option_takes_a_tool_out(serve, monkeypatch):
+    options = ToolOptions.of(confirm=False)
+    monkeypatch.setattr(presses.PurgeView, "mcp_tool", options, raising=False)
+    tools = serve()().tools()
+    assert "confirmation" not in tools["purge"]["inputSchema"]["properties"]
+
+
+def test_an_endpoint_can_ask_for_all_that_writes(serve, press):
+    view = MCPView.as_view(tool_options={"confirm": True})
+    tools = serve(path("own/mcp", view), CONFIRM=False)(path="/own/mcp").tools()
+    asking = {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}
+    assert asking == {n for n in tools if not n.endswith(("_list", "_retrieve"))}
+
+
+def test_over_http_nothing_asks(serve, press):
+    http = serve()().http
+    response = http.delete(f"/presses/{press.pk}/")
+    assert response.status_code == 204
+    assert not Press.objects.exists()
+
+
+def test_the_confirmation_is_masked_in_the_log(agent, press, settings, caplog):
+    settings.DRF_MCP = {**settings.DRF_MCP, "LOG_ARGUMENTS": True}
+    with caplog.at_level("INFO", logger="drf_mcp.calls"):
+        first = agent.call("detail_destroy", pk=press.pk)
+        agent.call("detail_destroy", **first.data["next"])
+    asked, done = [r for r in caplog.records if r.tool == "detail_destroy"]
+    assert asked.outcome == "asked"
+    assert done.outcome == "success"
+    assert done.arguments == {"pk": press.pk, "confirmation": "********"}
+
+
+def test_used_confirmations_expire(agent, press):
+    first = agent.call("detail_destroy", pk=press.pk)
+    agent.call("detail_destroy", **first.data["next"])
+    call_command("mcp_expire", verbosity=0)
+    assert UsedConfirmation.objects.count() == 1
+    UsedConfirmation.objects.update(expires=timezone.now())
+    call_command("mcp_expire", verbosity=0)
+    assert not UsedConfirmation.objects.exists()
