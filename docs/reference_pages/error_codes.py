@@ -24,6 +24,7 @@ SOFT_MEANINGS = {
     "SOFT_FAILURE": "The view's answer is no, and the view gave it no code.",
     "INPUT_REQUIRED": "A view asks for what the call lacks, and the client shows no forms.",
     "VISIT_REQUIRED": "A view sends the user to a page, and the client opens none.",
+    "CONFIRMATION_REQUIRED": "The call was not made yet: the answer says what it would do.",
     "DECLINED": "The user declined what they were asked.",
 }
 WARNING_MEANINGS = {

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from drf_mcp.guards.base import Guard, PendingCall, Proceed
 from drf_mcp.guards.preview import Preview
+from drf_mcp.interaction.exchange import Asked
 from drf_mcp.interaction.state import MAX_AGE, hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
@@ -37,7 +38,7 @@ FAULTS = {
     CHANGED: "What the call is about has changed since it was shown.",
 }
 DECLINED = Failure(
-    "CONFIRMATION_DECLINED",
+    "DECLINED",
     Category.AUTHORIZATION,
     "The user was asked, and did not agree. Nothing was done.",
     "Do not repeat the call, unless the user asks for it again.",
@@ -66,6 +67,7 @@ class Confirmation:
             ARGUMENTS: shorten_hash(hash_json(self.arguments)),
             CHANGED: shorten_hash(preview.state),
         }
+        self.nonce = ""
 
     def write(self) -> str:
         """Return a new text."""
@@ -74,28 +76,35 @@ class Confirmation:
     def find_fault(self, text: Any, max_age: int) -> str:
         """Return why a text does not confirm the call, "" if it does, for this one time."""
         try:
-            nonce, *parts = self.signer.unsign(str(text), max_age=max_age).split(".")
+            self.nonce, *parts = self.signer.unsign(str(text), max_age=max_age).split(".")
         except signing.SignatureExpired:
             return EXPIRED
         except signing.BadSignature:
             return INVALID
         given = zip(self.binding.items(), parts, strict=False)
         differing = (fault for (fault, part), other in given if part != other)
-        return next(differing, "") or ("" if self.claim(nonce, max_age) else USED)
+        return next(differing, "") or ("" if self.claim(max_age) else USED)
 
-    def claim(self, nonce: str, max_age: int) -> bool:
-        """Return whether nobody has used the confirmation before, and nobody will."""
-        # Django's models are loaded after the views that a project's settings name.
-        from drf_mcp.models import UsedConfirmation
-
-        using = router.db_for_write(UsedConfirmation)
+    def claim(self, max_age: int) -> bool:
+        """Return whether nobody has used the confirmation before; nobody else will."""
         expires = timezone.now() + timedelta(seconds=max_age)
         try:
-            with transaction.atomic(using=using):
-                UsedConfirmation._default_manager.using(using).create(nonce=nonce, expires=expires)
+            with transaction.atomic(using=self.rows.db):
+                self.rows.create(nonce=self.nonce, expires=expires)
         except IntegrityError:
             return False
         return True
+
+    def release(self) -> None:
+        """Let the confirmation be used: the call was not made."""
+        self.rows.filter(nonce=self.nonce).delete()
+
+    @property
+    def rows(self) -> Any:
+        # Django's models are loaded after the views that a project's settings name.
+        from drf_mcp.models import UsedConfirmation
+
+        return UsedConfirmation._default_manager.using(router.db_for_write(UsedConfirmation))
 
 
 class ConfirmationGuard(Guard):
@@ -126,7 +135,12 @@ class ConfirmationGuard(Guard):
         fault = "" if text is None else confirmation.find_fault(text, max_age)
         if text is None or fault:
             return self.ask(pending, preview, confirmation, fault)
-        return proceed(pending)
+        try:
+            return proceed(pending)
+        except Asked:
+            # The view asks for something else: its next round is the same call.
+            confirmation.release()
+            raise
 
     def ask(
         self, pending: PendingCall, preview: Preview, confirmation: Confirmation, fault: str

@@ -16,9 +16,11 @@ from rest_framework.authtoken.models import Token
 from drf_mcp.contrib.audit.models import AuditedCall
 from drf_mcp.server import Server
 from drf_mcp.tools import registry
+from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.in_process import InProcessClient
 from drf_mcp.transports.local_caller import make_local_caller
 from drf_mcp.transports.stdio import Connection
+from tests.audit import views
 
 TOOL = "make_group"
 BATCHES = "2025-03-26"
@@ -54,6 +56,18 @@ def test_secrets_and_long_values_are_masked_and_cut(agent, row):
     kept = json.loads(row().arguments)
     assert kept["pin"] == "********"
     assert kept["name"].endswith("… (700 characters)")
+
+
+def test_a_call_that_is_asked_about_and_then_made(configure, agent_of, monkeypatch):
+    options = ToolOptions.of(confirm=True)
+    monkeypatch.setattr(views.MakeGroup, "mcp_tool", options, raising=False)
+    configure()
+    agent = agent_of("alice")
+    agent.call(TOOL, **agent.call(TOOL, name="a").data["next"])
+    asked, made = AuditedCall.objects.order_by("pk")
+    assert (asked.verdict, asked.code) == ("asked", "CONFIRMATION_REQUIRED")
+    assert made.verdict == "success"
+    assert json.loads(made.arguments) == {"name": "a", "confirmation": "********"}
 
 
 @pytest.mark.parametrize(

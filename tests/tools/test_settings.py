@@ -48,6 +48,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("THROTTLE_CLASSES", [IsAuthenticated], "IsAuthenticated"),
     ("TIME_LIMIT", 0, "whole number of 1 or more"),
     ("TIME_LIMIT", "30", "whole number of 1 or more"),
+    ("CONFIRM", "DELETE", "True or False"),
     ("AUDIT_STRICT", "yes", "True or False"),
     ("RESOURCES", "all", "True or False"),
     ("AUDIT_RETENTION", 0, "whole number of 1 or more"),

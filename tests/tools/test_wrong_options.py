@@ -66,6 +66,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("throttle_scope", 1),
     ("time_limit", "5"),
     ("time_limit", -1),
+    ("confirm", "yes"),
     ("icons", {"src": "https://example.com/a.png"}),
     ("icons", [{"mimeType": "image/png"}]),
     ("icons", [{"src": "http://example.com/a.png"}]),

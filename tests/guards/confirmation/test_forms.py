@@ -1,0 +1,130 @@
+"""Clients that can ask their user show a form with nothing to fill in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core import signing
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from drf_mcp import call_context
+from drf_mcp.guards import confirmation
+from tests.agents import Agent
+from tests.guards.confirmation import presses
+from tests.guards.confirmation.conftest import FORMS
+from tests.guards.confirmation.presses import Press
+
+
+def call(agent: Agent, name: str, asked: Any = None, answers: Any = None, **arguments: Any) -> Any:
+    """Call a tool as a client that shows forms; in the round after ``asked``, with answers."""
+    answers = {"confirm": {"action": "accept", "content": {}}} if answers is None else answers
+    further = {}
+    if asked is not None:
+        further = {"requestState": asked["requestState"], "inputResponses": answers}
+    return agent.result("tools/call", name=name, arguments=arguments, **FORMS, **further)
+
+
+def code(result: Any) -> str:
+    return result["structuredContent"]["data"]["error_code"]
+
+
+def test_the_user_is_asked_what_to_delete_and_what_goes_with_it(agent, press):
+    result = call(agent, "presses_destroy", pk=press.pk)
+    assert result["resultType"] == "input_required"
+    params = result["inputRequests"]["confirm"]["params"]
+    assert params["requestedSchema"] == {"type": "object", "properties": {}}
+    assert params["message"].split("\n") == [
+        "Delete a press: press “Hogarth”?",
+        "Deleted with it: notes, volumes (2 of them in volumes_list).",
+        "Kept, without a reference to it: visits.",
+        f'Arguments: {{"pk": {press.pk}}}',
+    ]
+    assert Press.objects.exists()
+
+
+def test_agreement_makes_the_call(agent, press):
+    asked = call(agent, "presses_destroy", pk=press.pk)
+    result = call(agent, "presses_destroy", asked, pk=press.pk)
+    assert result["structuredContent"]["success"]
+    assert not Press.objects.exists()
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+def test_a_user_who_does_not_agree_ends_the_call(agent, press, action):
+    asked = call(agent, "presses_destroy", pk=press.pk)
+    result = call(agent, "presses_destroy", asked, {"confirm": {"action": action}}, pk=press.pk)
+    assert code(result) == "DECLINED"
+    assert "isError" not in result
+    assert "Do not repeat" in result["structuredContent"]["data"]["remediation"]
+    assert Press.objects.exists()
+
+
+def test_an_agreement_counts_once(agent, press):
+    asked = call(agent, "presses_charge", pk=press.pk)
+    call(agent, "presses_charge", asked, pk=press.pk)
+    press.save()  # as it was shown
+    again = call(agent, "presses_charge", asked, pk=press.pk)
+    assert "used before" in again["inputRequests"]["confirm"]["params"]["message"]
+    assert Press.objects.get().fee == 0
+
+
+def test_what_changed_while_the_user_looked_is_asked_anew(agent, press):
+    asked = call(agent, "presses_destroy", pk=press.pk)
+    press.volumes.create()
+    anew = call(agent, "presses_destroy", asked, pk=press.pk)
+    assert "has changed" in anew["inputRequests"]["confirm"]["params"]["message"]
+    assert call(agent, "presses_destroy", anew, pk=press.pk)["structuredContent"]["success"]
+
+
+def test_a_person_has_longer_than_a_model(agent, press, monkeypatch):
+    asked = call(agent, "presses_destroy", pk=press.pk)
+    monkeypatch.setattr(confirmation, "TOKEN_AGE", -1)
+    assert call(agent, "presses_destroy", asked, pk=press.pk)["structuredContent"]["success"]
+
+
+def test_an_answer_to_a_question_that_nobody_asked_is_none(agent, press):
+    result = agent.result(
+        "tools/call",
+        name="presses_destroy",
+        arguments={"pk": press.pk},
+        inputResponses={"confirm": {"action": "accept", "content": {}}},
+        **FORMS,
+    )
+    assert result["resultType"] == "input_required"
+    assert Press.objects.exists()
+
+
+def test_a_caller_who_may_not_make_the_call_is_not_asked(serve, press):
+    result = call(serve()("bob"), "presses_destroy", pk=press.pk)
+    assert code(result) == "FORBIDDEN"
+
+
+class ReasonSerializer(serializers.Serializer):
+    reason = serializers.CharField()
+
+
+def test_a_view_that_asks_for_more_does_not_have_it_confirmed_again(agent, press, monkeypatch):
+    def delete(self, request, pk=None):
+        call_context(request).ask(ReasonSerializer, "Why?", key="reason")
+        Press.objects.all().delete()
+        return Response(status=204)
+
+    monkeypatch.setattr(presses.PressDetail, "delete", delete)
+    confirm = call(agent, "detail_destroy", pk=press.pk)
+    reason = call(agent, "detail_destroy", confirm, pk=press.pk)
+    assert list(reason["inputRequests"]) == ["reason"]
+    answers = {"reason": {"action": "accept", "content": {"reason": "late"}}}
+    done = call(agent, "detail_destroy", reason, answers, pk=press.pk)
+    assert done["structuredContent"]["success"]
+    assert not Press.objects.exists()
+
+
+def test_the_text_in_a_form_is_none_of_another_tool(agent, press):
+    # Whoever knows the server's key still has to name the tool.
+    text = signing.TimestampSigner(salt="drf_mcp.guards.confirmation.presses_charge").sign(
+        "a.b.c.d"
+    )
+    result = agent.call("presses_destroy", pk=press.pk, confirmation=text)
+    assert result.data["reason"] == "invalid"
