@@ -154,6 +154,9 @@ SETTINGS: dict[str, Setting] = {
     # True serves resources: what tools retrieve, lists that are chosen, and the documents that
     # were added. See docs/resources.md.
     "RESOURCES": Setting(False, Flag()),
+    # Seconds for which a client may keep tools/list and what else it may cache (``ttlMs``, since
+    # 2026-07-28). A tool that is taken away in the meantime is refused at the call. 0: not at all.
+    "LIST_TTL": Setting(60, Number(0)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: an envelope of drf_mcp.envelopes, or your own.
     # See docs/envelopes.md.

@@ -18,7 +18,8 @@ from drf_mcp.dispatch.pagination import PageReader
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.exceptions import SoftDetail
-from drf_mcp.interaction.call_context import CallContext, notes_of
+from drf_mcp.interaction.blocks import BlockResponse
+from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
 from drf_mcp.introspection.field_selection import is_page
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Pagination, RateLimit
@@ -60,6 +61,8 @@ class ViewResponse:
         reader_class: type[ContentReader] = ContentReader,
     ) -> ViewResponse:
         # Rendered where its data cannot be taken as it is.
+        if isinstance(response, BlockResponse):
+            call_context(request).attach(*response.blocks)
         altered = request.passage is not None and request.passage.is_altered(response)
         if not altered and has_plain_data(response):
             content = Content(response.data)  # type: ignore[attr-defined]
@@ -112,7 +115,7 @@ class OutcomeBuilder:
         version, content_hash = self.get_version(outcome, notes, response.view)
         return outcome.changed(
             tool=self.tool,
-            content=response.content.blocks,
+            content=(*response.content.blocks, *(block.members for block in notes.blocks)),
             fidelity=response.content.fidelity or outcome.fidelity,
             rate_limit=quota,
             warnings=(

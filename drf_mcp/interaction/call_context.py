@@ -19,9 +19,11 @@ from typing import Any
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.codes import WARNING_SEVERITIES, Category
+from drf_mcp.interaction.blocks import Block
 from drf_mcp.interaction.exchange import Answer
 from drf_mcp.interaction.inquiry import CODE, NOTHING_TO_SEND, Inquiry
 from drf_mcp.outcomes import Failure, Question, Severity, Warning
+from drf_mcp.settings import mcp_settings
 
 ATTRIBUTE = "mcp_notes"
 
@@ -32,6 +34,7 @@ class CallContext:
     Attributes:
         warnings: what the caller should know, in the order written.
         suggestions: what the caller could do next.
+        blocks: content blocks beside the answer.
         telemetry: measurements by name.
         content_version: the canonical version of what was read, "" if not said.
         content_hash: the hash of that version, "" if not said.
@@ -43,6 +46,7 @@ class CallContext:
     def __init__(self, request: Any = None) -> None:
         self.request = request
         self.warnings: list[Warning] = []
+        self.blocks: list[Block] = []
         self.suggestions: list[str] = []
         self.telemetry: dict[str, Any] = {}
         self.content_version = ""
@@ -73,6 +77,21 @@ class CallContext:
     def suggest(self, suggestion: str) -> None:
         """Suggest what the caller could do next, in one sentence."""
         self.suggestions.append(suggestion)
+
+    def attach(self, *blocks: Block) -> None:
+        """Put content blocks beside the answer, such as ``Block.image(png, "image/png")``.
+
+        A block of more than MAX_CONTENT_BYTES is left out, and a warning says so. Over plain HTTP
+        there are none.
+        """
+        for block in blocks:
+            if block.size <= mcp_settings.MAX_CONTENT_BYTES:
+                self.blocks.append(block)
+                continue
+            kind = block.members["type"]
+            message = f"The {kind} block is left out: {block.size} bytes, of which "
+            message += f"{mcp_settings.MAX_CONTENT_BYTES} are allowed."
+            self.warn(message, code="CONTENT_TRUNCATED")
 
     def measure(self, **measurements: Any) -> None:
         """Add measurements to the telemetry, such as ``downstream_calls=3``."""

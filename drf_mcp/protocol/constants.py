@@ -36,8 +36,6 @@ SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
 # Least severe first (RFC 5424, as the specification has them in server/utilities/logging).
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-# How long a client may keep a cacheable result, in milliseconds.
-CACHE_TTL = 60_000
 # The members of every cacheable result since 2026-07-28.
 CACHE_MEMBERS = frozenset({"ttlMs", "cacheScope"})
 

@@ -23,6 +23,7 @@ from drf_mcp.protocol.constants import (
 from drf_mcp.protocol.headers import HeaderValue, compare_header, repeats
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
+from drf_mcp.settings import mcp_settings
 
 # How much of the caller's own text an error repeats.
 MAX_ECHO = 100
@@ -183,7 +184,7 @@ class StatelessEra(Era):
         finished = {"resultType": "complete", **self.get_defined(members, defined)}
         finished["_meta"] = {**members.get("_meta", {}), constants.SERVER_INFO_KEY: server_info}
         if defined >= constants.CACHE_MEMBERS:
-            finished.setdefault("ttlMs", constants.CACHE_TTL)
+            finished.setdefault("ttlMs", mcp_settings.LIST_TTL * 1000)
             finished.setdefault("cacheScope", "private")
         return finished
 

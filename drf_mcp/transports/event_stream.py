@@ -112,7 +112,7 @@ class LiveStream(BufferedStream):
                 try:
                     await asyncio.wait_for(news.wait(), KEEP_ALIVE_SECONDS)
                     news.clear()
-                except TimeoutError:
+                except asyncio.TimeoutError:
                     yield KEEP_ALIVE
             if self.response is not None:
                 yield encode_event(self.response.content)

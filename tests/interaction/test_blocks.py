@@ -1,0 +1,123 @@
+"""Content blocks beside the envelope."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import pytest
+from django.test import Client
+from django.urls import include, path
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+from rest_framework.views import APIView
+
+from drf_mcp import call_context, mcp_tool, registry
+from drf_mcp.interaction import Block, BlockResponse
+from tests.agents import REVISIONS, Agent
+
+MOMENT = datetime(2026, 7, 28, tzinfo=timezone.utc)
+
+
+@mcp_tool()
+class ChartView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        call_context(request).attach(
+            Block.image(b"png", "image/png", audience=["user"], priority=0.5),
+            Block.audio(b"wav", "audio/wav"),
+            Block.text("Sales rose.", last_modified=MOMENT),
+        )
+        return Response({"rose": True})
+
+
+@mcp_tool()
+class FilesView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        blocks = [
+            Block.resource("shop://terms", "No returns.", "text/plain"),
+            Block.resource("shop://logo", b"\x00"),
+            Block.link("https://shop.example/terms.pdf", "terms", mime_type="application/pdf"),
+        ]
+        return BlockResponse({"files": 3}, blocks, status=201)
+
+
+@pytest.fixture(autouse=True)
+def served(settings):
+    patterns = [path("chart/", ChartView.as_view()), path("files/", FilesView.as_view())]
+    patterns.append(path("", include("drf_mcp.urls")))
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+    settings.DRF_MCP = {
+        "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+        "AUTHENTICATION_CLASSES": [],
+        "ARCHIVE_CLASS": None,
+    }
+    registry.reload()
+
+
+def test_the_blocks_follow_the_envelope():
+    result = Agent(Client()).call("chart")
+    assert result.data == {"rose": True}
+    assert result.raw["content"][1:] == [
+        {
+            "type": "image",
+            "data": "cG5n",
+            "mimeType": "image/png",
+            "annotations": {"audience": ["user"], "priority": 0.5},
+        },
+        {"type": "audio", "data": "d2F2", "mimeType": "audio/wav"},
+        {
+            "type": "text",
+            "text": "Sales rose.",
+            "annotations": {"lastModified": "2026-07-28T00:00:00+00:00"},
+        },
+    ]
+
+
+def test_a_response_can_bring_them():
+    result = Agent(Client()).call("files")
+    assert result.raw["content"][1:] == [
+        {
+            "type": "resource",
+            "resource": {"uri": "shop://terms", "mimeType": "text/plain", "text": "No returns."},
+        },
+        {"type": "resource", "resource": {"uri": "shop://logo", "blob": "AA=="}},
+        {
+            "type": "resource_link",
+            "uri": "https://shop.example/terms.pdf",
+            "name": "terms",
+            "mimeType": "application/pdf",
+        },
+    ]
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("name", ["chart", "files"])
+def test_every_revision_has_the_blocks_that_it_knows(name, revision):
+    kinds = [b["type"] for b in Agent(Client(), revision).call(name).raw["content"]]
+    assert len(kinds) == (3 if (name, revision) == ("files", "2025-03-26") else 4)
+
+
+@pytest.mark.parametrize(("at", "data"), [("/chart/", {"rose": True}), ("/files/", {"files": 3})])
+def test_over_http_there_is_the_data_alone(at, data):
+    assert APIClient().post(at).json() == data
+
+
+def test_a_block_that_is_too_long_is_left_out_with_a_warning(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "MAX_CONTENT_BYTES": 5}
+    result = Agent(Client()).call("chart")
+    assert [block["type"] for block in result.raw["content"]] == ["text", "image", "audio"]
+    assert result.envelope["meta"]["warning_details"][0]["code"] == "CONTENT_TRUNCATED"
+
+
+@pytest.mark.parametrize("annotations", [{"audience": ["model"]}, {"priority": 2}])
+def test_wrong_annotations_are_refused(annotations):
+    with pytest.raises(ValueError, match=r"The (audience|priority) is"):
+        Block.text("x", **annotations)
+
+
+def test_a_setting_says_how_long_lists_may_be_kept(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "LIST_TTL": 5}
+    assert Agent(Client()).result("tools/list")["ttlMs"] == 5000
