@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Seconds between two notifications: a client gets ten in a second at most.
-PAUSE = 0.1
+# Notifications in a second.
+MOST = 10
 
 
 class Channel:
@@ -59,7 +60,7 @@ class Progress:
         self.token = token
         self.channel = channel
         self.last: float | None = None
-        self.told_at = 0.0
+        self.times: deque[float] = deque(maxlen=MOST)
 
     @classmethod
     def wanted(cls, meta: Mapping[str, Any], channel: Channel) -> Progress | None:
@@ -71,11 +72,12 @@ class Progress:
     def report(self, progress: float, total: float | None, message: str) -> None:
         """Send a notification, unless it tells of no progress or follows another too fast."""
         now = time.monotonic()
-        if self.last is not None:
-            is_fast = now - self.told_at < PAUSE and (total is None or progress < total)
-            if progress <= self.last or is_fast:
-                return
-        self.last, self.told_at = progress, now
+        is_last = total is not None and progress >= total
+        is_fast = len(self.times) == MOST and now - self.times[0] < 1 and not is_last
+        if is_fast or (self.last is not None and progress <= self.last):
+            return
+        self.last = progress
+        self.times.append(now)
         params: dict[str, Any] = {"progressToken": self.token, "progress": progress}
         if total is not None:
             params["total"] = total
