@@ -18,6 +18,8 @@ from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import InvalidRequest, ProtocolError, contain
 from drf_mcp.observability.auditing import AUDIT_APP, audit, audit_refusal
 from drf_mcp.observability.logging import Observer, log_refusal
+from drf_mcp.prompts.capability import PromptsCapability
+from drf_mcp.prompts.completion import CompletionCapability
 from drf_mcp.protocol import (
     REVISIONS,
     Capability,
@@ -76,6 +78,8 @@ class Server:
     capability_classes: ClassVar[Sequence[type[Capability]]] = [
         ToolsCapability,
         ResourcesCapability,
+        PromptsCapability,
+        CompletionCapability,
     ]
     # The handlers of the methods that every server has, where the era has them.
     lifecycle: ClassVar[Mapping[str, str]] = {
@@ -129,8 +133,11 @@ class Server:
     @property
     def tools_capability(self) -> ToolsCapability:
         """What lists and calls the tools: further capabilities offer no more than it does."""
-        own = (each for each in self.capabilities if isinstance(each, ToolsCapability))
-        return next(own, None) or ToolsCapability(self)
+        return self.find_capability("tools") or ToolsCapability(self)
+
+    def find_capability(self, name: str) -> Any:
+        """Return the capability of that name, None if the server has none."""
+        return next((each for each in self.capabilities if each.name == name), None)
 
     @property
     def name_parameters(self) -> dict[str, str]:

@@ -24,6 +24,8 @@ BRIDGES = {
     "tools.results",
     "resources.capability",
     "resources.reading",
+    "prompts.capability",
+    "prompts.completion",
     "archive.retrieval",
     "envelopes.standardized",
     "interaction.rounds",
@@ -50,6 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "introspection": WAIST,
     "tools": WAIST | {"access", "introspection"},
     "resources": WAIST | {"access", "introspection", "tools"},
+    "prompts": WAIST | {"access", "dispatch", "introspection", "tools"},
     "guards": WAIST | {"access", "interaction", "introspection", "models", "tools"},
     "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
 }

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.http.response import HttpResponseBase
 from django.utils import translation
 
+from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import InvalidParams
@@ -19,9 +21,10 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.resources.documents import Document
 from drf_mcp.resources.reading import Reading, encode_content, make_not_found
-from drf_mcp.resources.routes import RouteResource
+from drf_mcp.resources.routes import JSON, RouteResource
 from drf_mcp.resources.uris import URISpace
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.tool import Tool
 
 _OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
@@ -39,6 +42,21 @@ RESULTS: Mapping[str, frozenset[str]] = {
     "resources/read": frozenset({"contents", "_meta"}),
 }
 STATELESS = {name: members | CACHE_MEMBERS | {"resultType"} for name, members in RESULTS.items()}
+
+
+class BodyDispatcher(Dispatcher):
+    """Calls a view for its body alone, and keeps the media type of the body."""
+
+    media_type = JSON
+
+    def get_outcome(
+        self, tool: Tool, call: Call, request: Any, response: HttpResponseBase
+    ) -> Outcome:
+        outcome = super().get_outcome(tool, call, request, response)
+        # Data that was read without rendering is what REST framework's own renderer would write.
+        if getattr(response, "is_rendered", True):
+            self.media_type = response.get("Content-Type", JSON)
+        return outcome
 
 
 class ResourcesCapability(Capability):
@@ -115,21 +133,50 @@ class ResourcesCapability(Capability):
         if not isinstance(uri, str):
             message = 'The params of resources/read must name a resource: "uri", a string.'
             raise InvalidParams(message)
-        document = self.find_document(uri, context)
-        if document is not None:
-            return {"contents": self.read_document(document, context)}
-        route = self.find_route(uri, context)
-        if route is None:
-            context.caller.authenticate()
-            raise make_not_found(uri, context)
-        contents = Reading(route, context, self.server.registry).get_contents()
+        return self.read(uri, context)
+
+    def read(self, uri: str, context: RequestContext) -> dict[str, Any]:
+        """Return the members of a result with the contents of a resource.
+
+        Raises:
+            ProtocolError: if there is no such resource for the caller.
+        """
+        found = self.find(uri, context)
+        if isinstance(found, Document):
+            return {"contents": self.read_document(found, context)}
+        contents = self.make_reading(found, uri, context).get_contents()
         # The rows of a database may change at any time.
         members = {"contents": contents, "ttlMs": 0}
-        return members | ({"_meta": route.foreign_text.meta} if route.options.untrusted else {})
+        return members | ({"_meta": found.foreign_text.meta} if found.options.untrusted else {})
+
+    def get_dispatcher(self) -> Dispatcher:
+        """Return the dispatcher of one read, which calls the view."""
+        return BodyDispatcher()
+
+    def make_reading(self, route: RouteResource, uri: str, context: RequestContext) -> Reading:
+        return Reading(route, uri, context, self.server.registry, self.get_dispatcher())
+
+    def find(self, uri: str, context: RequestContext) -> Document | RouteResource:
+        """Return what a URI stands for, whether or not the caller may read it.
+
+        Raises:
+            ResourceNotFound: if it stands for nothing.
+        """
+        found = self.find_document(uri, context) or self.find_route(uri, context)
+        if found is None or not self.is_on:
+            context.caller.authenticate()
+            raise make_not_found(uri, context)
+        return found
 
     def find_document(self, uri: str, context: RequestContext) -> Document | None:
         uris, documents = self.uris, self.get_documents(context)
         return next((each for each in documents if each.get_uri(uris) == uri), None)
+
+    def find_template(self, template: str, context: RequestContext) -> RouteResource | None:
+        """Return the resources of a URI template, None if the caller is offered none."""
+        offered = self.server.tools_capability.get_offered_tools(context).values()
+        routes = [route for route in self.get_routes(offered) if route.is_template]
+        return next((route for route in routes if route.uri_template == template), None)
 
     def find_route(self, uri: str, context: RequestContext) -> RouteResource | None:
         # One that is taken away from the caller is refused by a guard.

@@ -7,10 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from django.http.response import HttpResponseBase
-
 from drf_mcp.access.refusals import refuse_scopes
-from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.exceptions import (
     InternalError,
@@ -26,28 +23,11 @@ from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.resources.routes import JSON, RouteResource
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.results import ResultWriter
-from drf_mcp.tools.tool import Tool
 
 # What a caller may not read is as if it were not there.
 HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})
 REMARKS = "#remarks"
-
-
-class BodyDispatcher(Dispatcher):
-    """Calls a view for its body alone, and keeps the media type of the body."""
-
-    media_type = JSON
-
-    def get_outcome(
-        self, tool: Tool, call: Call, request: Any, response: HttpResponseBase
-    ) -> Outcome:
-        outcome = super().get_outcome(tool, call, request, response)
-        # Data that was read without rendering is what REST framework's own renderer would write.
-        if getattr(response, "is_rendered", True):
-            self.media_type = response.get("Content-Type", JSON)
-        return outcome
 
 
 class BodyEnvelope(PlainEnvelope):
@@ -62,14 +42,25 @@ class BodyEnvelope(PlainEnvelope):
 
 
 class Reading:
-    """One request for a resource of a route."""
+    """One request for a resource of a route.
 
-    def __init__(self, resource: RouteResource, context: RequestContext, registry: Any) -> None:
+    Args:
+        dispatcher: calls the view, and knows the ``media_type`` of the body afterwards.
+    """
+
+    def __init__(
+        self,
+        resource: RouteResource,
+        uri: str,
+        context: RequestContext,
+        registry: Any,
+        dispatcher: Any,
+    ) -> None:
         self.resource = resource
         self.context = context
         self.registry = registry
-        self.uri: str = context.message.params["uri"]
-        self.dispatcher = BodyDispatcher()
+        self.uri = uri
+        self.dispatcher = dispatcher
 
     def get_contents(self) -> list[dict[str, Any]]:
         """Return the contents of the resource.

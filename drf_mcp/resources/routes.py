@@ -80,7 +80,9 @@ class RouteResource(Tool):
                 )
 
     def sanitize_arguments(self, arguments: Any) -> Any:
-        return arguments
+        # That of a prompt, which has the resource read, are the prompt's.
+        is_uri = isinstance(arguments, Mapping) and "uri" in arguments
+        return {"uri": arguments["uri"]} if is_uri else None
 
     # --- As the lists show it -------------------------------------------------------------------
 
@@ -122,9 +124,12 @@ class RouteResource(Tool):
 
     def get_template(self) -> dict[str, Any]:
         """Return the members of a ResourceTemplate (server/resources)."""
+        return {"uriTemplate": self.uri_template, **self.members}
+
+    @property
+    def uri_template(self) -> str:
         route = self.endpoint.route
-        template = self.uris.write_template(route.path, route.kwargs, self.query_names)
-        return {"uriTemplate": template, **self.members}
+        return self.uris.write_template(route.path, route.kwargs, self.query_names)
 
     @property
     def members(self) -> dict[str, Any]:
