@@ -22,7 +22,7 @@ from drf_mcp.observability.records import CallRecord
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.tools.arguments.masking import escape_unprintable
 
-CALL, READ = "tools/call", "resources/read"
+CALL, READ, PROMPT = "tools/call", "resources/read", "prompts/get"
 
 
 class ServerSpan:
@@ -58,6 +58,8 @@ class ServerSpan:
             if isinstance(tool, str) and tool in get_tools():
                 attributes["gen_ai.tool.name"] = tool
                 name = f"{name} {tool}"
+        elif name == PROMPT and isinstance(prompt := request.message.params.get("name"), str):
+            attributes["gen_ai.prompt.name"] = escape_unprintable(prompt)
         elif name == READ and isinstance(uri := request.message.params.get("uri"), str):
             attributes["mcp.resource.uri"] = escape_unprintable(uri)
         return cls(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from drf_mcp import registry
 from drf_mcp.resources import Document, SchemaDocument
+from example_project.shop.prompts import complaint
 from example_project.shop.serializers import OrderSerializer
 from example_project.shop.urls import router
 from example_project.shop.views import (
@@ -38,4 +39,5 @@ GUIDES = Path(__file__).parent / "guides"
 registry.add(
     Document("guides/returns", file=GUIDES / "returns.md", title="How returns work"),
     SchemaDocument(OrderSerializer, title="An order, as it is placed"),
+    complaint,
 )

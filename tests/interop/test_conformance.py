@@ -7,23 +7,18 @@ import subprocess
 
 import pytest
 
+from tests.conformance.suite import run, serving
+
 STATELESS_TOOL = "Not testable: server does not list the diagnostic tool"
 
 # Scenario -> check -> what the suite says of it. The suite brings tools of its own for some
-# checks, and asks for lists of a server's prompts and resources that declares none.
+# checks.
 BEYOND_REACH = {
     "server-stateless": {
         "sep-2575-server-rejects-undeclared-capability": STATELESS_TOOL,
         "sep-2575-missing-capability-http-400": STATELESS_TOOL,
         "sep-2575-http-server-no-independent-requests-on-stream": STATELESS_TOOL,
         "sep-2575-server-no-log-without-loglevel": STATELESS_TOOL,
-    },
-    "caching": {
-        "sep-2549-prompts-list-caching-hints": "-32601: Method not found: prompts/list",
-        "sep-2549-resources-list-caching-hints": "-32601: Method not found: resources/list",
-        "sep-2549-resources-templates-list-caching-hints": (
-            "-32601: Method not found: resources/templates/list"
-        ),
     },
 }
 
@@ -92,3 +87,41 @@ def test_server_conforms(checks_of, revision, scenario):
     assert unexpected == {}
     assert failing.keys() == expected.keys()
     assert {check["status"] for check in passing} & {"SUCCESS", "INFO"}
+
+
+# What passes against the fixtures of `tests.conformance`, of what each revision requires.
+REQUIRED = {
+    "2025-11-25": [
+        *("server-initialize", "ping", "completion-complete", "tools-list"),
+        *("tools-call-simple-text", "tools-call-image", "tools-call-audio"),
+        *("tools-call-embedded-resource", "tools-call-error", "server-sse-multiple-streams"),
+        *("resources-list", "resources-read-text", "resources-read-binary"),
+        *("resources-templates-read", "prompts-list", "prompts-get-simple"),
+        *("prompts-get-with-args", "prompts-get-embedded-resource", "prompts-get-with-image"),
+        "dns-rebinding-protection",
+    ],
+    "2026-07-28": [
+        *("completion-complete", "tools-list", "tools-call-simple-text", "tools-call-image"),
+        *("tools-call-audio", "tools-call-embedded-resource", "tools-call-error"),
+        *("server-sse-multiple-streams", "resources-list", "resources-read-text"),
+        *("resources-read-binary", "resources-templates-read", "sep-2164-resource-not-found"),
+        *("prompts-list", "prompts-get-simple", "prompts-get-with-args"),
+        *("prompts-get-embedded-resource", "prompts-get-with-image", "dns-rebinding-protection"),
+        *("caching", "input-required-result-non-tool-request"),
+        *("input-required-result-missing-input-response", "input-required-result-validate-input"),
+        *("input-required-result-unsupported-methods", "input-required-result-ignore-extra-params"),
+    ],
+}
+
+
+@pytest.fixture(scope="session")
+def fixtures_url(tmp_path_factory):
+    """The endpoint of the fixtures."""
+    with serving("uvicorn", tmp_path_factory.mktemp("conformance")) as url:
+        yield url
+
+
+@pytest.mark.parametrize("revision", REQUIRED)
+def test_what_passed_once_passes(fixtures_url, node_modules, revision):
+    passed = run(revision, fixtures_url)["required"]
+    assert [name for name in REQUIRED[revision] if not passed[name]] == []

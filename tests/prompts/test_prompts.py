@@ -254,3 +254,16 @@ def test_a_prompt_is_one_log_record(serve, own_order, caplog):
 def test_a_prompt_that_cannot_be_served_is_refused_at_once(options, exception):
     with pytest.raises(exception):
         Prompt("p", **options)
+
+
+# --- The example project ------------------------------------------------------------------------
+
+
+def test_the_shops_prompt_has_the_order_and_the_guide(alice, own_order):
+    arguments = {"order": str(own_order.pk)}
+    messages = alice.result("prompts/get", name="complaint", arguments=arguments)["messages"]
+    order, guide, text = (message["content"] for message in messages)
+    assert json.loads(order["resource"]["text"])["number"] == own_order.number
+    assert "30 days" in guide["resource"]["text"]
+    assert own_order.number in text["text"]
+    assert "kind tone" in text["text"]
