@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.agents.projects import Endpoint
-from benchmarks.agents.repair import FINAL, Repair, Step
+from benchmarks.agents.repair import FINAL, Repair, Said, Step
 from benchmarks.agents.search import Search, split_words
 from drf_mcp.test import MCPRefused, ToolResult
 
@@ -59,7 +59,7 @@ class Faults:
         except MCPRefused as exc:
             return Verdict(fault, UNMENDED, str(exc))
         if not result.is_error:
-            return self.judge_accepted(fault, result, right)
+            return self.judge_accepted(fault, endpoint, result, right)
         if fault["tool"] not in endpoint.tools:
             # A tool that this user's list does not have: the agent can only stop.
             return Verdict(fault, MENDED if fault.get("stop") else UNMENDED, result.text)
@@ -68,26 +68,45 @@ class Faults:
         step = repair.find_step()
         if step == Step() and repair.error_type not in FINAL:
             step = Step(tools=frozenset({self.find_lister(fault["tool"], result)}))
-        if step.tools & set(fault.get("then", ())):
-            return Verdict(fault, MENDED, result.text, f"calls {', '.join(sorted(step.tools))}")
-        if step.arguments is None:
+        if not self.goes_on(fault, step):
             end = MENDED if fault.get("stop") and not self.is_internal(result) else UNMENDED
             return Verdict(fault, end, result.text, "stops")
-        retried = endpoint.try_call(fault["tool"], step.arguments)
+        return self.follow(fault, endpoint, step, right, result.text)
+
+    def goes_on(self, fault: Mapping[str, Any], step: Step) -> bool:
+        return step.arguments is not None or bool(step.tools & set(fault.get("then", ())))
+
+    def follow(
+        self, fault: Mapping[str, Any], endpoint: Endpoint, step: Step, right: Any, error: str
+    ) -> Verdict:
+        """Take a step that leads somewhere; a retry has to give the right answer."""
+        if step.tools & set(fault.get("then", ())):
+            return Verdict(fault, MENDED, error, f"calls {', '.join(sorted(step.tools))}")
+        retried = endpoint.try_call(fault["tool"], step.arguments or {})
         same = right is not None and not retried.is_error and self.read(retried) == right
-        return Verdict(fault, MENDED if same else UNMENDED, result.text, f"sends {step.arguments}")
+        return Verdict(fault, MENDED if same else UNMENDED, error, f"sends {step.arguments}")
 
     def find_lister(self, tool: str, result: ToolResult) -> str:
         """Return where an agent looks that has no better advice: what lists the argument's rows."""
         places = " ".join(problem.pointer for problem in result.problems)
         return self.search.find_lister(places or " ".join(split_words(tool)[:-1]))
 
-    def judge_accepted(self, fault: Mapping[str, Any], result: ToolResult, right: Any) -> Verdict:
-        """Judge a mistake that was answered: as it was meant, with a warning, or in silence."""
-        told = bool(result.meta.get("warnings")) or not result.ok
+    def judge_accepted(
+        self, fault: Mapping[str, Any], endpoint: Endpoint, result: ToolResult, right: Any
+    ) -> Verdict:
+        """Judge a mistake that was answered: as it was meant, with a warning, or in silence.
+
+        A warning is read as an error is: of the answer the agent reads nothing else.
+        """
+        warnings = result.meta.get("warnings") or ()
+        told = bool(warnings) or not result.ok
         meant = right is not None and self.read(result) == right
         if meant and not fault.get("loud"):
             return Verdict(fault, MENDED, step="was understood")
+        said, knows = Said("\n".join(map(str, warnings))), fault.get("knows", {})
+        step = Repair(endpoint.tools, fault["tool"], fault["arguments"], said, knows).find_step()
+        if told and self.goes_on(fault, step):
+            return self.follow(fault, endpoint, step, right, "")
         return Verdict(fault, UNMENDED if told else SILENT, step="is answered")
 
     def answer_right(self, fault: Mapping[str, Any], endpoint: Endpoint) -> Any:

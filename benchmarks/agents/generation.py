@@ -16,6 +16,8 @@ except ImportError:  # Python 3.10
 
 WORDS = ["amber", "birch", "candle", "delta", "ember", "forest", "garden", "harbour", "island"]
 LARGEST, MOST_REPEATS, TRIES = 100, 4, 200
+# What stands for an enumeration of many values.
+SOME = re.compile(r"One of \d+ values, such as ([^.]+)\.")
 PRINTABLE = [chr(code) for code in range(0x21, 0x7F)]
 
 
@@ -46,6 +48,9 @@ class Generator:
         kind = schema.get("type", "string")
         if isinstance(kind, list):
             kind = next(each for each in kind if each != "null")
+        if some := SOME.search(schema.get("description", "")):
+            value = self.random.choice(some[1].split(", "))
+            return int(value) if kind == "integer" else value
         return getattr(self, f"make_{kind}")(schema)
 
     def make_null(self, schema: Mapping[str, Any]) -> None:

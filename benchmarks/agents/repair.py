@@ -24,6 +24,7 @@ FINAL = frozenset({"authorization", "authentication", "conflict"})
 LABEL = re.compile(r"`?([\w-]+)`? (?:=|(?<=` )-) ([^,.;\n]+)")
 NUMBERS = re.compile(r"-?\d+(?:\.\d+)?")
 DATES = ("%d.%m.%Y", "%B %d, %Y", "%Y/%m/%d", "%d/%m/%Y", "%Y-%m-%d")
+MEANT = re.compile(r"[Dd]id you mean '([^']+)'")
 YES_AND_NO = {"yes": True, "no": False, "true": True, "false": False}
 
 
@@ -40,6 +41,21 @@ class Step:
     tools: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
+class Said:
+    """What an answer says in words alone.
+
+    Attributes:
+        text: the words.
+        problems: none, as no word has a place.
+        envelope: nothing else is known.
+    """
+
+    text: str
+    problems: tuple[ToolProblem, ...] = ()
+    envelope: None = None
+
+
 class Repair:
     """Mends one refused call.
 
@@ -47,7 +63,7 @@ class Repair:
         tools: the list.
         tool: the tool that was called.
         arguments: its arguments.
-        result: the refusal.
+        result: the refusal, or what the warnings of an answer say.
         knows: what the user said, by argument: used for an argument that the error names.
     """
 
@@ -56,7 +72,7 @@ class Repair:
         tools: Mapping[str, Any],
         tool: str,
         arguments: Mapping[str, Any],
-        result: ToolResult,
+        result: ToolResult | Said,
         knows: Mapping[str, Any],
     ) -> None:
         self.tools = tools
@@ -189,6 +205,8 @@ class Repair:
         choices = schema.get("enum") or items.get("enum") or self.read_choices(hints)
         labels = f"{hints} {items.get('description', '')}"
         values = value if isinstance(value, list) else [value]
+        if meant := MEANT.search(hints):
+            yield meant[1]
         if isinstance(value, str) and schema.get("type") == "array":
             values = value.split(",")
             yield self.parse(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -34,6 +35,9 @@ class ClosedSet:
 
     def takes(self, text: str) -> bool:
         raise NotImplementedError
+
+    def find_nearest(self, text: str) -> list[str]:
+        return difflib.get_close_matches(text, self.choices, n=1)
 
     def ignored(self, text: str) -> list[str]:
         parts = text.split(self.separator) if self.separator else [text]
@@ -82,6 +86,11 @@ class LongestTexts(ClosedSet):
 
     def takes(self, text: str) -> bool:
         return len(text) <= self.max_length
+
+    def find_nearest(self, text: str) -> list[str]:
+        # A number with hyphens or spaces in it, as people write those of books and cards.
+        bare = re.sub(r"[\W_]+", "", text)
+        return [bare] if bare and self.takes(bare) else []
 
 
 @dataclass(frozen=True)

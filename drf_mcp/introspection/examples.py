@@ -27,6 +27,8 @@ class Example:
         schema = self.schema
         if schema.meaning.examples:
             return schema.meaning.examples[0]
+        if schema.meaning.choices:
+            return schema.meaning.choices[0][0]
         for keyword in ("default", "const"):
             if keyword in schema:
                 return schema[keyword]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+# An enumeration of more values is told in words, with some of them.
+MOST_VALUES, SHOWN_VALUES = 50, 3
 # The word "text", and an image of one pixel.
 TEXT = "dGV4dA=="
 PNG = (
@@ -82,7 +84,8 @@ def make_own_format(format_name: str) -> Kind:
 class Meaning:
     # limits: bounds that no keyword holds, in words. intention: the intended values, where the
     # schema takes any. finder: the tool that lists the objects that the value identifies. identity:
-    # the sentence that says what the value identifies. examples: values that people wrote.
+    # the sentence that says what the value identifies. examples: values that people wrote. choices:
+    # values and their labels, where they are too many for an enumeration.
 
     kind: Kind | None = None
     limits: tuple[str, ...] = ()
@@ -90,6 +93,7 @@ class Meaning:
     finder: str = ""
     identity: str = ""
     examples: tuple[Any, ...] = ()
+    choices: tuple[tuple[Any, str], ...] = ()
 
 
 UNKNOWN = Meaning()
@@ -126,6 +130,17 @@ class FieldSchema(dict[str, Any]):
         known = (*self.meaning.limits, *limits)
         words = sentence[:1].upper() + sentence[1:]
         return FieldSchema(explain(self, words), replace(self.meaning, limits=known))
+
+    def with_choices_in_words(self) -> FieldSchema:
+        # Of few choices nothing: every list of tools would carry many.
+        values = self.get("enum") or ()
+        if len(values) <= MOST_VALUES:
+            return self
+        choices = self.meaning.choices or tuple((value, "") for value in values)
+        shown = ", ".join(str(value) for value, _ in choices[:SHOWN_VALUES])
+        bare = {name: value for name, value in self.items() if name != "enum"}
+        told = explain(bare, f"One of {len(values)} values, such as {shown}")
+        return FieldSchema(told, replace(self.meaning, choices=choices))
 
     @property
     def types(self) -> list[str]:

@@ -140,6 +140,8 @@ class PortableWriter:
         if schema.get("type") is None and unique and all(isinstance(v, str) for v in unique):
             schema["type"] = "string"
         schema["enum"] = unique or None
+        told = FieldSchema(schema, self.meaning).with_choices_in_words()
+        self.schema, self.meaning = {**told}, told.meaning
         self.explain("May be blank" if "" in values else "")
 
     def write_format(self) -> None:

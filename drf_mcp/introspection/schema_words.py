@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.text import join_values
 
 ARTICLES = {"array": "an", "integer": "an", "object": "an"}
-MOST_CHOICES = 20
+MOST_CHOICES, MOST_NEAREST = 20, 5
 
 
 class SchemaWords:
-    def __init__(self, schema: Any) -> None:
+    # near: a value that was refused; of many choices those like it are told.
+    def __init__(self, schema: Any, near: Any = None) -> None:
         self.schema = FieldSchema.of(schema)
+        self.near = near
 
     @property
     def accepted(self) -> str | None:
+        if self.schema.meaning.choices:
+            return f"one of {join_values(self.nearest)}, …"
         choices = self.schema.get("enum")
         if choices:
             shown = join_values(choices[:MOST_CHOICES])
@@ -25,9 +30,26 @@ class SchemaWords:
             return None
         kind = self.schema.types[0]
         if kind == "array":
-            inner = SchemaWords(self.schema.get("items")).accepted
+            inner = SchemaWords(self.schema.get("items"), self.near).accepted
             return f"an array, each item {inner}" if inner else "an array"
         return " ".join(self.phrases(kind))
+
+    @property
+    def nearest(self) -> list[str]:
+        # By value or by label: people know a country's name, and few its code.
+        choices = self.schema.meaning.choices
+        spelled = {text.casefold(): pair for pair in choices for text in map(str, pair) if text}
+        values = self.near if isinstance(self.near, list) else [self.near]
+        alike = [
+            spelled[text]
+            for value in values
+            for text in get_close_matches(str(value).casefold(), spelled, MOST_NEAREST)
+        ]
+        shown = dict.fromkeys(alike or choices[:MOST_NEAREST])
+        return [
+            f"{value} = {label}" if label not in ("", str(value)) else str(value)
+            for value, label in shown
+        ]
 
     def phrases(self, json_type: str) -> list[str]:
         name = self.kind_name if json_type in ("string", "number") else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from drf_mcp.access.likeness import find_view_classes
+from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.operators.costs import ToolCost
 from drf_mcp.tools import Tool, registry
 
@@ -94,9 +95,11 @@ class SchemaMembers:
         entry: Entry = {"type": " | ".join(kind) if isinstance(kind, list) else kind}
         if required:
             entry["required"] = True
-        enum = schema.get("enum", (schema.get("items") or {}).get("enum"))
-        if enum is not None:
-            entry["enum"] = list(enum)
+        for place in (schema, schema.get("items") or {}):
+            # Of many choices the schema has words, which tell of no change.
+            choices = (value for value, _ in FieldSchema.of(place).meaning.choices)
+            if enum := list(place.get("enum", choices)):
+                entry["enum"] = enum
         return entry
 
 

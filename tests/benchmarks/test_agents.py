@@ -11,9 +11,10 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
+from benchmarks.agents.faults import MENDED, SILENT, UNMENDED, Faults
 from benchmarks.agents.generation import Generator
 from benchmarks.agents.projects import DATA
-from benchmarks.agents.repair import Repair
+from benchmarks.agents.repair import Repair, Said
 from benchmarks.agents.search import Search
 from benchmarks.agents.tokens import ROOT, Tokens
 from drf_mcp.test import ToolResult
@@ -191,6 +192,59 @@ def test_the_agent_stops_where_no_retry_helps_and_goes_to_a_tool_that_is_named()
     named = refuse("", "", "Use orders_refund.", kind="not_found")
     step = Repair(TOOLS, "orders_list", {"rows": 1}, named, {}).find_step()
     assert (step.arguments, step.tools) == (None, frozenset({"orders_refund"}))
+
+
+def test_the_agent_reads_a_warning_as_it_reads_an_error():
+    knows = {"status": "paid", "rows": 5}
+    said = Said("No rows: 'status' may be another. orders_refund lists more.")
+    step = Repair(TOOLS, "orders_list", {"status": "shipped"}, said, knows).find_step()
+    assert (step.arguments, step.tools) == (None, frozenset({"orders_refund"}))
+    said = Said("No rows: 'status' may be another.")
+    step = Repair(TOOLS, "orders_list", {"status": "shipped"}, said, knows).find_step()
+    assert (step.arguments, step.tools) == ({"status": "paid"}, frozenset())
+
+
+class Answering:
+    """An endpoint whose answers to a code are rows, or none and a warning."""
+
+    tools = TOOLS
+    package = "drf_mcp"
+
+    def try_call(self, tool: str, arguments: dict) -> ToolResult:
+        rows = [1] if arguments == {"code": "SE"} else []
+        warnings = [] if rows else self.warnings
+        meta = {"version": "response-v2", "request_id": "req_1", "warnings": warnings}
+        envelope = {"success": True, "data": {"results": rows}, "error": None, "meta": meta}
+        text = json.dumps(envelope)
+        return ToolResult(
+            {"content": [{"type": "text", "text": text}], "structuredContent": envelope}
+        )
+
+
+@pytest.mark.parametrize(
+    ("warning", "known", "end"),
+    [
+        ("Another 'code' has rows.", {"code": "SE"}, MENDED),
+        ("Another 'code' has rows.", {"code": "DK"}, UNMENDED),
+        ("Nothing was found.", {"code": "SE"}, UNMENDED),
+        ("orders_refund lists those that exist.", {}, MENDED),
+        ("", {"code": "SE"}, SILENT),
+    ],
+)
+def test_an_answer_with_a_warning_is_mended_only_if_the_next_call_is_right(warning, known, end):
+    endpoint = Answering()
+    endpoint.warnings = [warning] if warning else []
+    fault = {"tool": "orders_list", "arguments": {"code": "NO"}, "right": {"code": "SE"}}
+    fault |= {"knows": known, **({"then": ["orders_refund"]} if not known else {})}
+    assert Faults(endpoint).judge(fault, endpoint).end == end
+
+
+def test_arguments_are_made_of_the_values_that_words_name():
+    words = "Where. One of 249 values, such as AD, AE, AF. May be null."
+    schema = {"type": "string", "description": words}
+    assert Generator("x").make(schema) in {"AD", "AE", "AF"}
+    words = "One of 51 values, such as 7, 8."
+    assert Generator("x").make({"type": "integer", "description": words}) in {7, 8}
 
 
 def test_tokens_are_counted_exactly_or_said_to_be_estimated():

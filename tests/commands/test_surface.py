@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 
 import pytest
+from rest_framework import serializers
 
+from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.portable import PortableWriter
 from drf_mcp.operators.lock import SchemaMembers, SurfaceLock, compare_surfaces
 
 ENTRY = {
@@ -134,6 +137,14 @@ def test_members_are_found_at_any_depth():
         "tags": {"type": "array", "enum": ["x"]},
         "open": {"type": "any"},
     }
+
+
+def test_choices_that_the_schema_has_in_words_are_kept():
+    field = serializers.ChoiceField(range(60))
+    written = PortableWriter.write(DescribedField(field).input_schema)
+    many = {"type": "array", "items": written}
+    members = SchemaMembers({"properties": {"one": written, "many": many}}).by_path
+    assert members["one"]["enum"] == members["many"]["enum"] == list(range(60))
 
 
 def test_rows_of_a_list_that_comes_without_a_page_are_members():

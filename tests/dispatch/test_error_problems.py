@@ -128,6 +128,13 @@ def test_details_speak_of_the_first_problem(serve):
     assert "'lines[0].quantity'" in result.data["remediation"]
 
 
+def test_of_many_choices_an_error_names_those_like_the_value(serve):
+    zones = [("Z1", "Berlin"), ("Z2", "Lisbon"), *((f"X{n}", f"X{n}") for n in range(60))]
+    zoned = type("Zoned", (serializers.Serializer,), {"zone": serializers.ChoiceField(zones)})
+    (problem,) = serve(validating(zoned)).call(zone="lisboa").problems
+    assert (problem["code"], problem["accepted"]) == ("invalid_choice", "one of Z2 = Lisbon, …")
+
+
 def test_a_problem_says_what_would_be_accepted(serve):
     (problem,) = serve(validating(Basket)).call(name="x", tier="tin").problems
     assert "gold" in problem["accepted"]

@@ -29,6 +29,7 @@ from drf_mcp.introspection.fields import FieldDescriber
 from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.fields.scalars import DecimalDescriber
 from drf_mcp.introspection.portable import PortableWriter
+from drf_mcp.introspection.schema_words import SchemaWords
 from tests.introspection.inspected import bare, form
 from tests.introspection.portability import assert_portable
 
@@ -249,6 +250,38 @@ def test_output_tells_the_choices_in_words():
     assert DescribedField(f.ChoiceField(Size.choices)).output_schema == {
         "description": "One of: s = Small, l = Large."
     }
+
+
+COUNTRIES = [(f"{one}{two}", f"Country {one}{two}") for one in "ABCDEFGH" for two in "ABCDEFG"]
+COUNTRIES += [("DE", "Germany"), ("FR", "France")]
+MANY = {"type": "string", "description": "One of 57 values, such as AA, AB, AC."}
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (f.ChoiceField(COUNTRIES), MANY),
+        (f.MultipleChoiceField(choices=COUNTRIES), {"type": "array", "items": MANY}),
+        (f.ChoiceField(range(51)), {"type": "integer", "description": "One of 51 values, such as 0, 1, 2."}),
+        (f.ChoiceField(range(50)), {"type": "integer", "enum": list(range(50))}),
+    ],
+)  # fmt: skip
+def test_more_than_fifty_choices_are_told_in_words(make, expected):
+    assert PortableWriter.write(DescribedField(make).input_schema) == expected
+
+
+@pytest.mark.parametrize(
+    ("received", "words"),
+    [
+        ("germany", "one of DE = Germany, …"),
+        ("Frnce", "one of FR = France, …"),
+        (["DE", "Germny"], "one of DE = Germany, …"),
+        (7, "one of AA = Country AA, AB = Country AB, AC = Country AC, AD = Country AD, AE = Country AE, …"),
+    ],
+)  # fmt: skip
+def test_of_many_choices_those_like_the_refused_value_are_accepted(received, words):
+    written = PortableWriter.write(DescribedField(f.ChoiceField(COUNTRIES)).input_schema)
+    assert SchemaWords(written, received).accepted == words
 
 
 def test_file_types_are_told():

@@ -10,7 +10,7 @@ from typing import Any
 
 from rest_framework import fields
 
-from drf_mcp.introspection.field_schema import explain
+from drf_mcp.introspection.field_schema import MOST_VALUES, FieldSchema, explain
 from drf_mcp.introspection.fields.base import ArrayDescriber, FieldDescriber
 from drf_mcp.introspection.text import clean_text, join_values, says_more
 from drf_mcp.introspection.types import Schema
@@ -37,7 +37,15 @@ class Choices:
         json_type = self.json_type
         values = map(str, self.values) if json_type == "string" else self.values
         unique = list(dict.fromkeys(values))
-        return {"type": json_type, "enum": unique} if unique else {"type": json_type}
+        if not unique:
+            return {"type": json_type}
+        schema = FieldSchema({"type": json_type, "enum": unique})
+        return schema.with_meaning(choices=self.many)
+
+    @property
+    def many(self) -> tuple[tuple[Any, str], ...]:
+        labels = tuple(pair for pair in self.labelled if pair[0] != "")
+        return labels if len(labels) > MOST_VALUES else ()
 
     @property
     def json_type(self) -> str:
@@ -52,8 +60,14 @@ class Choices:
 
     @property
     def meanings(self) -> str:
-        return join_values(
-            f"{value} = {label}" for value, label in self.labelled if says_more(label, str(value))
+        return (
+            ""
+            if self.many
+            else join_values(
+                f"{value} = {label}"
+                for value, label in self.labelled
+                if says_more(label, str(value))
+            )
         )
 
     @property

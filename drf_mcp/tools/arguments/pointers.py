@@ -147,7 +147,7 @@ class ArgumentPointers:
         )
 
     def accepted(self, pointer: str) -> str | None:
-        return SchemaWords(self.get_schema(pointer)).accepted
+        return SchemaWords(self.get_schema(pointer), self.received(pointer)).accepted
 
     def optional(self, pointer: str) -> bool:
         parent, _, token = pointer.rpartition("/")

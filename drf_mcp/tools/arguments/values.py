@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice, product
 from typing import Any
@@ -40,7 +39,7 @@ class QueryValues:
                     yield self.ignored_value(part, pointer, closed)
 
     def ignored_value(self, value: str, pointer: str, closed: ClosedSet) -> Problem:
-        nearest = difflib.get_close_matches(value, closed.choices, n=1)
+        nearest = closed.find_nearest(value)
         hint = f"Did you mean '{nearest[0]}'? Else" if nearest else "Use an accepted value, or"
         return Problem(
             code=closed.code,
