@@ -11,6 +11,7 @@ from drf_mcp.access.limits import APPROACHING
 from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.preconditions import IF_MATCH
 from drf_mcp.tools.tool import Tool
 
 PARTIAL = "PARTIAL_FAILURE"
@@ -56,7 +57,7 @@ class Batch:
             suggestions=tuple(self.join_suggestions()),
             rate_limit=self.outcomes[-1].rate_limit or base.rate_limit,
             telemetry=self.join_telemetry(),
-            meta={name: value for outcome in self.distinct for name, value in outcome.meta.items()},
+            meta=self.join_meta(),
             fidelity=next(filter(None, (outcome.fidelity for outcome in self.distinct)), None),
             version=self.get_common("version"),
             content_hash=self.get_common("content_hash"),
@@ -146,6 +147,14 @@ class Batch:
 
     def join_suggestions(self) -> Iterable[str]:
         return dict.fromkeys(text for outcome in self.distinct for text in outcome.suggestions)
+
+    def join_meta(self) -> dict[str, Any]:
+        # Each object has a version of its own.
+        metas = [outcome.meta for outcome in self.outcomes]
+        joined = {name: value for meta in metas for name, value in meta.items()}
+        if IF_MATCH in joined:
+            joined[IF_MATCH] = [meta.get(IF_MATCH) for meta in metas]
+        return joined
 
     def join_telemetry(self) -> dict[str, Any]:
         # Numbers that views measured are summed; of anything else the last is kept.

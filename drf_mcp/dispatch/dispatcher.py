@@ -32,6 +32,7 @@ from drf_mcp.dispatch.middleware import (
     as_http_would,
     keep_thread_state,
 )
+from drf_mcp.dispatch.preconditions import PreconditionGuard
 from drf_mcp.dispatch.previews import Previewer
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
@@ -48,6 +49,7 @@ from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
+from drf_mcp.tools.preconditions import IF_MATCH, write_etag
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
@@ -58,7 +60,7 @@ class Dispatcher:
 
     content_reader_class: type[ContentReader] = ContentReader
     # Those that a project switches on tool by tool, the outermost first.
-    write_guards: ClassVar[Sequence[type[Guard]]] = [ConfirmationGuard]
+    write_guards: ClassVar[Sequence[type[Guard]]] = [PreconditionGuard, ConfirmationGuard]
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
@@ -197,6 +199,8 @@ class Dispatcher:
         )
         if call.disposition:
             request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
+        if IF_MATCH in call.controls and tool.precondition and tool.precondition.is_etag:
+            request.META["HTTP_IF_MATCH"] = write_etag(call.controls[IF_MATCH])
         return request
 
     def get_callback(self, tool: Tool) -> Callable[..., Any]:
@@ -216,7 +220,10 @@ class Dispatcher:
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
         if answer.status == 403:
             return outcome.changed(scopes=self.find_missing_scopes(request.caller, answer.view))
-        return self.select_fields(outcome, call.fields) if call.fields else outcome
+        outcome = self.select_fields(outcome, call.fields) if call.fields else outcome
+        if tool.precondition is not None:
+            outcome = tool.precondition.tell(outcome, answer.content.data, answer.headers)
+        return outcome
 
     def find_missing_scopes(self, caller: Caller, view: Any) -> tuple[str, ...]:
         # A response of middleware names no view.

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
-from django.http.response import HttpResponseBase
-from django.urls import ResolverMatch
-from rest_framework.exceptions import APIException
+from django.http import HttpResponse
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import SAFE_METHODS
 
-from drf_mcp.access.likeness import is_bare
 from drf_mcp.dispatch.earlier_rows import NewAnswer, Row
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.dispatch.middleware import (
-    CallHandler,
-    Passage,
-    as_http_would,
-    is_asynchronous,
-    keep_thread_state,
-)
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
-from drf_mcp.dispatch.response import ViewResponse
+from drf_mcp.dispatch.uncounted import REFUSALS, UncountedCall
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.tools.tool import Tool
@@ -39,28 +27,12 @@ Items: TypeAlias = Sequence[Mapping[str, Any]]
 """Parts of an answer, each with its ``pointer``, its ``value`` and, inside a row, its ``row``."""
 
 
-REFUSALS = (APIException, PermissionDenied, Http404)
-
-
-class EarlierCall:
+class EarlierCall(UncountedCall):
     """A call that was made before, asked about again on behalf of a caller."""
 
-    def __init__(
-        self,
-        visibility: Any,
-        tool: Tool,
-        match: ResolverMatch,
-        path: str,
-        query_string: str,
-    ) -> None:
-        self.visibility = visibility
-        self.tool = tool
-        self.match = match
-        self.path = path
-        self.query_string = query_string
-        # The rows of a queryset that the view would still list, by the text of their keys.
-        self.key_names: tuple[str, ...] = ()
-        self.listed: set[str] | None = None
+    # The rows of a queryset that the view would still list, by the text of their keys.
+    key_names: tuple[str, ...] = ()
+    listed: set[str] | None = None
 
     @classmethod
     def get_readable_items(
@@ -71,12 +43,9 @@ class EarlierCall:
         query_string: str,
         items: Items,
     ) -> Items:
-        route = tool.endpoint.route
-        path = route.build(kwargs)
-        match = None if path is None else route.match(path, kwargs, visibility.caller.request)
-        if path is None or match is None:
+        call = cls.at(visibility, tool, kwargs, query_string)
+        if call is None:
             return []
-        call = cls(visibility, tool, match, path, query_string)
 
         def refuse(exc: Exception) -> Items:
             if not isinstance(exc, REFUSALS):
@@ -102,7 +71,7 @@ class EarlierCall:
                 return items
             if self.listed is not None:
                 return [item for item in items if self.is_listed(Row(item))]
-        answer = self.run_again()
+        answer = self.run()
         if answer.status >= 300:
             return []
         return items if not rows else self.intersect(items, answer.content.data)
@@ -153,16 +122,6 @@ class EarlierCall:
         found = queryset.order_by().filter(pk__in=keys).values_list("pk", flat=True)
         return {str(key) for key in found}
 
-    def respond(
-        self, request: ToolRequest, callback: Callable[..., HttpResponseBase]
-    ) -> HttpResponseBase:
-        middleware = CallHandler.of_settings()
-        if middleware is None:
-            request.resolver_match = self.match
-            return callback(request, *self.match.args, **self.match.kwargs)
-        with keep_thread_state():
-            return middleware.answer(Passage(request, self.match, callback))
-
     def is_handled_by_project(self) -> bool:
         # Whether the answer itself has to be asked for, and asking changes nothing: REST
         # framework's own handlers refuse nothing that `initial()` and `get_object()` do not.
@@ -173,15 +132,3 @@ class EarlierCall:
         if issubclass(endpoint.view_class, GenericAPIView) and endpoint.action is None:
             handlers |= {"list", "retrieve"} & set(dir(endpoint.view_class))
         return not is_drf_code(endpoint.view_class, *handlers)
-
-    def run_again(self) -> ViewResponse:
-        view = make_unthrottled_view(self.tool.endpoint, self.match)
-        request = self.visibility.inner(self.tool, self.path, self.query_string)
-        callback = self.tool.endpoint.route.callback
-        if is_asynchronous(callback) or not is_bare(callback):
-            response = self.respond(request, as_http_would(callback))
-        else:
-            for method, action in getattr(view, "action_map", {}).items():
-                setattr(view, method, getattr(view, action))
-            response = self.respond(request, as_http_would(view.dispatch))
-        return ViewResponse.read(response, request, self.query_string)

@@ -10,7 +10,6 @@ from django.urls import ResolverMatch
 from django.utils.functional import cached_property
 from rest_framework.generics import GenericAPIView
 
-from drf_mcp.access.authentication import Caller
 from drf_mcp.introspection.source.members import is_drf_code
 
 # Attributes of the outer request that describe its own method, path, query and body.
@@ -71,7 +70,7 @@ class ToolRequest(HttpRequest):
     """The request a tool's view sees: the caller's, for another resource.
 
     It carries everything that middleware put on the request to the endpoint, and
-    method, path, query and body of its own. ``is_mcp_request`` is True.
+    method, path, query and body of its own. ``is_mcp_request`` is True, ``caller`` the `Caller`.
     """
 
     is_mcp_request = True
@@ -80,7 +79,7 @@ class ToolRequest(HttpRequest):
 
     def __init__(
         self,
-        caller: Caller,
+        caller: Any,
         method: str,
         path_info: str,
         query_string: str = "",
@@ -116,7 +115,7 @@ class ToolRequest(HttpRequest):
             self.content_type, self.content_params = content_type, {}
 
     def _get_scheme(self) -> Any:
-        return self.caller.request._get_scheme()  # type: ignore[attr-defined]
+        return self.caller.request._get_scheme()
 
     @cached_property
     def GET(self) -> QueryDict:  # type: ignore[override]
@@ -162,6 +161,6 @@ class ToolRequest(HttpRequest):
     def auth(self, value: Any) -> None:
         # REST framework sets the user first and this second: now both are known.
         self.__dict__["auth"] = value
-        self.caller.request.auth = value  # type: ignore[attr-defined]
+        self.caller.request.auth = value
         if not self.caller.admitted:
             self.caller.admit(self.user, value)

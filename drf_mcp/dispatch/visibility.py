@@ -17,7 +17,6 @@ from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
-from drf_mcp.tools.tool import Tool
 
 permission_steps = attrgetter("get_permissions", "check_permissions")
 steps = attrgetter(
@@ -35,13 +34,13 @@ class Visibility:
         }
         self.answers: dict[Any, bool] = {}
 
-    def of(self, tools: Iterable[Tool], most: int | None = None) -> list[Tool]:
+    def of(self, tools: Iterable[Any], most: int | None = None) -> list[Any]:
         seen = list(islice((tool for tool in tools if self.allows(tool)), most))
         # Views that authenticate in their own way have left their user on the request.
         self.caller.request.user = self.caller.authenticate().user
         return seen
 
-    def allows(self, tool: Tool) -> bool:
+    def allows(self, tool: Any) -> bool:
         # A permission that cannot be asked without an object or a body counts as given: the call
         # asks it for certain.
         question = question_of(tool)
@@ -51,7 +50,7 @@ class Visibility:
             self.answers[question] = self.ask(tool)
         return self.answers[question]
 
-    def ask(self, tool: Tool) -> bool:
+    def ask(self, tool: Any) -> bool:
         view: Any = tool.endpoint.view()
 
         def ask() -> bool:
@@ -67,7 +66,7 @@ class Visibility:
         request, permissions = view.request, view.get_permissions()
         return bool(self.caller.find_missing_scopes(view, request, permissions))
 
-    def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
+    def request(self, tool: Any, view: Any, path: str = "", query_string: str = "") -> Request:
         # By whom the view would take the caller for.
         inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
         authenticators = view.get_authenticators()
@@ -78,7 +77,7 @@ class Visibility:
             copy_identity(request, known)
         return request
 
-    def inner(self, tool: Tool, path: str, query_string: str) -> ToolRequest:
+    def inner(self, tool: Any, path: str, query_string: str) -> ToolRequest:
         return ToolRequest(self.caller, tool.endpoint.method, path, query_string)
 
 
@@ -87,7 +86,7 @@ def turns_away(exc: Exception) -> bool:
     return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)
 
 
-def is_open(tool: Tool) -> bool:
+def is_open(tool: Any) -> bool:
     # Every caller sees the tool: nothing is asked, in REST framework's own way.
     if permission_steps(tool.endpoint.view_class) != permission_steps(APIView):
         return False
@@ -95,7 +94,7 @@ def is_open(tool: Tool) -> bool:
     return permissions is not None and all(p is AllowAny for p in permissions)
 
 
-def question_of(tool: Tool) -> Any:
+def question_of(tool: Any) -> Any:
     # What decides whether a tool is seen, where that is the user and the method alone: tools with
     # one question have one answer.
     permissions = find_view_classes(tool.endpoint.route.callback, "permission_classes")

@@ -42,12 +42,13 @@ class PlainEnvelope(ContractEnvelope):
         return json.dumps(json.loads(encode(rendered)), ensure_ascii=False)
 
     def remarks(self, outcome: Outcome) -> Any:
-        if not outcome.warnings and not outcome.suggestions and outcome.fidelity is None:
+        told = outcome.warnings or outcome.suggestions or outcome.meta
+        if not told and outcome.fidelity is None:
             return None
         details = [self.get_warning_detail(warning) for warning in outcome.warnings]
         suggestions = list(outcome.suggestions)
         remarks = {"warning_details": details, "suggestions": suggestions}
-        return drop_empty({**remarks, **self.get_fidelity(outcome)})
+        return drop_empty({**remarks, **self.get_fidelity(outcome), **outcome.meta})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
         return drop_empty({"request_id": outcome.request_id, **self.get_source(outcome)})

@@ -7,6 +7,7 @@ from typing import Any
 
 from drf_mcp.introspection.types import Handling, Parameter
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.preconditions import PRECONDITION
 
 SECRET = Handling(secrets=frozenset({()}))
 CONFIRMATION = Parameter(
@@ -29,13 +30,22 @@ class Controls:
 
     def find_guards(self) -> Iterator[str]:
         """Yield the names of the guards of the tool."""
+        if self.checks_version:
+            yield PRECONDITION
         if self.asks_to_confirm:
             yield "confirm"
 
     def find_parameters(self) -> Iterator[Parameter]:
         """Yield the arguments that the guards of the tool read."""
+        if self.checks_version:
+            yield self.tool.precondition.parameter
         if self.asks_to_confirm:
             yield CONFIRMATION
+
+    @property
+    def checks_version(self) -> bool:
+        precondition = self.tool.precondition
+        return precondition is not None and precondition.guards_tool
 
     @property
     def asks_to_confirm(self) -> bool:

@@ -31,6 +31,7 @@ GENERIC_ACTIONS: dict[str, tuple[tuple[type, str], ...]] = {
 }
 # The standard actions of one object, whose path ends in its key.
 ONE_OBJECT = frozenset({"retrieve", "update", "partial_update", "destroy"})
+COLLECTION = frozenset({"list", "create"})
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,14 @@ class Endpoint:
     @property
     def object_kwarg(self) -> str | None:
         """The path kwarg that identifies the object of a read; None for other endpoints."""
+        return self.key_kwarg if self.method == "GET" else None
+
+    @property
+    def key_kwarg(self) -> str | None:
+        """The path kwarg that identifies the one object of a request; None where none does."""
         kwargs, initkwargs = list(self.route.kwargs), self.route.initkwargs
-        is_list = self.standard_action == "list" or initkwargs.get("detail") is False
-        if self.method != "GET" or is_list or not kwargs:
+        is_list = self.standard_action in COLLECTION or initkwargs.get("detail") is False
+        if is_list or not kwargs:
             return None
         names = (
             initkwargs.get(name) or getattr(self.view_class, name, None)
@@ -112,6 +118,12 @@ class Endpoint:
         if self.standard_action in ONE_OBJECT and "{" in path:
             path = path[: path.rindex("{")]
         return path.rstrip("/")
+
+    @property
+    def object_path(self) -> str:
+        """The path of the object of a request, without what an action adds; "" without one."""
+        before, key, _ = self.route.path.rpartition(f"{{{self.key_kwarg}}}")
+        return before + key
 
     @property
     def decorations(self) -> tuple[ToolOptions, ...]:

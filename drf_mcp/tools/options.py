@@ -46,6 +46,7 @@ KINDS: Mapping[str, Kind] = {
     "throttle_scope": Text(none=True),
     "time_limit": Number(0, none=True),
     "confirm": Flag(none=True),
+    "if_match": Either(Flag(), Text(), none=True),
     "condition": Function(none=True),
     "tags": Words(),
     "examples": EXAMPLES,
@@ -99,6 +100,9 @@ class ToolOptions:
             by default the ``throttle_scope`` of the view.
         time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
         confirm: True asks before each call of a tool that writes, False never; None as CONFIRM.
+        if_match: lets a write name the version of the object that was read, and refuses it where
+            the object has changed since: True where the view answers with an ETag and checks
+            If-Match, else the model field that each save changes, such as ``"updated_at"``.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
@@ -136,6 +140,7 @@ class ToolOptions:
     throttle_scope: str | None = None
     time_limit: int | None = None
     confirm: bool | None = None
+    if_match: bool | str | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

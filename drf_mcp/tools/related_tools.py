@@ -112,6 +112,18 @@ class Finders:
         noun = finder.removesuffix(f"_{endpoint.standard_action}").lower()
         return noun == nouns[1].lower() and OF_KEY.sub("", name.lower()) in map(str.lower, nouns)
 
+    def find_read(self, object_path: str) -> Any:
+        """Return the endpoint that reads the object at a path, None where no tool does."""
+        return next(
+            (
+                endpoint
+                for endpoint in self.endpoints.values()
+                if object_path and endpoint.object_kwarg
+                if endpoint.route.path.rstrip("/") == object_path
+            ),
+            None,
+        )
+
     def get_action(self, path: str, field: str) -> str | None:
         # The write just below an object's path whose last word is like the name of a field.
         for name, endpoint in self.endpoints.items():

@@ -33,6 +33,7 @@ from drf_mcp.tools.foreign_text import ForeignText
 from drf_mcp.tools.hints import ToolHints
 from drf_mcp.tools.mirrored import HeaderNames
 from drf_mcp.tools.options import ToolOptions
+from drf_mcp.tools.preconditions import Precondition
 from drf_mcp.tools.related_tools import Relations
 
 READ_ONLY_METHODS = frozenset({"GET"})
@@ -59,6 +60,10 @@ class Tool:
     def among(self, finders: Any) -> Tool:
         """Return the tool as it is among fewer tools; it names no others."""
         return replace(self, finders=finders, origin=self)
+
+    def for_endpoint(self, endpoint: Endpoint) -> Tool:
+        """Return a tool of another endpoint, to be asked and not listed."""
+        return replace(self, endpoint=endpoint)
 
     def under(self, defaults: ToolOptions) -> Tool:
         """Return the tool with further options, where it has none of its own."""
@@ -122,6 +127,11 @@ class Tool:
     def guarded_by(self) -> frozenset[str]:
         """The names of the guards that the project switches on for the tool."""
         return frozenset(Controls(self).find_guards())
+
+    @functools.cached_property
+    def precondition(self) -> Precondition | None:
+        """What tells the versions of the tool's objects, None where nothing does."""
+        return Precondition.of(self)
 
     @functools.cached_property
     def controls(self) -> tuple[Parameter, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlencode
@@ -97,6 +98,15 @@ class Arguments:
             name = make_portable_name(f"{argument.name}_{argument.location}_{number}")
             number += 1
         return name
+
+    def name_further(self, argument: Argument, named: dict[str, Argument]) -> Argument:
+        name = self.get_free_name(argument, named)
+        named[name] = replace(argument, name=name)
+        return named[name]
+
+    def get_control_pointer(self, name: str) -> str:
+        """Return the JSON pointer of the argument that guards know by a name."""
+        return next((a.pointer for a in self.controls if a.parameter.name == name), "")
 
     def get_whole_body(self, body: Body) -> Parameter | None:
         schema, handling = body.schema or {}, body.handling

@@ -24,12 +24,10 @@ class FlatArguments(Arguments):
     # On a clash the body keeps the name and the others become NAME_path or NAME_query.
     def __init__(self, endpoint: EndpointSchema, *args: Any, **options: Any) -> None:
         super().__init__(endpoint, *args, **options)
-        further = (*((self.fields,) if self.fields else ()), *self.controls)
         self.named = {argument.name: argument for argument in self.arguments}
-        for argument in further:
-            name = self.get_free_name(argument, self.named)
-            self.named[name] = replace(argument, name=name)
-        self.controls = tuple(a for a in self.named.values() if a.location == CONTROL)
+        if self.fields is not None:
+            self.name_further(self.fields, self.named)
+        self.controls = tuple(self.name_further(each, self.named) for each in self.controls)
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
@@ -103,10 +101,8 @@ class GroupedArguments(Arguments):
         if self.fields is not None:
             self.fields = replace(self.fields, group=self.groups[ANSWER])
             by_name[QUERY][self.fields.name] = self.fields
-        for control in self.controls:
-            name = self.get_free_name(control, by_name[QUERY])
-            by_name[QUERY][name] = replace(control, name=name)
-        self.controls = tuple(a for a in by_name[QUERY].values() if a.location == CONTROL)
+        group = by_name[QUERY]
+        self.controls = tuple(self.name_further(each, group) for each in self.controls)
         self.by_name = {
             location: group
             for location, group in by_name.items()

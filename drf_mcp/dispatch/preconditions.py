@@ -1,0 +1,135 @@
+"""Writes that name the version of the object that was read, and are refused if it has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import router, transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpResponse
+
+from drf_mcp.codes import Category
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
+from drf_mcp.dispatch.response import ViewResponse
+from drf_mcp.dispatch.uncounted import REFUSALS, UncountedCall
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.outcomes import Failure, Outcome, Problem
+from drf_mcp.tools.preconditions import IF_MATCH, PRECONDITION
+
+STATUS = 412
+ADVICE = (
+    "Look at the present values. If the change is still right, call again with the present version."
+)
+# Characters of a present value that the refusal repeats.
+MOST_SHOWN = 100
+
+
+class PreconditionGuard(Guard):
+    """Refuses a write to an object that has changed since it was read (HTTP 412).
+
+    Where the view has ETags, the view compares. Else the guard does: it locks the row, where the
+    database has locks, in the transaction in which the view writes.
+    """
+
+    name = PRECONDITION
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        sent = pending.call.controls.get(IF_MATCH)
+        if sent is None:
+            return proceed(pending)
+        precondition = pending.tool.precondition
+        if precondition.is_etag:
+            outcome = proceed(pending)
+            return self.get_refusal(pending) if outcome.status == STATUS else outcome
+        with transaction.atomic(using=router.db_for_write(precondition.model)):
+            row = CallTarget(pending).lock()
+            # Of an object that the caller may not have, the view says so itself.
+            if row is None or precondition.matches(sent, row):
+                return proceed(pending)
+        return self.get_refusal(pending, precondition.get_version(row))
+
+    def get_refusal(self, pending: PendingCall, version: Any = None) -> Outcome:
+        tool, sent = pending.tool, pending.call.controls[IF_MATCH]
+        target = CallTarget(pending)
+        answer = target.read()
+        if answer is not None and tool.precondition.is_etag:
+            version = answer.headers.get("ETag")
+        problem = Problem(
+            "stale",
+            "The object has changed since it was read.",
+            tool.arguments.get_control_pointer(IF_MATCH),
+            received=sent,
+            accepted=None if version is None else str(version),
+            remediation=ADVICE,
+        )
+        failure = Failure(
+            "CONFLICT", Category.CONFLICT, problem.message, problem.remediation, (problem,)
+        )
+        facts = {IF_MATCH: version, "current": target.show(answer)}
+        meta = {name: value for name, value in facts.items() if value not in (None, {})}
+        return Outcome(tool.name, STATUS, failure=failure, meta=meta)
+
+
+class CallTarget:
+    """The object that a call is about, as its view finds it for the caller."""
+
+    def __init__(self, pending: PendingCall) -> None:
+        self.pending = pending
+        self.tool = pending.tool
+        self.visibility = Visibility(pending.caller)
+
+    def lock(self) -> Model | None:
+        """Return the object's row, locked; None where the view refuses the caller the object."""
+        call = self.pending.call
+        asked = UncountedCall.at(self.visibility, self.tool, call.kwargs, call.query_string)
+        if asked is None:
+            return None
+        found: list[Model] = []
+
+        def look(request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            view: Any = make_unthrottled_view(self.tool.endpoint, asked.match)
+            view.request = view.initialize_request(request)
+            view.initial(view.request, *args, **kwargs)
+            found.extend(self.find_row(view.get_object()))
+            return HttpResponse(status=204)
+
+        sent = (asked.path, call.query_string, call.body, call.content_type)
+        request = ToolRequest(self.pending.caller, self.tool.endpoint.method, *sent)
+        try:
+            asked.respond(request, look)
+        except REFUSALS:
+            return None
+        return found[0] if found else None
+
+    def find_row(self, known: Model) -> QuerySet[Model]:
+        model = type(known)
+        rows = model._base_manager.using(router.db_for_write(model, instance=known))
+        return rows.select_for_update().filter(pk=known.pk)
+
+    def read(self) -> ViewResponse | None:
+        """Return what a read of the object answers the caller, None where no tool reads it."""
+        finders, endpoint = self.tool.finders, self.tool.endpoint
+        reader = finders.find_read(endpoint.object_path)
+        if reader is None:
+            return None
+        kwargs = {name: self.pending.call.kwargs[name] for name in reader.route.kwargs}
+        asked = UncountedCall.at(self.visibility, self.tool.for_endpoint(reader), kwargs)
+        try:
+            answer = asked.run() if asked else None
+        except REFUSALS:
+            return None
+        return answer if answer is not None and answer.status < 300 else None
+
+    def show(self, answer: ViewResponse | None) -> Mapping[str, Any]:
+        data = None if answer is None else json.loads(encode_data(answer.content.data))
+        if not isinstance(data, dict):
+            return {}
+        return {name: self.shorten(value) for name, value in data.items()}
+
+    def shorten(self, value: Any) -> Any:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else value
