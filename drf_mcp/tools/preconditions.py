@@ -67,12 +67,16 @@ class Precondition:
 
     @property
     def parameter(self) -> Parameter:
+        # What a read does not show is beside it in the read's meta.
+        shown = (
+            self.name if self.name in self.tool.schema.output.get("properties", ()) else IF_MATCH
+        )
         is_number = not self.is_etag and isinstance(self.field, IntegerField)
         return Parameter(
             IF_MATCH,
             {
                 "type": "integer" if is_number else "string",
-                "description": f"The {self.name} last read: refused if the object changed since",
+                "description": f"The {shown} last read: refused if changed since",
             },
         )
 

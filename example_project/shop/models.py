@@ -127,6 +127,7 @@ class Order(models.Model):
     note = models.TextField(blank=True, help_text="What the customer asked for.")
     refunded_amount = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
     refund_reason = models.CharField(max_length=200, blank=True)
+    changed_at = models.DateTimeField(auto_now=True)
 
     objects = OrderQuerySet.as_manager()
 
@@ -135,6 +136,11 @@ class Order(models.Model):
 
     def __str__(self) -> str:
         return self.number
+
+    def save(self, *args, **kwargs) -> None:
+        if kwargs.get("update_fields") is not None:
+            kwargs["update_fields"] = {*kwargs["update_fields"], "changed_at"}
+        super().save(*args, **kwargs)
 
     @property
     def owner(self):

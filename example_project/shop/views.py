@@ -130,7 +130,9 @@ class ProductViewSet(viewsets.ReadOnlyModelViewSet):
         return Response({"products": products})
 
 
-@mcp_viewset(aggregate=["status", "customer", "placed_at", "refunded_amount"])
+@mcp_viewset(
+    aggregate=["status", "customer", "placed_at", "refunded_amount"], if_match="changed_at"
+)
 class OrderViewSet(viewsets.ModelViewSet):
     """Orders with their lines.
 

@@ -20,6 +20,7 @@ from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, Sta
 from drf_mcp.tools import mcp_viewset
 from drf_mcp.views import MCPView
 from tests.agents import Agent
+from tests.tools.conftest import tool_of, tools_of  # noqa: F401
 
 ENVELOPES = {
     "response_v2": ResponseV2Envelope,

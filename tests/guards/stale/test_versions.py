@@ -16,7 +16,6 @@ from rest_framework.serializers import CharField
 
 from drf_mcp.tools import mcp_viewset
 from tests.guards.stale.conftest import Users, UserSerializer
-from tests.tools.conftest import tool_of, tools_of  # noqa: F401
 
 UPDATE = "guarded_partial_update"
 CLASHES = {"flat": "/if_match_control", "grouped": "/query/if_match"}
@@ -79,7 +78,11 @@ def test_a_write_to_a_changed_object_is_refused_and_changes_nothing(agent_at, us
     user.refresh_from_db()
     assert (result.is_error, result.code, user.first_name) == (True, "CONFLICT", "Hanna")
     (problem,) = result.problems
-    assert (problem["pointer"], problem["code"], problem["received"]) == ("/if_match", "stale", seen)
+    assert (problem["pointer"], problem["code"], problem["received"]) == (
+        "/if_match",
+        "stale",
+        seen,
+    )
 
 
 def test_the_refusal_shows_the_present_object_and_its_version_in_every_envelope(agent_at, user):
@@ -115,9 +118,7 @@ def test_without_a_version_the_write_goes_on_as_over_http(agent_at, user):
 def test_a_delete_takes_the_version_too(agent_at, user):
     agent = agent_at()
     assert agent.call("guarded_destroy", pk=user.pk, if_match="2020-01-01").code == "CONFLICT"
-    assert not agent.call(
-        "guarded_destroy", pk=user.pk, if_match=version_of(agent, user)
-    ).is_error
+    assert not agent.call("guarded_destroy", pk=user.pk, if_match=version_of(agent, user)).is_error
 
 
 def test_an_object_that_the_caller_may_not_have_is_refused_in_the_views_words(agent_at, db):
@@ -133,11 +134,13 @@ def test_an_object_that_the_caller_may_not_have_is_refused_in_the_views_words(ag
 
 def test_only_writes_of_one_object_take_a_version(agent_at):
     tools = agent_at().tools()
-    taking = {name for name, tool in tools.items() if "if_match" in tool["inputSchema"]["properties"]}
-    views = ("guarded", "telling")
-    assert taking == {f"{v}_{a}" for v in views for a in ("partial_update", "update", "destroy")} | {
-        f"tagged_{a}" for a in ("partial_update", "update", "destroy")
+    taking = {
+        name for name, tool in tools.items() if "if_match" in tool["inputSchema"]["properties"]
     }
+    views = ("guarded", "telling")
+    assert taking == {
+        f"{v}_{a}" for v in views for a in ("partial_update", "update", "destroy")
+    } | {f"tagged_{a}" for a in ("partial_update", "update", "destroy")}
 
 
 def test_an_endpoint_may_switch_it_on_for_the_tools_whose_model_has_the_field(agent_at, user):

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from django.core.checks import CheckMessage, Error
+
+from drf_mcp.operators.checks.project import Project, register_check
+from drf_mcp.tools.tool import Tool
+
+
+@register_check()
+def check_versions(project: Project) -> Iterator[CheckMessage]:
+    # One option may be about all tools of a view, of which those that write one object are meant.
+    for name, tool in project.tools.items():
+        if fault := find_version_fault(tool):
+            yield Error(
+                f"if_match= of {name} at {tool.endpoint.place}: {fault}",
+                hint="Name a field of the model that each save changes, or write if_match=True"
+                " where the view has ETags. See docs/writes.md.",
+                id="drf_mcp.E009",
+            )
+
+
+def find_version_fault(tool: Tool) -> str:
+    precondition = tool.precondition
+    writes = not tool.reads and tool.endpoint.key_kwarg is not None
+    if precondition is None or precondition.is_etag or not writes or precondition.guards_tool:
+        return ""
+    if precondition.model is None or not hasattr(tool.endpoint.view_class, "get_object"):
+        return "the view has no get_object(), or no model is known of it."
+    names = [field.name for field in precondition.model._meta.concrete_fields]
+    nearest = difflib.get_close_matches(precondition.name, names, n=1)
+    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return f"{precondition.model.__name__} has no field {precondition.name!r}.{hint}"

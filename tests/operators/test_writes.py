@@ -1,0 +1,55 @@
+"""Options about writes that name what is not there."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.serializers import ModelSerializer
+from rest_framework.views import APIView
+from rest_framework.viewsets import ModelViewSet
+
+from drf_mcp.tools import mcp_viewset
+
+
+class GroupSerializer(ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(ModelViewSet):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+
+
+class Bare(APIView):
+    def put(self, request, pk):
+        return Response({})
+
+
+def routes_of(view_class, **options):
+    view_class = mcp_viewset(**options)(type("Own", (view_class,), {}))
+    if not hasattr(view_class, "get_object"):
+        return [path("own/<int:pk>/", view_class.as_view())]
+    actions = {"get": "retrieve", "patch": "partial_update"}
+    return [path("own/<int:pk>/", view_class.as_view(actions))]
+
+
+def test_a_version_that_is_no_field_of_the_model_is_told_with_the_nearest(expose, found):
+    expose(*routes_of(Groups, if_match="nmae"))
+    (error,) = found("drf_mcp.E009")
+    assert error.msg.endswith("Group has no field 'nmae'. Did you mean 'name'?")
+
+
+def test_a_version_of_a_view_without_an_object_is_told_of(expose, found):
+    expose(*routes_of(Bare, if_match="name"))
+    (error,) = found("drf_mcp.E009")
+    assert "no get_object()" in error.msg
+
+
+@pytest.mark.parametrize(("view_class", "own"), [(Groups, "name"), (Groups, True), (Bare, True)])
+def test_a_version_that_is_there_is_in_order(expose, found, view_class, own):
+    expose(*routes_of(view_class, if_match=own))
+    assert found("drf_mcp.E009") == []
