@@ -112,7 +112,7 @@ class ResourcesCapability(Capability):
 
     def get_visible_routes(self, context: RequestContext) -> list[RouteResource]:
         offered = self.server.tools_capability.get_offered_tools(context).values()
-        return Visibility(context.caller).of(self.get_routes(offered))  # type: ignore[return-value]
+        return Visibility(context.caller).of(self.get_routes(offered))
 
     def get_list(
         self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
