@@ -15,6 +15,7 @@ from rest_framework.renderers import JSONRenderer
 from drf_mcp.dispatch.content import BODILESS, Content
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator
+from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.response import ViewResponse, new_request_id
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.json_text import JSONPointer
@@ -85,7 +86,7 @@ class EnvelopeJSONRenderer(JSONRenderer):
         else:
             arguments = tool.pointers(tool.arguments.rebuild_call(view, body))
             outcome = dispatcher.build_outcome(tool.name, arguments, answer)
-            outcome = dispatcher.add_list_hint(outcome, tool)
+            outcome = ListHint(tool).add_to(outcome)
         return replace(outcome, request_id=outcome.request_id or new_request_id())
 
     def read_body(self, request: Any) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.core.handlers.base import BaseHandler
@@ -18,7 +17,6 @@ from django.http.response import HttpResponseBase
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.codes import HANDLING
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.content import ContentReader
@@ -26,6 +24,7 @@ from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.empty_lists import EmptyList
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
+from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.middleware import (
     CallHandler,
     Passage,
@@ -45,7 +44,7 @@ from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.outcomes import Category, Failure, Outcome, RateLimit
+from drf_mcp.outcomes import Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
@@ -122,7 +121,7 @@ class Dispatcher:
         perform = self.perform_requests if pending.call.many else self.perform_call
         tool = pending.tool
         outcome = perform(tool, pending.call, pending.caller, pending.request_id)
-        return self.add_list_hint(outcome, tool)
+        return ListHint(tool).add_to(outcome)
 
     def perform_requests(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         def perform(request: Call) -> Outcome:
@@ -130,7 +129,7 @@ class Dispatcher:
             if caller.refusal is not None:
                 raise caller.refusal
             close_broken_connections()
-            return self.add_list_hint(outcome, tool)
+            return ListHint(tool).add_to(outcome)
 
         return Batch(tool, call).ask(perform)
 
@@ -282,22 +281,6 @@ class Dispatcher:
             request_id=request_id,
             version=version if isinstance(version, str) else "",
         )
-
-    def add_list_hint(self, outcome: Outcome, tool: Tool) -> Outcome:
-        failure = outcome.failure
-        if failure is None or failure.category is not Category.NOT_FOUND:
-            return outcome
-        if failure.remediation not in ("", HANDLING[Category.NOT_FOUND].remediation):
-            return outcome
-        if tool.list_tool is not None:
-            hint = f"Use {tool.list_tool} to find existing ids, then call again with one of them."
-        elif tool.endpoint.standard_action == "list" and getattr(
-            tool.endpoint.view_class, "pagination_class", None
-        ):
-            hint = "Start at the first page, and go on with the arguments of the next."
-        else:
-            return outcome
-        return outcome.changed(failure=replace(failure, remediation=hint))
 
     def report_crash(
         self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str

@@ -15,6 +15,7 @@ from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.cascades import Cascade
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation
+from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.middleware import is_asynchronous, transactions
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
 from drf_mcp.guards.base import PendingCall
@@ -59,7 +60,7 @@ class Previewer:
             refused: Outcome = dispatcher.get_failed_outcome(self.tool, 409, self.found)
             return refused
         if self.found is None or outcome.failure is not None:
-            refused = dispatcher.add_list_hint(outcome, self.tool)
+            refused = ListHint(self.tool).add_to(outcome)
             return refused
         return self.found
 
