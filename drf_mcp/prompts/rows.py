@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from django.http import HttpResponse
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.earlier_call import EarlierCall
 from drf_mcp.dispatch.request import make_unthrottled_view
-from drf_mcp.dispatch.uncounted import REFUSALS, EarlierCall
+from drf_mcp.dispatch.uncounted import REFUSALS
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.tools.tool import Tool
