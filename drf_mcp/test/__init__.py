@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drf_mcp.test.client import MCPClient, MCPRefused
+from drf_mcp.test.confirmations import assert_confirms
 from drf_mcp.test.lock import assert_tool_surface
 from drf_mcp.test.parity import ToolParity, assert_parity, assert_tool_parity
 from drf_mcp.test.results import ToolError, ToolProblem, ToolResult
@@ -14,6 +15,7 @@ __all__ = [
     "ToolParity",
     "ToolProblem",
     "ToolResult",
+    "assert_confirms",
     "assert_parity",
     "assert_tool_parity",
     "assert_tool_surface",

@@ -74,6 +74,8 @@ class MCPClient(APIClient):
         revision: the revision of MCP to speak.
         envelope_class: the envelope of every result; None for what the project chose.
         path: where the endpoint is; None for where ``drf_mcp.urls`` has it.
+        answer: called with the params of each ``elicitation/create``; it returns the members of
+            the form, {} to agree, None to decline. Without it the client cannot be asked.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class MCPClient(APIClient):
         revision: str = STATELESS_REVISION,
         envelope_class: type[Envelope] | None = None,
         path: str | None = None,
+        answer: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None = None,
         enforce_csrf_checks: bool = False,
         **defaults: Any,
     ) -> None:
@@ -89,6 +92,7 @@ class MCPClient(APIClient):
         self.handler: EnvelopeHandler = EnvelopeHandler(enforce_csrf_checks)
         self.revision = revision
         self.path = path
+        self.answer = answer
         if envelope_class is not None:
             self.handler.choose = lambda own: envelope_class
 
@@ -106,7 +110,7 @@ class MCPClient(APIClient):
     def call_tool(
         self, name: str, arguments: Mapping[str, Any] | None = None, /, **more: Any
     ) -> ToolResult:
-        """Call a tool and return its result, be it a failure.
+        """Call a tool, answer what is asked, and return the result, be it a failure.
 
         Args:
             name: the tool.
@@ -117,7 +121,20 @@ class MCPClient(APIClient):
             MCPRefused: if there is no such tool, or the caller is not let in.
         """
         params = {"name": name, "arguments": {**(arguments or {}), **more}}
-        return ToolResult(*self.request_mcp("tools/call", params))
+        result, response = self.request_mcp("tools/call", params)
+        while result.get("resultType") == "input_required":
+            requests = result["inputRequests"].items()
+            responses = {key: self.respond(request["params"]) for key, request in requests}
+            state = {n: result[n] for n in ("requestState",) if n in result}
+            retry = {**params, "inputResponses": responses, **state}
+            result, response = self.request_mcp("tools/call", retry)
+        return ToolResult(result, response)
+
+    def respond(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        content = self.answer(question) if self.answer else None
+        return (
+            {"action": "decline"} if content is None else {"action": "accept", "content": content}
+        )
 
     def request_mcp(self, method: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         """Send a request and return the members of its result, and the HTTP response."""
@@ -156,7 +173,7 @@ class MCPClient(APIClient):
             members["_meta"] = {
                 PROTOCOL_VERSION_KEY: self.revision,
                 CLIENT_INFO_KEY: {"name": "drf_mcp.test", "version": drf_mcp.__version__},
-                CLIENT_CAPABILITIES_KEY: {},
+                CLIENT_CAPABILITIES_KEY: {"elicitation": {"form": {}}} if self.answer else {},
             }
             headers[METHOD_HEADER] = method
             if "name" in params:

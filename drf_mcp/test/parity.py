@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import TestCase
 
+from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -23,6 +24,7 @@ from django.test.utils import CaptureQueriesContext
 from drf_mcp.dispatch.content import Content, ContentReader
 from drf_mcp.dispatch.request import ACCEPT
 from drf_mcp.exceptions import UnknownTool
+from drf_mcp.guards.confirmation import CONTROL
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.test.client import MCPClient, MCPRefused
@@ -37,6 +39,8 @@ from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import ArgumentsRefused, registry
 
 REFUSALS = (401, 403)
+# What confirmed calls write beside their own.
+USED = "drf_mcp.UsedConfirmation"
 WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)
 
 
@@ -95,7 +99,8 @@ class Comparison:
                 pass
         self.client.cookies = cookies
         matches = [WRITE.match(query["sql"]) for query in queries]
-        writes = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in self.ignored_writes]
+        ignored = {*self.ignored_writes, apps.get_model(USED)._meta.db_table}
+        writes = [(m[1].upper(), m[2]) for m in matches if m and m[2] not in ignored]
         return replace(observed, writes=[f"{verb} {table}" for verb, table in writes])
 
     def observe_response(self, response: Any) -> Observed:
@@ -104,6 +109,17 @@ class Comparison:
         content = Content() if failed else ContentReader(response, uri).read()
         data = FieldSelection(self.get_fields()).select(to_json_value(content.data))
         return Observed(response.status_code, data, to_json_value(content.blocks), [])
+
+    def send(self) -> None:
+        # Where the tool asks first, the call that is compared is the confirmed one.
+        self.client.call_tool(self.tool, self.arguments)
+        known, body = registry.tools().get(self.tool), CapturingEnvelope.seen[-1].data
+        asked = body.get("data") if isinstance(body, dict) else None
+        if known and "confirm" in known.guarded_by and isinstance(asked, dict) and CONTROL in asked:
+            replace_control = known.arguments.replace_control
+            self.client.call_tool(
+                self.tool, replace_control(self.arguments, CONTROL, asked[CONTROL])
+            )
 
     def get_fields(self) -> tuple[str, ...]:
         try:
@@ -116,7 +132,7 @@ class Comparison:
         handler = self.client.handler
         own, handler.choose = handler.choose, CapturingEnvelope.capture
         try:
-            self.client.call_tool(self.tool, self.arguments)
+            self.send()
         except MCPRefused as exc:
             status = exc.response.status_code
             if status not in REFUSALS:

@@ -104,7 +104,11 @@ class ToolResult:
         """What the view answered; None of a failure, unless it is soft and has an answer."""
         outcome = self._parsed[1]
         failure = outcome.failure
-        return outcome.data if failure is None or failure.data is None else failure.data
+        if failure is None:
+            return outcome.data
+        # A result does not say of itself that it is soft, but that it is an error.
+        answer = None if self.is_error else dict(failure.context) or None
+        return next((data for data in (failure.data, outcome.data) if data is not None), answer)
 
     @property
     def error(self) -> ToolError | None:

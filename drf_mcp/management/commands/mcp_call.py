@@ -17,11 +17,13 @@ from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
 from drf_mcp.operators.client_configs import BASIC, find_authorization_scheme
 from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.protocol import REVISIONS
+from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.tools import ArgumentsRefused, Tool
 from drf_mcp.transports.in_process import InProcessClient
 
 TOOL_FAILED = 1
 TOKEN = "$MCP_TOKEN"
+INPUT_REQUIRED = "input_required"
 # Characters of a bar.
 BAR = 24
 
@@ -62,6 +64,7 @@ class Command(MCPCommand):
             help="the envelope of the answer: a class of drf_mcp.envelopes or a dotted path",
         )
         self.add_endpoint_argument(add)
+        add("--yes", action="store_true", help="confirm the call, where the tool asks first")
         add("--raw", action="store_true", help="print the JSON-RPC response as it was sent")
         add(
             "--http",
@@ -99,12 +102,31 @@ class Command(MCPCommand):
         )
         if self.stderr.isatty():
             client.on_progress = self.show_progress
+        params: dict[str, Any] = {"name": options["name"], "arguments": arguments}
         try:
-            return client.send_for_bytes(
-                "tools/call", {"name": options["name"], "arguments": arguments}
-            )
+            if options["yes"] or sys.stdin.isatty():
+                return self.converse(client, params, yes=options["yes"])
+            return client.send_for_bytes("tools/call", params)
         except APIException as exc:
             raise UsageError(f"{self.get_reason(exc)} Name a user with --user.") from exc
+
+    def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
+        own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: {"elicitation": {"form": {}}}}}
+        body = client.send_for_bytes("tools/call", own)
+        while (result := json.loads(body).get("result", {})).get("resultType") == INPUT_REQUIRED:
+            asked = {key: each["params"] for key, each in result["inputRequests"].items()}
+            if any(each["requestedSchema"]["properties"] for each in asked.values()):
+                # What has to be filled in is told as missing arguments.
+                return client.send_for_bytes("tools/call", params)
+            responses = {key: self.ask(each["message"], yes=yes) for key, each in asked.items()}
+            state = {"inputResponses": responses, "requestState": result["requestState"]}
+            body = client.send_for_bytes("tools/call", {**own, **state})
+        return body
+
+    def ask(self, message: str, *, yes: bool) -> dict[str, Any]:
+        self.stderr.write(message)
+        agreed = yes or input("Go on? [y/N] ").strip().lower() in ("y", "yes")
+        return {"action": "accept", "content": {}} if agreed else {"action": "decline"}
 
     def show_progress(self, params: Mapping[str, Any]) -> None:
         # On one line, which the next notification writes over.

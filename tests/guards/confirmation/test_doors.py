@@ -1,0 +1,125 @@
+"""What tests and the terminal do with tools that ask first."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from drf_mcp.models import UsedConfirmation
+from drf_mcp.test import MCPClient, assert_confirms, assert_tool_parity
+from tests.guards.confirmation import presses
+from tests.guards.confirmation.presses import Press
+
+
+def client(**options: Any) -> MCPClient:
+    own = MCPClient(**options)
+    own.force_authenticate(User.objects.get(username="alice"))
+    return own
+
+
+@pytest.fixture(autouse=True)
+def served(serve):
+    serve()
+
+
+def test_a_client_that_answers_is_asked_and_gets_the_result(press):
+    asked = []
+    result = client(answer=lambda params: asked.append(params) or {}).call_tool(
+        "detail_destroy", pk=press.pk
+    )
+    assert result.ok
+    assert "Hogarth" in asked[0]["message"]
+
+
+def test_a_client_that_declines_gets_that(press):
+    result = client(answer=lambda params: None).call_tool("detail_destroy", pk=press.pk)
+    assert result.error.code == "DECLINED"
+    assert Press.objects.exists()
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-06-18"])
+def test_a_tool_that_asks_and_is_made_once_is_confirmed(press, revision):
+    assert_confirms(client(revision=revision), "detail_destroy", {"pk": press.pk})
+    assert Press.objects.exists()
+    assert not UsedConfirmation.objects.exists()
+
+
+def test_arguments_are_made_up(press):
+    assert_confirms(client(), "detail_destroy")
+
+
+def test_a_tool_that_does_not_ask_is_told(press):
+    with pytest.raises(AssertionError, match="presses_create does not ask"):
+        assert_confirms(client(), "presses_create")
+
+
+def test_a_call_that_is_refused_is_told(press):
+    with pytest.raises(AssertionError, match="NOT_FOUND"):
+        assert_confirms(client(), "detail_destroy", {"pk": 999})
+
+
+def test_a_confirmation_that_counts_twice_is_told(press, monkeypatch):
+    from drf_mcp.guards.confirmation import Confirmation
+
+    monkeypatch.setattr(Confirmation, "claim", lambda self, max_age: True)
+    monkeypatch.setattr(presses.PurgeView, "preview_delete", lambda self, request: "")
+    with pytest.raises(AssertionError, match="counted twice"):
+        assert_confirms(client(), "purge", {})
+
+
+@pytest.mark.parametrize("tool", ["detail_destroy", "purge"])
+def test_parity_is_that_of_the_confirmed_call(press, tool):
+    assert_tool_parity(client(), tool)
+
+
+def test_parity_holds_for_who_may_not(press):
+    assert_tool_parity(MCPClient(), "presses_destroy")
+
+
+# --- The terminal -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Run ``mcp_call`` on a terminal, with what is typed there; None where there is none."""
+
+    def run(*args: str, typed: str | None = None) -> tuple[Any, str]:
+        monkeypatch.setattr(
+            "sys.stdin", type("Input", (), {"isatty": lambda self: typed is not None})()
+        )
+        monkeypatch.setattr("builtins.input", lambda prompt: typed)
+        out, err = io.StringIO(), io.StringIO()
+        call_command("mcp_call", *args, stdout=out, stderr=err)
+        return json.loads(out.getvalue()), err.getvalue()
+
+    return run
+
+
+def test_a_terminal_asks_and_takes_yes(run, press):
+    answer, told = run("detail_destroy", f"pk={press.pk}", typed="y")
+    assert answer["success"]
+    assert "press “Hogarth”?\nDeleted with it: notes, volumes" in told
+
+
+def test_a_terminal_takes_anything_else_for_no(run, press):
+    answer, _ = run("detail_destroy", f"pk={press.pk}", typed="")
+    assert answer["data"]["error_code"] == "DECLINED"
+    assert Press.objects.exists()
+
+
+def test_yes_is_said_ahead(run, press):
+    answer, told = run("detail_destroy", f"pk={press.pk}", "--yes")
+    assert answer["success"]
+    assert "Hogarth" in told
+
+
+def test_a_script_gets_the_confirmation(run, press):
+    answer, _ = run("detail_destroy", f"pk={press.pk}")
+    assert answer["data"]["error_code"] == "CONFIRMATION_REQUIRED"
+    confirmed, _ = run("detail_destroy", json.dumps(answer["data"]["next"]))
+    assert confirmed["success"]
