@@ -107,6 +107,8 @@ REST_FRAMEWORK = {
 DRF_MCP = {
     "SERVER_NAME": "shop",
     "SERVER_TITLE": "The example shop",
+    # Deletions, refunds and cancellations are shown first, and made once they are confirmed.
+    "CONFIRM": True,
     # What people may attach to a conversation.
     "RESOURCES": True,
     # For whoever answers customers, at /mcp/x/support.

@@ -3,7 +3,7 @@
 import os
 
 from example_project.settings import *  # noqa: F403
-from example_project.settings import INSTALLED_APPS
+from example_project.settings import DRF_MCP, INSTALLED_APPS
 
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
 # The folder of sockets of a server that .ci/with_postgresql has started.
@@ -14,6 +14,8 @@ if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
         "NAME": "shop",
         "USER": "postgres",
     }
+# Tools ask first where a test is about that.
+DRF_MCP = {**DRF_MCP, "CONFIRM": False}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Calls are recorded where a test asks for it: most count queries, or need no database.
 AUDIT = "drf_mcp.contrib.audit"

@@ -12,7 +12,7 @@ from drf_mcp.tools.preconditions import PRECONDITION
 SECRET = Handling(secrets=frozenset({()}))
 CONFIRMATION = Parameter(
     "confirmation",
-    {"type": "string", "description": "Leave it out at first: the answer gives it."},
+    {"type": "string", "description": "Leave out; the first call answers it."},
     handling=SECRET,
 )
 

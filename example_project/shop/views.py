@@ -62,10 +62,18 @@ class CustomerViewSet(viewsets.ModelViewSet):
     def get_queryset(self):
         return super().get_queryset().visible_to(self.request.user)
 
+    def preview_destroy(self, request, pk=None) -> None:
+        """Refuse in time what could not be deleted."""
+        self.require_no_orders(self.get_object())
+
     def perform_destroy(self, instance: Customer) -> None:
-        if instance.orders.exists():
-            raise Conflict(f"{instance.name} has orders. Deactivate the customer instead.")
+        self.require_no_orders(instance)
         instance.delete()
+
+    def require_no_orders(self, customer: Customer) -> None:
+        """Raise `Conflict` for a customer with orders."""
+        if customer.orders.exists():
+            raise Conflict(f"{customer.name} has orders. Deactivate the customer instead.")
 
     @mcp_tool(idempotent=True)
     @action(detail=True, methods=["post"], permission_classes=[IsAdminUser])
@@ -155,6 +163,10 @@ class OrderViewSet(viewsets.ModelViewSet):
         require_status(serializer.instance, Order.Status.PENDING)
         serializer.save()
 
+    def preview_destroy(self, request, pk=None) -> None:
+        """Refuse in time what could not be deleted."""
+        require_status(self.get_object(), Order.Status.PENDING, Order.Status.CANCELLED)
+
     def perform_destroy(self, instance: Order) -> None:
         require_status(instance, Order.Status.PENDING, Order.Status.CANCELLED)
         instance.delete()
@@ -168,21 +180,42 @@ class OrderViewSet(viewsets.ModelViewSet):
     @action(detail=True, methods=["post"], serializer_class=serializers.RefundSerializer)
     def refund(self, request, pk=None) -> Response:
         """Give back the money of a paid or shipped order, or a part of it. Cannot be undone."""
+        return self.answer(self.check_refund(request).save())
+
+    def preview_refund(self, request, pk=None) -> str:
+        """Say how much of what the customer gets back."""
+        serializer = self.check_refund(request)
+        order = serializer.instance
+        amount = serializer.validated_data.get("amount", order.total)
+        return f"{order.customer} gets {amount} of {order.total} back."
+
+    def check_refund(self, request):
+        """Return the valid serializer of a refund."""
         order = self.get_object()
         require_status(order, Order.Status.PAID, Order.Status.SHIPPED)
         serializer = self.get_serializer(order, data=request.data)
         serializer.is_valid(raise_exception=True)
-        return self.answer(serializer.save())
+        return serializer
 
     @mcp_tool(title="Cancel an order", destructive=True)
     @action(detail=True, methods=["post"])
     def cancel(self, request, pk=None) -> Response:
         """Call off an order that has not been shipped."""
-        order = self.get_object()
-        require_status(order, Order.Status.PENDING, Order.Status.PAID)
+        order = self.find_unshipped()
         order.status = Order.Status.CANCELLED
         order.save(update_fields=["status"])
         return self.answer(order)
+
+    def preview_cancel(self, request, pk=None) -> str:
+        """Say what is called off."""
+        order = self.find_unshipped()
+        return f"{order.customer} does not get {', '.join(map(str, order.lines.all()))}."
+
+    def find_unshipped(self) -> Order:
+        """Return the order, if it can still be called off."""
+        order = self.get_object()
+        require_status(order, Order.Status.PENDING, Order.Status.PAID)
+        return order
 
     @mcp_tool(title="Order the same again")
     @action(detail=True, methods=["post"])

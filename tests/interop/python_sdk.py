@@ -61,6 +61,7 @@ async def connected(
     token: str,
     revision: str = STATELESS,
     responses: list[httpx2.Response] | None = None,
+    **options: Any,
 ) -> AsyncIterator[Connection]:
     """Connect in a revision: the stateless one is discovered, the others shake hands.
 
@@ -69,6 +70,7 @@ async def connected(
         token: the token to send.
         revision: the revision to speak.
         responses: is given every HTTP response.
+        options: further ones of the SDK's client.
     """
 
     async def record(response: httpx2.Response) -> None:
@@ -86,5 +88,5 @@ async def connected(
         if mode == "legacy":
             # The SDK has no option for it: it offers the newest revision it knows.
             patch.setattr(mcp.client.session, "LATEST_HANDSHAKE_VERSION", revision)
-        async with http_client, Client(transport, mode=mode) as client:
+        async with http_client, Client(transport, mode=mode, **options) as client:
             yield Connection(client)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from mcp import MCPError
+from mcp_types import ElicitResult
 
 from tests.agents import REVISIONS, STATELESS
 from tests.interop.python_sdk import connected
@@ -84,6 +85,34 @@ async def test_client_learns_what_to_correct(uvicorn, tokens, revision):
         "accepted": "an integer from 1 to 100",
     }
     assert refusal["remediation"].startswith("Use a larger value")
+
+
+async def new_order(connection) -> int:
+    """Return the primary key of an order that nobody has paid."""
+    line = {"product": await product_in_stock(connection), "quantity": 1}
+    customer = await customer_of(connection)
+    return (await connection.call("orders_create", customer=customer, lines=[line]))["data"]["id"]
+
+
+async def test_the_user_of_a_client_that_shows_forms_confirms(uvicorn, tokens):
+    asked = []
+
+    async def agree(context, params) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={})
+
+    options = {"elicitation_callback": agree}
+    async with connected(uvicorn, tokens["alice"], **options) as connection:
+        cancelled = await connection.call("orders_cancel", pk=await new_order(connection))
+    assert cancelled["data"]["status"] == "cancelled"
+    assert asked[0].startswith("Cancel an order: order “S-")
+
+
+async def test_a_client_without_forms_confirms_by_an_argument(uvicorn, tokens):
+    async with connected(uvicorn, tokens["alice"]) as connection:
+        first = await connection.call("orders_cancel", pk=await new_order(connection))
+        cancelled = await connection.call("orders_cancel", **first["data"]["next"])
+    assert cancelled["data"]["status"] == "cancelled"
 
 
 @every_revision

@@ -1,0 +1,67 @@
+"""What of the shop's tools asks first, and what it shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from drf_mcp.tools import registry
+from example_project.shop.models import Customer, Order, Ticket
+
+pytestmark = pytest.mark.django_db
+DESTROYING = {"customers_destroy", "orders_destroy", "tickets_destroy"}
+
+
+@pytest.fixture(autouse=True)
+def asking(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "CONFIRM": True}
+    registry.reload()
+
+
+def order_of(username: str, status: str) -> Order:
+    return Order.objects.filter(customer__owner__username=username, status=status).first()
+
+
+def test_what_destroys_asks(carol):
+    tools = carol.tools()
+    asking = {n for n, t in tools.items() if "confirmation" in t["inputSchema"]["properties"]}
+    assert asking == {*DESTROYING, "orders_cancel", "orders_refund"}
+
+
+def test_a_customer_goes_with_their_tickets(alice):
+    customer = Customer.objects.filter(orders=None, owner__username="alice").first()
+    Ticket.objects.create(customer=customer, opened_by=customer.owner, subject="Late", body="?")
+    first = alice.call("customers_destroy", pk=customer.pk)
+    assert first.data["preview"]["object"] == f"customer “{customer}”"
+    assert first.data["preview"]["deleted"][0]["model"] == "tickets"
+    assert alice.call("customers_destroy", **first.data["next"]).envelope["success"]
+    assert not Customer.objects.filter(pk=customer.pk).exists()
+
+
+def test_a_customer_with_orders_is_refused_at_once(alice):
+    customer = order_of("alice", "paid").customer
+    result = alice.call("customers_destroy", pk=customer.pk)
+    assert result.is_error
+    assert "Deactivate" in result.envelope["error"]
+
+
+def test_a_refund_says_what_the_customer_gets(alice):
+    order = order_of("alice", "paid")
+    first = alice.call("orders_refund", pk=order.pk, reason="late", amount="1.00")
+    said = f"{order.customer} gets 1.00 of {order.total} back."
+    assert first.data["preview"]["preview"] == said
+    result = alice.call("orders_refund", **first.data["next"])
+    assert result.data["refunded_amount"] == "1.00"
+
+
+def test_a_refund_that_would_be_refused_is_not_asked_about(alice):
+    order = order_of("alice", "paid")
+    result = alice.call("orders_refund", pk=order.pk, reason="no such")
+    assert result.is_error
+    assert result.problems[0]["pointer"] == "/reason"
+
+
+def test_a_cancellation_says_what_does_not_come(alice):
+    order = order_of("alice", "pending")
+    first = alice.call("orders_cancel", pk=order.pk)
+    assert str(order.lines.first()) in first.data["preview"]["preview"]
+    assert alice.call("orders_cancel", **first.data["next"]).data["status"] == "cancelled"
