@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -29,7 +30,10 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
+from drf_mcp.tools.undo import Undo
 from drf_mcp.truncation import RETRIEVAL_TOOL, relax_schema
+
+logger = logging.getLogger("drf_mcp")
 
 # Of the ``_meta`` of a list: what takes tools away, and how many the caller would see else.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
@@ -172,6 +176,8 @@ class ToolsCapability(Capability):
         if outcome.questions and (asked := rounds.write(outcome.questions)):
             Observer(context).record(tool, outcome, {}, started)
             return asked
+        if tool.options.undo and outcome.failure is None and not tool.reads:
+            outcome = self.add_undo(outcome, tool, context)
         writer = ResultWriter(self.get_envelope(tool), context.era)
 
         def write_failure(exc: Exception) -> dict[str, Any]:
@@ -189,6 +195,18 @@ class ToolsCapability(Capability):
         if outcome.scopes and not context.caller.in_batch:
             raise refuse_scopes(context.caller, outcome.scopes)
         return result
+
+    def add_undo(self, outcome: Outcome, tool: Tool, context: RequestContext) -> Outcome:
+        # A tool that the caller would not see is not told of.
+        inverse = self.get_offered_tools(context).get(tool.options.undo or "")
+        if inverse is None or not Visibility(context.caller).of([inverse]):
+            return outcome
+
+        def go_without(exc: Exception) -> Outcome:
+            logger.warning("What takes %s back cannot be told", tool.name, exc_info=exc)
+            return outcome
+
+        return contain(lambda: Undo(tool, inverse).add_to(outcome), go_without)
 
     def get_labels(
         self, tool: Tool, outcome: Outcome, context: RequestContext

@@ -47,6 +47,7 @@ KINDS: Mapping[str, Kind] = {
     "time_limit": Number(0, none=True),
     "confirm": Flag(none=True),
     "if_match": Either(Flag(), Text(), none=True),
+    "undo": Text(none=True),
     "condition": Function(none=True),
     "tags": Words(),
     "examples": EXAMPLES,
@@ -103,6 +104,7 @@ class ToolOptions:
         if_match: lets a write name the version of the object that was read, and refuses it where
             the object has changed since: True where the view answers with an ETag and checks
             If-Match, else the model field that each save changes, such as ``"updated_at"``.
+        undo: the tool that takes a call back: results tell it with arguments ready to send.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
@@ -141,6 +143,7 @@ class ToolOptions:
     time_limit: int | None = None
     confirm: bool | None = None
     if_match: bool | str | None = None
+    undo: str | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

@@ -28,6 +28,7 @@ registry.register(CustomerOrderViewSet)
 registry.register(
     OrderViewSet,
     actions=["create"],
+    undo="orders_destroy",
     examples=[{"customer": 1, "lines": [{"product": "cast-iron-pan", "quantity": 2}]}],
 )
 # Anybody may open a ticket, and a model reads it with the rights of somebody else. Several are

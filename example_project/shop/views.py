@@ -217,7 +217,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         require_status(order, Order.Status.PENDING, Order.Status.PAID)
         return order
 
-    @mcp_tool(title="Order the same again")
+    @mcp_tool(title="Order the same again", undo="orders_destroy")
     @action(detail=True, methods=["post"])
     def reorder(self, request, pk=None) -> Response:
         """Place the lines of an order again, at today's prices, but for what is out of stock."""

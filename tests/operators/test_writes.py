@@ -53,3 +53,11 @@ def test_a_version_of_a_view_without_an_object_is_told_of(expose, found):
 def test_a_version_that_is_there_is_in_order(expose, found, view_class, own):
     expose(*routes_of(view_class, if_match=own))
     assert found("drf_mcp.E009") == []
+
+
+def test_an_undo_that_is_no_tool_is_told_with_the_nearest(expose, found):
+    expose(*routes_of(Groups, undo="own_retreive"))
+    (error,) = found("drf_mcp.E010")
+    assert error.msg.endswith(
+        "names 'own_retreive', which is no tool. Did you mean 'own_retrieve'?"
+    )

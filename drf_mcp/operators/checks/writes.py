@@ -22,6 +22,20 @@ def check_versions(project: Project) -> Iterator[CheckMessage]:
             )
 
 
+@register_check()
+def check_undo(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        undo = tool.options.undo
+        if undo and undo not in project.tools and not tool.reads:
+            nearest = difflib.get_close_matches(undo, project.tools, n=1)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            yield Error(
+                f"undo= of {name} at {tool.endpoint.place} names {undo!r}, which is no tool.{hint}",
+                hint="Name the tool that takes a call back. See docs/writes.md.",
+                id="drf_mcp.E010",
+            )
+
+
 def find_version_fault(tool: Tool) -> str:
     precondition = tool.precondition
     writes = not tool.reads and tool.endpoint.key_kwarg is not None
