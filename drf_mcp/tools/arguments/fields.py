@@ -20,6 +20,8 @@ NAME = "fields"
 PURPOSE = "Only these fields of the answer."
 # An enumeration of more paths, or of longer ones together, costs more than it helps.
 MAX_ENUM = 12
+# To choose from one flat row of so few fields saves less than their names cost.
+MAX_SHORT = 8
 MAX_PATHS = 40
 MAX_CHARACTERS = 600
 
@@ -37,8 +39,7 @@ class FieldsArgument(Argument):
             return None
         enumerated = fields.names_all()
         schema = cls.build_schema(known, enumerated=enumerated)
-        # To choose from one short flat row saves less than the names of its fields cost.
-        is_short = enumerated and len(known) <= MAX_ENUM and not any("." in path for path in known)
+        is_short = enumerated and len(known) <= MAX_SHORT and not any("." in path for path in known)
         is_wide = fields.are_many or not is_short
         return cls(NAME, ANSWER, Parameter(NAME, schema, listed=is_wide), output=endpoint.output)
 
