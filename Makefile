@@ -47,7 +47,8 @@ test-nightly: .venv/installed-test
 # The archive and the guards of writes, on a PostgreSQL server that is started for the purpose; Debian's
 # package is installed where there is none.
 test-services: .venv/installed-test
-	.ci/with_postgresql $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale
+	.ci/with_postgresql $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale \
+	  tests/guards/idempotency
 
 # 20,000 spoilt messages at the door, and what became of them. ARGUMENTS="--seed 7" makes others.
 fuzz: .venv/installed-test

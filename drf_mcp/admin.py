@@ -1,4 +1,4 @@
-"""The admin site shows what the database archive keeps."""
+"""The admin site shows what is kept between calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from drf_mcp.models import ArchivedContent
+from drf_mcp.models import ArchivedContent, IdempotencyRecord
 
 # How much of a content a page shows.
 MAX_SHOWN = 100_000
@@ -57,3 +57,15 @@ class ArchivedContentAdmin(ReadOnlyAdmin):
         rest = len(text) - MAX_SHOWN
         more = f"\n… ({rest} more characters)" if rest > 0 else ""
         return format_html("<pre>{}{}</pre>", text[:MAX_SHOWN], more)
+
+
+@admin.register(IdempotencyRecord)
+class IdempotencyRecordAdmin(ReadOnlyAdmin):
+    """Changes that were made by a key, newest first, read-only, without their answers."""
+
+    list_display = ("operation", "key", "owner", "created", "expires")
+    search_fields = ("key", "owner", "operation")
+    ordering = ("-created",)
+    date_hierarchy = "created"
+    fields = list_display
+    readonly_fields = fields

@@ -123,6 +123,7 @@ CAUSES: Mapping[str, str] = {
     "method_not_allowed": "METHOD_NOT_ALLOWED",
     "throttled": "RATE_LIMIT_EXCEEDED",
     "conflict": "CONFLICT",
+    "idempotency_key_reused": "CONFLICT",
     "feature_disabled": "FEATURE_DISABLED",
     "service_unavailable": "UNAVAILABLE",
 }

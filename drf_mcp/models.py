@@ -1,4 +1,4 @@
-"""Archived content, where the archive is the database."""
+"""What is kept between calls: archived content, and the answers to changes."""
 
 from __future__ import annotations
 
@@ -58,3 +58,24 @@ class UsedConfirmation(models.Model):
 
     def __str__(self) -> str:
         return self.nonce
+
+
+class IdempotencyRecord(models.Model):
+    """A change that was made, and its answer, until it expires."""
+
+    # Of the owner and the key: one column is unique in every database.
+    digest = models.CharField(_("digest"), max_length=32, primary_key=True)
+    owner = models.CharField(_("owner"), max_length=255)
+    key = models.CharField(_("key"), max_length=255, blank=True)
+    operation = models.CharField(_("operation"), max_length=255)
+    arguments = models.JSONField(_("hashes of the arguments"), default=dict)
+    answer = models.TextField(_("answer"), blank=True)
+    created = models.DateTimeField(_("created"))
+    expires = models.DateTimeField(_("expires"), db_index=True)
+
+    class Meta:
+        verbose_name = _("idempotency record")
+        verbose_name_plural = _("idempotency records")
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.key}"

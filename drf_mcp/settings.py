@@ -100,6 +100,14 @@ SETTINGS: dict[str, Setting] = {
     # True asks before each call of a DELETE, and of a tool with destructive=True in its options:
     # the first call answers what would happen. See docs/writes.md.
     "CONFIRM": Setting(False, Flag()),
+    # True gives tools that change something an argument "idempotency_key": the same key changes it
+    # once, and has the first answer again. See docs/writes.md.
+    "IDEMPOTENCY_KEYS": Setting(False, Flag()),
+    # Seconds for which the answer to a key is given again.
+    "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
+    # Seconds in which the same call of such a tool by the same caller, without a key, has the
+    # first answer again as well. None: it is a second change.
+    "REPEAT_WINDOW": Setting(None, Number(1, none=True)),
     # Middleware that runs around each call with the path that the tool stands for: dotted
     # paths, in the order of MIDDLEWARE. See docs/middleware.md.
     "CALL_MIDDLEWARE": Setting([], ListOf(Middleware(), distinct=True)),

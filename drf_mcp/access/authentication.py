@@ -8,7 +8,6 @@ permissions then. Everywhere else the endpoint authenticates first and the view 
 from __future__ import annotations
 
 import functools
-import hashlib
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ from rest_framework.settings import api_settings
 
 from drf_mcp.access.likeness import authenticates_alike
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
-from drf_mcp.access.principals import get_principal
+from drf_mcp.access.principals import get_caller_key
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.access.scopes import ScopeDenied, ScopeInquiry, get_granted_scopes, has_scopes
 from drf_mcp.exceptions import contain
@@ -156,12 +155,7 @@ class Caller:
     def principal(self) -> str:
         """What tells the authenticated caller from all others, "" for anybody."""
         known = self.authenticate()
-        key = get_principal(known.user, self.request)
-        credential = self.request.META.get("HTTP_AUTHORIZATION", "")
-        if key or known.auth is None or not credential:
-            return key
-        # A machine's credential stands for no user.
-        return hashlib.sha256(credential.encode()).hexdigest()
+        return get_caller_key(known.user, known.auth, self.request)
 
     @property
     def bearer(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 
@@ -18,6 +19,22 @@ def get_principal(user: Any, request: Any) -> str:
     key = get_user_key(user)
     tenant = get_tenant_key(request) if key else ""
     return f"{tenant}/{key}" if tenant else key
+
+
+def get_caller_key(user: Any, auth: Any, request: Any) -> str:
+    """Return what tells an authenticated caller from all others, "" for anybody.
+
+    Args:
+        user: who is calling.
+        auth: the credential that authentication found, None for none.
+        request: Django's request.
+    """
+    key = get_principal(user, request)
+    credential = request.META.get("HTTP_AUTHORIZATION", "")
+    if key or auth is None or not credential:
+        return key
+    # A machine's credential stands for no user.
+    return hashlib.sha256(credential.encode()).hexdigest()
 
 
 def get_user_key(user: Any) -> str:

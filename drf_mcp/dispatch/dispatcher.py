@@ -37,8 +37,9 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.exceptions import TimeLimitExceeded, contain
-from drf_mcp.guards.base import Guard, PendingCall, Proceed, pass_guards
+from drf_mcp.guards.base import CallCrashed, Guard, PendingCall, Proceed, pass_guards
 from drf_mcp.guards.confirmation import ConfirmationGuard
+from drf_mcp.guards.idempotency.guard import IdempotencyGuard
 from drf_mcp.guards.limits import CallRefused, RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
@@ -59,7 +60,11 @@ class Dispatcher:
 
     content_reader_class: type[ContentReader] = ContentReader
     # Those that a project switches on tool by tool, the outermost first.
-    write_guards: ClassVar[Sequence[type[Guard]]] = [PreconditionGuard, ConfirmationGuard]
+    write_guards: ClassVar[Sequence[type[Guard]]] = [
+        IdempotencyGuard,
+        PreconditionGuard,
+        ConfirmationGuard,
+    ]
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
@@ -89,6 +94,9 @@ class Dispatcher:
         except Asked as exc:
             outcome = self.get_failed_outcome(tool, 200, exc.failure)
             outcome = outcome.changed(questions=exc.questions)
+        except CallCrashed as exc:
+            inner = self.get_request(tool, pending.call, caller, tool.endpoint.route.path)
+            outcome = self.get_exception_outcome(tool, inner, exc.cause, request_id)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
@@ -169,11 +177,7 @@ class Dispatcher:
             return self.get_outcome(tool, call, request, response)
 
         def fail(exc: Exception) -> Outcome:
-            if caller.is_broken_by(exc):
-                raise exc
-            if isinstance(exc, TimeLimitExceeded):
-                return self.get_refused_outcome(tool, exc)
-            return self.get_crash_outcome(tool, request, exc, request_id)
+            return self.get_exception_outcome(tool, request, exc, request_id)
 
         return contain(answer, fail)
 
@@ -200,6 +204,8 @@ class Dispatcher:
             request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
         if IF_MATCH in call.controls and tool.precondition and tool.precondition.is_etag:
             request.META["HTTP_IF_MATCH"] = write_etag(call.controls[IF_MATCH])
+        if call.headers:
+            request.META.update(call.headers)
         return request
 
     def get_callback(self, tool: Tool) -> Callable[..., Any]:
@@ -255,6 +261,15 @@ class Dispatcher:
         if status >= 500:
             self.report_crash(tool, request, exc, request_id)
         return self.get_failed_outcome(tool, status, failure, request_id)
+
+    def get_exception_outcome(
+        self, tool: Tool, request: ToolRequest, exc: Exception, request_id: str
+    ) -> Outcome:
+        if request.caller.is_broken_by(exc):
+            raise exc
+        if isinstance(exc, TimeLimitExceeded):
+            return self.get_refused_outcome(tool, exc)
+        return self.get_crash_outcome(tool, request, exc, request_id)
 
     def get_refused_outcome(
         self, tool: Tool, exc: APIException, rate_limit: RateLimit | None = None

@@ -28,10 +28,12 @@ OUTER_ONLY = frozenset(
         "resolver_match",
     }
 )
-# Headers that speak of the outer body, of how to send the answer or of a cached copy of it.
+# Headers that speak of the outer message, of how to send the answer or of a cached copy of it.
 OUTER_HEADERS = frozenset(
     {
         "HTTP_ACCEPT_ENCODING",
+        # One message may hold several calls.
+        "HTTP_IDEMPOTENCY_KEY",
         "HTTP_IF_MATCH",
         "HTTP_IF_NONE_MATCH",
         "HTTP_IF_MODIFIED_SINCE",

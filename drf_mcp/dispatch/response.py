@@ -126,6 +126,7 @@ class OutcomeBuilder:
             ),
             suggestions=(*outcome.suggestions, *notes.suggestions),
             telemetry={**outcome.telemetry, **notes.telemetry},
+            meta={**outcome.meta, **notes.meta} if notes.meta else outcome.meta,
             version=version,
             content_hash=content_hash,
         )

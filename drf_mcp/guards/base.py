@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from drf_mcp.access.authentication import Caller
+from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.outcomes import Outcome
 from drf_mcp.tools.arguments.call import Call
@@ -50,8 +50,36 @@ class PendingCall:
         call = self.__dict__.get("call")
         return {} if call is None else {"kwargs": call.kwargs, "query_string": call.query_string}
 
+    def check_permissions(self) -> None:
+        """Ask the view's permissions, but for those of the object, without running the view.
+
+        Raises:
+            APIException: if the caller may not make the call.
+        """
+        endpoint, call, caller = self.tool.endpoint, self.call, self.caller
+        view: Any = endpoint.view()
+        view.kwargs = dict(call.kwargs)
+        path = endpoint.route.build(call.kwargs) or endpoint.route.path
+        inner = self.dispatcher.get_request(self.tool, call, caller, path)
+        view.request = view.initialize_request(inner)
+        if caller.is_known_to(endpoint.route.callback):
+            copy_identity(view.request, caller.authenticate())
+        view.check_permissions(view.request)
+
 
 Proceed: TypeAlias = Callable[[PendingCall], Outcome]
+
+
+class CallCrashed(Exception):
+    """Something failed around a view, such as the end of its transaction.
+
+    Args:
+        cause: the exception, which is reported and answered as one of the view's own.
+    """
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(cause)
+        self.cause = cause
 
 
 class Guard:

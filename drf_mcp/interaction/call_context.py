@@ -38,6 +38,7 @@ class CallContext:
         telemetry: measurements by name.
         content_version: the canonical version of what was read, "" if not said.
         content_hash: the hash of that version, "" if not said.
+        meta: further members of the envelope's ``meta``.
 
     Args:
         request: REST framework's request, or Django's; None for notes that nobody reads.
@@ -49,6 +50,7 @@ class CallContext:
         self.blocks: list[Block] = []
         self.suggestions: list[str] = []
         self.telemetry: dict[str, Any] = {}
+        self.meta: dict[str, Any] = {}
         self.content_version = ""
         self.content_hash = ""
 

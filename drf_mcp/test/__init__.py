@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.confirmations import assert_confirms
+from drf_mcp.test.idempotency import assert_idempotent
 from drf_mcp.test.lock import assert_tool_surface
 from drf_mcp.test.parity import ToolParity, assert_parity, assert_tool_parity
 from drf_mcp.test.results import ToolError, ToolProblem, ToolResult
@@ -16,6 +17,7 @@ __all__ = [
     "ToolProblem",
     "ToolResult",
     "assert_confirms",
+    "assert_idempotent",
     "assert_parity",
     "assert_tool_parity",
     "assert_tool_surface",

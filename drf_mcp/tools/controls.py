@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from drf_mcp.introspection.types import Handling, Parameter
@@ -14,6 +15,14 @@ CONFIRMATION = Parameter(
     "confirmation",
     {"type": "string", "description": "Leave out; the first call answers it."},
     handling=SECRET,
+)
+IDEMPOTENCY_KEY = Parameter(
+    "idempotency_key",
+    {
+        "type": "string",
+        "pattern": "^[!-~]{1,255}$",
+        "description": "Names the change you intend. Send the same key when you try again.",
+    },
 )
 
 
@@ -27,9 +36,12 @@ class Controls:
     def __init__(self, tool: Any) -> None:
         self.tool = tool
         self.options = tool.options
+        self.view_class = tool.endpoint.view_class
 
     def find_guards(self) -> Iterator[str]:
         """Yield the names of the guards of the tool."""
+        if self.takes_idempotency_key:
+            yield "idempotency"
         if self.checks_version:
             yield PRECONDITION
         if self.asks_to_confirm:
@@ -37,6 +49,9 @@ class Controls:
 
     def find_parameters(self) -> Iterator[Parameter]:
         """Yield the arguments that the guards of the tool read."""
+        if self.takes_idempotency_key:
+            required = getattr(self.view_class, "idempotency_key_required", False)
+            yield replace(IDEMPOTENCY_KEY, required=required)
         if self.checks_version:
             yield self.tool.precondition.parameter
         if self.asks_to_confirm:
@@ -46,6 +61,14 @@ class Controls:
     def checks_version(self) -> bool:
         precondition = self.tool.precondition
         return precondition is not None and precondition.guards_tool
+
+    @property
+    def takes_idempotency_key(self) -> bool:
+        # A view that takes the header has the argument, as it has all that HTTP takes.
+        return not self.tool.reads and (
+            getattr(self.view_class, "takes_idempotency_key", False)
+            or self.options.get_flag("idempotency_key", mcp_settings.IDEMPOTENCY_KEYS)
+        )
 
     @property
     def asks_to_confirm(self) -> bool:

@@ -48,6 +48,7 @@ KINDS: Mapping[str, Kind] = {
     "confirm": Flag(none=True),
     "if_match": Either(Flag(), Text(), none=True),
     "undo": Text(none=True),
+    "idempotency_key": Flag(none=True),
     "condition": Function(none=True),
     "tags": Words(),
     "examples": EXAMPLES,
@@ -99,6 +100,8 @@ class ToolOptions:
         max_error_tokens: the longest envelope of a failure; 0 for any length.
         throttle_scope: the scope under which a ScopedRateThrottle of the endpoint counts the tool;
             by default the ``throttle_scope`` of the view.
+        idempotency_key: the tool takes an argument of that name, as IDEMPOTENCY_KEYS; tools that
+            read do not.
         time_limit: seconds after which a call is stopped, as TIME_LIMIT; 0 for never.
         confirm: True asks before each call of a tool that writes, False never; None as CONFIRM.
         if_match: lets a write name the version of the object that was read, and refuses it where
@@ -140,6 +143,7 @@ class ToolOptions:
     max_result_tokens: int | None = None
     max_error_tokens: int | None = None
     throttle_scope: str | None = None
+    idempotency_key: bool | None = None
     time_limit: int | None = None
     confirm: bool | None = None
     if_match: bool | str | None = None

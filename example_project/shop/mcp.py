@@ -24,11 +24,13 @@ from example_project.shop.views import (
 registry.register(ProductViewSet, actions=["list"], resource=True)
 registry.register(router)
 registry.register(CustomerOrderViewSet)
-# An order has lines inside it, which an example shows best.
+# An order has lines inside it, which an example shows best. Placed again by the same key, it is
+# the same order.
 registry.register(
     OrderViewSet,
     actions=["create"],
     undo="orders_destroy",
+    idempotency_key=True,
     examples=[{"customer": 1, "lines": [{"product": "cast-iron-pan", "quantity": 2}]}],
 )
 # Anybody may open a ticket, and a model reads it with the rights of somebody else. Several are

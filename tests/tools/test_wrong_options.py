@@ -67,6 +67,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("time_limit", "5"),
     ("time_limit", -1),
     ("confirm", "yes"),
+    ("idempotency_key", "required"),
     ("icons", {"src": "https://example.com/a.png"}),
     ("icons", [{"mimeType": "image/png"}]),
     ("icons", [{"src": "http://example.com/a.png"}]),

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import router
 from django.utils import timezone
 
+from drf_mcp.guards.idempotency.records import IntendedChange
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.models import UsedConfirmation
 from drf_mcp.observability.auditing import find_auditor
@@ -12,12 +13,13 @@ from drf_mcp.settings import mcp_settings
 
 
 class Command(MCPCommand):
-    """Run it once a day where ARCHIVE_CLASS is the database, with AUDIT_RETENTION or CONFIRM.
+    """Run it once a day where ARCHIVE_CLASS is the database, with AUDIT_RETENTION or CONFIRM, or
+    where tools take an idempotency_key.
 
     A cache expires by itself.
     """
 
-    help = "Delete expired content from the archive of results, and records of old calls."
+    help = "Delete what has expired: archived content, records of calls, answers to changes."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.expire_archive()
@@ -26,6 +28,8 @@ class Command(MCPCommand):
         deleted = None if auditor is None else auditor.expire()
         if deleted is not None:
             self.stdout.write(f"Deleted {deleted} audited calls.")
+        if deleted := IntendedChange.expire():
+            self.stdout.write(f"Deleted {deleted} answers to changes.")
 
     def expire_confirmations(self) -> None:
         using = router.db_for_write(UsedConfirmation)

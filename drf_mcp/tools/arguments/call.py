@@ -111,6 +111,7 @@ class Call:
         arguments: the arguments as the caller sent them.
         query_string: without its question mark.
         disposition: the Content-Disposition of the body, which names a file sent as it is.
+        headers: further headers of the request, by their names in ``request.META``.
         fields: the paths of the fields that the answer is to have; () for all.
         many: the path kwarg that has a list of values, one for each object; "" for one object.
         controls: what the caller asks of the guards, by the guards' own names; none is null.
@@ -125,6 +126,7 @@ class Call:
     fields: tuple[str, ...] = ()
     many: str = ""
     controls: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def requests(self) -> Sequence[Call]:

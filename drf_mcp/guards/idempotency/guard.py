@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from rest_framework.exceptions import APIException
+
+from drf_mcp.codes import Category
+from drf_mcp.exceptions import contain
+from drf_mcp.guards.base import CallCrashed, Guard, PendingCall, Proceed
+from drf_mcp.guards.idempotency.answers import REPLAYED, read_outcome, write_outcome
+from drf_mcp.guards.idempotency.records import (
+    ANONYMOUS,
+    Claim,
+    IntendedChange,
+    KeyHeader,
+    KeyReused,
+    fingerprint,
+    is_key,
+)
+from drf_mcp.guards.limits import CallRefused
+from drf_mcp.outcomes import Failure, Outcome, Problem
+from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.call import CONTROL
+from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
+
+NO_KEY = "An idempotency key has 1 to 255 visible ASCII characters, and no spaces."
+NAME_IT = "Send a short name of the change, such as refund-order-7, or leave the key out."
+SIGN_IN = "Leave the key out, or tell the user that it needs a sign-in."
+DIFFERS = "Another value than in the first call with this key."
+REMEDIATION = (
+    "Send the first arguments to have the first answer again, or another key for another change."
+)
+
+
+class IdempotencyGuard(Guard):
+    """Makes a change that has a key once, and gives its answer again (docs/writes.md)."""
+
+    name: ClassVar[str] = "idempotency"
+    control: ClassVar[str] = "idempotency_key"
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        key = self.get_key(pending)
+        # A trial changes nothing that could have an answer.
+        if str(pending.call.controls.get("dry_run")).lower() == "true":
+            return proceed(pending)
+        if key and getattr(pending.tool.endpoint.view_class, "takes_idempotency_key", False):
+            # The view does the same over HTTP.
+            pending.call = replace(pending.call, headers={KeyHeader.meta: KeyHeader.write(key)})
+            return proceed(pending)
+        change = self.get_change(pending, key)
+        return proceed(pending) if change is None else self.make(change, pending, proceed)
+
+    def make(self, change: IntendedChange, pending: PendingCall, proceed: Proceed) -> Outcome:
+        def perform(claim: Claim) -> Outcome:
+            outcome = proceed(pending)
+            if outcome.status >= 500:
+                claim.undo()
+            elif outcome.failure is not None or outcome.questions:
+                claim.free()
+            else:
+                # The first answer is read as all others are, so that they are the same.
+                claim.keep(text := write_outcome(outcome))
+                kept = read_outcome(text)
+                return kept.changed(rate_limit=outcome.rate_limit, warnings=outcome.warnings)
+            return outcome
+
+        def replay(answer: str) -> Outcome:
+            # The view is not asked: who may not call it any more is not answered.
+            pending.check_permissions()
+            outcome = read_outcome(answer)
+            return outcome.changed(meta={**outcome.meta, REPLAYED: True})
+
+        def fail(exc: Exception) -> Outcome:
+            if isinstance(exc, KeyReused):
+                return self.get_conflict(exc, pending)
+            if isinstance(exc, APIException):
+                raise CallRefused(exc) from exc
+            if isinstance(exc, (CallRefused, ArgumentsRefused)):
+                raise exc
+            raise CallCrashed(exc) from exc
+
+        return contain(lambda: change.make(perform, replay), fail)
+
+    def get_key(self, pending: PendingCall) -> str:
+        """Return the key of a call, "" for none.
+
+        Raises:
+            ArgumentsRefused: if it is no key, is missing, or nothing tells who is calling.
+        """
+        view_class, controls = pending.tool.endpoint.view_class, pending.call.controls
+        pointer = pending.tool.arguments.get_control_pointer(self.control)
+        if self.control not in controls:
+            if not getattr(view_class, "idempotency_key_required", False):
+                return ""
+            problem = ArgumentErrors().missing_argument(self.control)
+        elif not is_key(key := controls[self.control]):
+            problem = Problem("invalid", NO_KEY, received=key, remediation=NAME_IT)
+        elif not pending.caller.principal:
+            problem = Problem("invalid", ANONYMOUS, remediation=SIGN_IN)
+        else:
+            return str(key)
+        raise ArgumentsRefused([replace(problem, pointer=pointer)])
+
+    def get_change(self, pending: PendingCall, key: str) -> IntendedChange | None:
+        seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
+        if not seconds or not pending.caller.principal:
+            return None
+        # What other guards read is no part of the change: a token, a version.
+        values = (
+            (argument.pointer, fingerprint(argument.read(value)))
+            for argument, value in pending.tool.arguments.get_values(pending.call.arguments)
+            if argument.location != CONTROL
+        )
+        return IntendedChange(
+            pending.caller.principal, key, pending.tool.name, dict(values), seconds
+        )
+
+    def get_conflict(self, exc: KeyReused, pending: PendingCall) -> Outcome:
+        problems = (
+            Problem("differs", DIFFERS, pointer, remediation=REMEDIATION)
+            for pointer in exc.differing
+        )
+        message = str(exc.detail)
+        failure = Failure("CONFLICT", Category.CONFLICT, message, REMEDIATION, tuple(problems))
+        return Outcome(pending.tool.name, exc.status_code, failure=failure)
