@@ -7,9 +7,7 @@ first use and read again when Django's ``setting_changed`` fires.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -36,10 +34,8 @@ from drf_mcp.option_types.kinds import (
     ToolPattern,
     shorten_repr,
 )
+from drf_mcp.option_types.project_name import find_project_name
 
-# Packages of settings and URLs whose names say nothing of the project.
-LAYOUT = frozenset({"config", "conf", "core", "project", "settings", "src", "app", "urls", ""})
-FALLBACK_NAME = "drf-mcp-server"
 SMALLEST_BUDGET = 1000
 """Tokens that an envelope takes which says what is missing and where it waits."""
 
@@ -228,18 +224,6 @@ SETTINGS: dict[str, Setting] = {
 }
 
 DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()}
-
-
-def find_project_name() -> str:
-    """Return the name of the project's package, or of its folder, as clients take names."""
-    urlconf = getattr(settings, "ROOT_URLCONF", None)
-    package = urlconf.partition(".")[0] if isinstance(urlconf, str) else ""
-    folder = str(getattr(settings, "BASE_DIR", "") or "")
-    names = [] if package in LAYOUT else [package]
-    for name in (*names, Path(folder).name, package):
-        if portable := re.sub(r"[^A-Za-z0-9_-]+", "-", str(name)).strip("-"):
-            return portable
-    return FALLBACK_NAME
 
 
 # Values that stand for a default of None.

@@ -6,24 +6,18 @@ request that a client would have sent, and its response is read.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
-from django.core.handlers.base import BaseHandler
-from django.core.signals import got_request_exception
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.batches import Batch
-from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.crashes import close_broken_connections
 from drf_mcp.dispatch.empty_lists import EmptyList
-from drf_mcp.dispatch.errors.exceptions import get_exception_status
-from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
+from drf_mcp.dispatch.errors.mapper import ArgumentLocator
+from drf_mcp.dispatch.failures import FailureOutcomes
 from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.middleware import (
     CallHandler,
@@ -36,26 +30,31 @@ from drf_mcp.dispatch.previews import Previewer
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
-from drf_mcp.exceptions import TimeLimitExceeded, contain
-from drf_mcp.guards.base import CallCrashed, Guard, PendingCall, Proceed, pass_guards
+from drf_mcp.exceptions import contain
+from drf_mcp.guards.base import (
+    CallCrashed,
+    CallRefused,
+    Guard,
+    PendingCall,
+    Proceed,
+    pass_guards,
+)
 from drf_mcp.guards.confirmation import ConfirmationGuard
 from drf_mcp.guards.idempotency.guard import IdempotencyGuard
-from drf_mcp.guards.limits import CallRefused, RecordGuard, ThrottleGuard, TimeLimitGuard
+from drf_mcp.guards.limits import RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
 from drf_mcp.interaction.exchange import Asked
 from drf_mcp.introspection.field_selection import FieldSelection
-from drf_mcp.outcomes import Failure, Outcome, RateLimit
+from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.preconditions import IF_MATCH, write_etag
 from drf_mcp.tools.tool import Tool
 
-logger = logging.getLogger("drf_mcp")
 
-
-class Dispatcher:
+class Dispatcher(FailureOutcomes):
     """Calls tools: every failure of a view becomes a value here."""
 
     content_reader_class: type[ContentReader] = ContentReader
@@ -246,59 +245,3 @@ class Dispatcher:
         if outcome.failure is not None:
             return outcome
         return outcome.changed(data=FieldSelection(fields).select(outcome.data))
-
-    def get_error_mapper(self, arguments: ArgumentLocator | None = None) -> ErrorMapper:
-        """Return the mapper of errors: by default an ERROR_MAPPER_CLASS."""
-        mapper: ErrorMapper = mcp_settings.ERROR_MAPPER_CLASS(arguments)
-        return mapper
-
-    def get_crash_outcome(
-        self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
-    ) -> Outcome:
-        listings = Listings(tool.finders, getattr(request, "caller", None))
-        failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
-        status = get_exception_status(exc)
-        if status >= 500:
-            self.report_crash(tool, request, exc, request_id)
-        return self.get_failed_outcome(tool, status, failure, request_id)
-
-    def get_exception_outcome(
-        self, tool: Tool, request: ToolRequest, exc: Exception, request_id: str
-    ) -> Outcome:
-        if request.caller.is_broken_by(exc):
-            raise exc
-        if isinstance(exc, TimeLimitExceeded):
-            return self.get_refused_outcome(tool, exc)
-        return self.get_crash_outcome(tool, request, exc, request_id)
-
-    def get_refused_outcome(
-        self, tool: Tool, exc: APIException, rate_limit: RateLimit | None = None
-    ) -> Outcome:
-        # As of the response that a view would give.
-        seconds = getattr(exc, "wait", None)
-        headers = {} if seconds is None else {"Retry-After": f"{seconds:.0f}"}
-        data = exc.detail if isinstance(exc.detail, (list, dict)) else {"detail": exc.detail}
-        failure = self.get_error_mapper().from_response(exc.status_code, data, headers)
-        outcome = self.get_failed_outcome(tool, exc.status_code, failure)
-        return outcome.changed(rate_limit=rate_limit)
-
-    def get_failed_outcome(
-        self, tool: Tool, status: int, failure: Failure, request_id: str = ""
-    ) -> Outcome:
-        # Without a response the view's class alone can say which version would have been read.
-        route = tool.endpoint.route
-        view_class = route.view_class
-        version = route.initkwargs.get("mcp_version") or getattr(view_class, "mcp_version", "")
-        return Outcome(
-            tool.name,
-            status,
-            failure=failure,
-            request_id=request_id,
-            version=version if isinstance(version, str) else "",
-        )
-
-    def report_crash(
-        self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
-    ) -> None:
-        logger.error("Tool %s failed [%s]", tool.name, request_id, exc_info=exc)
-        got_request_exception.send_robust(sender=BaseHandler, request=request)

@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+from rest_framework.exceptions import APIException
+
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.interaction.exchange import SILENT, Exchange
-from drf_mcp.outcomes import Outcome
+from drf_mcp.outcomes import Outcome, RateLimit
 from drf_mcp.tools.arguments.call import Call
 
 
@@ -68,6 +70,20 @@ class PendingCall:
 
 
 Proceed: TypeAlias = Callable[[PendingCall], Outcome]
+
+
+class CallRefused(Exception):
+    """A guard refuses a call, as a view would by raising the exception.
+
+    Args:
+        exc: the exception.
+        rate_limit: what is left of the quota that refuses it.
+    """
+
+    def __init__(self, exc: APIException, rate_limit: RateLimit | None = None) -> None:
+        super().__init__(exc)
+        self.exc = exc
+        self.rate_limit = rate_limit
 
 
 class CallCrashed(Exception):

@@ -10,32 +10,18 @@ from contextlib import ExitStack
 from typing import Any
 
 from django.db import connections
-from rest_framework.exceptions import APIException, Throttled
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import copy_identity
 from drf_mcp.access.limits import APPROACHING, EndpointLimits, Quotas, warn_of_quota
 from drf_mcp.exceptions import TimeLimitExceeded, Unavailable
-from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.guards.base import CallRefused, Guard, PendingCall, Proceed
 from drf_mcp.outcomes import Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 
 # What asks for data or changes it. What ends a transaction has to run, late as it is.
 STATEMENTS = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
-
-
-class CallRefused(Exception):
-    """A guard refuses a call, as a view would by raising the exception.
-
-    Args:
-        exc: the exception.
-        rate_limit: what is left of the quota that refuses it.
-    """
-
-    def __init__(self, exc: APIException, rate_limit: RateLimit | None = None) -> None:
-        super().__init__(exc)
-        self.exc = exc
-        self.rate_limit = rate_limit
 
 
 class ThrottleGuard(Guard):

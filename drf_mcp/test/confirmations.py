@@ -10,7 +10,7 @@ from django.db import transaction
 from drf_mcp.guards.confirmation import CONTROL
 from drf_mcp.outcomes import MISSING
 from drf_mcp.test.client import MCPClient
-from drf_mcp.test.parity import Undone
+from drf_mcp.test.observation import Undone
 from drf_mcp.test.results import ToolResult
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import registry

@@ -9,12 +9,13 @@ from django.test.utils import CaptureQueriesContext
 
 from drf_mcp.models import IdempotencyRecord
 from drf_mcp.test.client import MCPClient
-from drf_mcp.test.parity import WRITE, Undone
+from drf_mcp.test.observation import WRITE, Undone
 from drf_mcp.test.results import ToolResult
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import registry
 
 CONTROL = "idempotency_key"
+CONFIRMATION = "confirmation"
 
 
 def assert_idempotent(
@@ -47,6 +48,11 @@ def assert_idempotent(
     try:
         with transaction.atomic():
             first = client.call_tool(tool, sent)
+            if "confirm" in known.guarded_by and CONFIRMATION in (first.data or {}):
+                # A tool that asks first has asked.
+                confirmation = first.data[CONFIRMATION]
+                sent = known.arguments.replace_control(sent, CONFIRMATION, confirmation)
+                first = client.call_tool(tool, sent)
             with CaptureQueriesContext(connection) as queries:
                 again = client.call_tool(tool, sent)
             raise Undone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn
 
@@ -12,6 +13,11 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.tools.capability import make_envelope
 
 FAILED = 400
+WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)
+
+
+class Undone(Exception):
+    """Ends a savepoint."""
 
 
 class Volatile:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,8 +29,10 @@ from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.test.client import MCPClient, MCPRefused
 from drf_mcp.test.observation import (
     FAILED,
+    WRITE,
     CapturingEnvelope,
     Observed,
+    Undone,
     raise_difference,
     to_json_value,
 )
@@ -41,11 +42,6 @@ from drf_mcp.tools import ArgumentsRefused, registry
 REFUSALS = (401, 403)
 # What confirmed calls write beside their own.
 USED = "drf_mcp.UsedConfirmation"
-WRITE = re.compile(r'\s*(INSERT INTO|UPDATE|DELETE FROM)\s+["`\[]?(\w+)', re.IGNORECASE)
-
-
-class Undone(Exception):
-    """Ends a savepoint."""
 
 
 @dataclass

@@ -7,7 +7,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.codes import Category
 from drf_mcp.exceptions import contain
-from drf_mcp.guards.base import CallCrashed, Guard, PendingCall, Proceed
+from drf_mcp.guards.base import CallCrashed, CallRefused, Guard, PendingCall, Proceed
 from drf_mcp.guards.idempotency.answers import REPLAYED, read_outcome, write_outcome
 from drf_mcp.guards.idempotency.records import (
     ANONYMOUS,
@@ -18,7 +18,6 @@ from drf_mcp.guards.idempotency.records import (
     fingerprint,
     is_key,
 )
-from drf_mcp.guards.limits import CallRefused
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import CONTROL

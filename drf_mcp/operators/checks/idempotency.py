@@ -24,11 +24,11 @@ def check_idempotency(project: Project) -> Iterator[CheckMessage]:
         if endpoint.view.tool_options:
             tools.update(endpoint.view.registry.tools(None, endpoint.view.tool_options))
     for name, tool in tools.items():
-        if GUARD in tool.guarded_by and (fault := find_fault(tool)):
+        if GUARD in tool.guarded_by and (fault := find_recording_fault(tool)):
             yield Error(f"{name} takes an idempotency_key, and {fault}.", REMEDY, id="drf_mcp.E014")
 
 
-def find_fault(tool: Tool) -> str:
+def find_recording_fault(tool: Tool) -> str:
     """Return why a tool cannot be recorded in its own transaction, "" if it can."""
     endpoint, kept = tool.endpoint, router.db_for_write(IdempotencyRecord)
     view_class = endpoint.view_class

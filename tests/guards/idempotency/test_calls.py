@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -61,7 +62,10 @@ def test_the_answers_are_the_same_but_for_the_mark_and_the_request_id(payer, too
             if name in structured:
                 structured[name] = {k: v for k, v in structured[name].items() if k not in marks}
         texts = [] if structured else [result["content"][0]]
-        return {"structured": structured, "texts": texts, "blocks": result["content"][1:]}
+        blocks = [block for block in result["content"][1:] if block["type"] != "text"]
+        facts = [json.loads(b["text"]) for b in result["content"][1:] if b["type"] == "text"]
+        facts = [{k: v for k, v in each.items() if k != "replayed"} for each in facts]
+        return {"structured": structured, "texts": texts, "blocks": blocks, "facts": facts or [{}]}
 
     assert without_marks(first[0]) == without_marks(second[0])
     assert Group.objects.filter(name__startswith="rent").count() == 1
