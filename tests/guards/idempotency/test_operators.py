@@ -127,3 +127,9 @@ def test_writes_of_the_second_call_fail_unless_they_are_ignored(payer, settings)
     with pytest.raises(AssertionError, match="the second call writes auth_group"):
         assert_idempotent(client(), "pay_by_key", {"name": "rent"})
     assert_idempotent(client(), "pay_by_key", {"name": "rent"}, ignored_writes=["auth_group"])
+
+
+def test_a_tool_that_asks_first_is_confirmed(serve):
+    confirmed = mcp_tool(name="pay_and_confirm", idempotency_key=True, confirm=True)
+    serve(path("confirmed/", confirmed(type("Confirmed", (views.PlainPayments,), {})).as_view()))
+    assert_idempotent(client(), "pay_and_confirm", {"name": "rent"})
