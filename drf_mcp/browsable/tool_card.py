@@ -125,6 +125,8 @@ class ToolCard:
             "method": tool.endpoint.method,
             "schema": tool.input_schema,
             "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
+            # The page asks before the call, or the call itself does, which knows more.
+            "asks": "confirm" in tool.guarded_by,
             "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
             "bodyType": bodies.content_type.partition(";")[0],
             "bodyExpected": bodies.expected,

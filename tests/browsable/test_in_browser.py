@@ -106,9 +106,9 @@ def test_text_that_is_no_json_is_not_sent(visit):
 
 
 def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
-    watched = visit("carol", "?tool=orders_cancel")
+    watched = visit("carol", "?tool=customers_deactivate")
     watched.page.get_by_label("pk").fill("999999")
-    watched.call("orders_cancel")
+    watched.call("customers_deactivate")
     dialog = watched.page.get_by_role("dialog")
     assert '"pk": 999999' in dialog.inner_text()
     cancel = dialog.get_by_role("button", name="Cancel", exact=True)
@@ -119,10 +119,54 @@ def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
 
 
 def test_destructive_tool_runs_once_confirmed(visit):
-    watched = visit("carol", "?tool=orders_cancel")
+    watched = visit("carol", "?tool=customers_deactivate")
     watched.page.get_by_label("pk").fill("999999")
-    watched.call("orders_cancel")
-    watched.page.get_by_role("dialog").get_by_role("button", name="Call orders_cancel").click()
+    watched.call("customers_deactivate")
+    dialog = watched.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Call customers_deactivate").click()
+    assert watched.verdict() == "Error\nNOT_FOUND"
+
+
+def open_ticket(visit) -> str:
+    """Return the key of a ticket that alice has opened."""
+    watched = visit("alice", "?tool=tickets_create")
+    watched.page.get_by_label("customer").fill("1")
+    watched.page.get_by_label("subject").fill("Broken lamp")
+    watched.page.get_by_label("body").fill("It is.")
+    watched.call("tickets_create")
+    watched.verdict()
+    return str(json.loads(watched.text_of("envelope"))["data"]["id"])
+
+
+def ask_to_delete(visit, key: str, **options):
+    """Return the page, whose dialog shows what the deletion of a ticket would do."""
+    watched = visit("alice", "?tool=tickets_destroy", **options)
+    watched.page.get_by_label("pk").fill(key)
+    watched.call("tickets_destroy")
+    watched.page.get_by_role("dialog").wait_for()
+    return watched
+
+
+def test_what_a_tool_would_do_is_shown_before_it_is_confirmed(visit):
+    watched = ask_to_delete(visit, open_ticket(visit))
+    dialog = watched.page.get_by_role("dialog")
+    assert "ticket “Broken lamp”?" in dialog.inner_text()
+    watched.page.keyboard.press("Tab")
+    assert dialog.evaluate("(dialog) => dialog.contains(document.activeElement)")
+    dialog.get_by_role("button", name="Call tickets_destroy").click()
+    assert watched.verdict() == "Success"
+
+
+def test_a_person_who_does_not_agree_declines(visit):
+    watched = ask_to_delete(visit, open_ticket(visit))
+    watched.page.keyboard.press("Escape")
+    assert "DECLINED" in watched.verdict()
+
+
+def test_what_is_refused_is_not_asked_about(visit):
+    watched = visit("alice", "?tool=tickets_destroy")
+    watched.page.get_by_label("pk").fill("999999")
+    watched.call("tickets_destroy")
     assert watched.verdict() == "Error\nNOT_FOUND"
 
 
@@ -233,10 +277,7 @@ def test_axe_has_nothing_against_an_error_and_the_question_before_a_call(visit, 
     watched.call("customers_create")
     watched.verdict()
     assert watched.violations(axe) == []
-    watched = visit("carol", "?tool=customers_destroy", color_scheme=scheme)
-    watched.page.get_by_label("pk").fill("1")
-    watched.call("customers_destroy")
-    watched.page.get_by_role("dialog").wait_for()
+    watched = ask_to_delete(visit, open_ticket(visit), color_scheme=scheme)
     assert watched.violations(axe) == []
 
 

@@ -467,13 +467,16 @@
 
   let calls = 0;
 
-  function messageOf(tool, args) {
+  // Forms without a field, that is: a dialog.
+  const FORMS = { elicitation: { form: {} } };
+
+  function messageOf(tool, args, capabilities = {}, answers = {}) {
     const meta = {
       "io.modelcontextprotocol/protocolVersion": tool.revision,
       "io.modelcontextprotocol/clientInfo": { name: "drf-mcp-page", version: "1" },
-      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientCapabilities": capabilities,
     };
-    const params = { name: tool.name, arguments: args, _meta: meta };
+    const params = { name: tool.name, arguments: args, ...answers, _meta: meta };
     return { jsonrpc: "2.0", id: (calls += 1), method: "tools/call", params };
   }
 
@@ -511,9 +514,29 @@
     return { status: `${response.status} ${response.statusText}`.trim(), type: response.headers.get("Content-Type") || "", text, body, milliseconds };
   }
 
+  /** Send a call, and what the person answers where the tool shows first what it would do. */
+  async function converse(tool, args, message) {
+    const answer = await send(tool, message);
+    const { resultType, inputRequests, requestState } = answer.body?.result || {};
+    if (resultType !== "input_required") return { message, answer };
+    const asked = Object.entries(inputRequests);
+    if (!asked.every(([, { params }]) => params.requestedSchema && !Object.keys(params.requestedSchema.properties).length)) {
+      // What has to be filled in is told as missing arguments.
+      return converse(tool, args, messageOf(tool, args));
+    }
+    const agrees = await confirmed(args, asked.map(([, { params }]) => params.message).join("\n"));
+    const response = agrees ? { action: "accept", content: {} } : { action: "decline" };
+    const inputResponses = Object.fromEntries(asked.map(([key]) => [key, response]));
+    return converse(tool, args, messageOf(tool, args, FORMS, { inputResponses, requestState }));
+  }
+
   /** Ask before something that may destroy. */
-  function confirmed(args) {
+  function confirmed(args, said = "") {
     const dialog = find("[data-confirm]");
+    const preview = find("[data-confirm-preview]");
+    // The arguments stand below.
+    preview.textContent = said.split("\n").filter((line) => !line.startsWith("Arguments: ")).join("\n");
+    preview.hidden = !said;
     highlight(find("[data-confirm-arguments]"), pretty(args));
     dialog.returnValue = "";
     dialog.showModal();
@@ -702,11 +725,11 @@
 
     async function call() {
       const args = form.read();
-      if (tool.confirm && !(await confirmed(args))) return;
-      const message = messageOf(tool, args);
+      if (tool.confirm && !tool.asks && !(await confirmed(args))) return;
       panel.setAttribute("aria-busy", "true");
       button.setAttribute("aria-disabled", "true");
-      show(tool, form, message, await send(tool, message));
+      const { message, answer } = await converse(tool, args, messageOf(tool, args, tool.asks ? FORMS : {}));
+      show(tool, form, message, answer);
     }
 
     form.form.addEventListener("submit", async (event) => {
