@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from rest_framework.utils.formatting import remove_trailing_string
 
+from drf_mcp.guards.confirmation import CONTROL
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
@@ -125,8 +126,10 @@ class ToolCard:
             "method": tool.endpoint.method,
             "schema": tool.input_schema,
             "mirrored": [[list(path), header] for path, header in tool.mirrored.items()],
-            # The page asks before the call, or the call itself does, which knows more.
-            "asks": "confirm" in tool.guarded_by,
+            # Where the call asks itself, which knows more, the argument that the page fills in.
+            "asks": next(
+                (c.pointer for c in tool.arguments.controls if c.parameter.name == CONTROL), ""
+            ),
             "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
             "bodyType": bodies.content_type.partition(";")[0],
             "bodyExpected": bodies.expected,

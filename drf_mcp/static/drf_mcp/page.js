@@ -343,8 +343,10 @@
 
   function fieldsFor(schema, pointer, tool) {
     const required = schema.required || [];
-    const fields = Object.entries(schema.properties || {}).map(([name, member]) =>
-      fieldFor(name, member, required.includes(name), `${pointer}/${escaped(name)}`, tool));
+    const fields = Object.entries(schema.properties || {})
+      .map(([name, member]) => [name, member, `${pointer}/${escaped(name)}`])
+      .filter(([, , place]) => place !== tool.asks)
+      .map(([name, member, place]) => fieldFor(name, member, required.includes(name), place, tool));
     // What is required first, and the narrow ones side by side.
     const rank = (field) => 2 * !required.includes(field.name) + field.element.matches(".wide");
     return fields.sort((one, other) => rank(one) - rank(other));
