@@ -35,6 +35,7 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.resources.capability import ResourcesCapability
 from drf_mcp.settings import mcp_settings
+from drf_mcp.skills.capability import SkillsCapability
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
 from drf_mcp.tools.tool import Tool
@@ -80,6 +81,7 @@ class Server:
         ResourcesCapability,
         PromptsCapability,
         CompletionCapability,
+        SkillsCapability,
     ]
     # The handlers of the methods that every server has, where the era has them.
     lifecycle: ClassVar[Mapping[str, str]] = {
@@ -287,8 +289,13 @@ class Server:
         return {"supportedVersions": list(REVISIONS), **self.get_offer(context)}
 
     def get_offer(self, context: RequestContext) -> dict[str, Any]:
-        objects = {c.name: c.get_capability_object(context.era) for c in self.capabilities}
-        offered = {name: options for name, options in objects.items() if options is not None}
+        offered: dict[str, Any] = {}
+        for capability in self.capabilities:
+            options = capability.get_capability_object(context.era)
+            if options is not None:
+                is_extension = capability.is_extension
+                place = offered.setdefault("extensions", {}) if is_extension else offered
+                place[capability.name] = options
         offer: dict[str, Any] = {"capabilities": offered}
         if instructions := self.get_instructions(context):
             offer["instructions"] = instructions

@@ -237,6 +237,7 @@ class Capability:
 
     Attributes:
         name: the member of the capabilities object that advertises the capability.
+        is_extension: whether the name is that of an extension, advertised among the others.
         methods: the name of the handler by MCP method.
         name_parameters: the member of ``params`` that the Mcp-Name header repeats, by method.
         result_members: the members of each result by revision and method. A method without an
@@ -244,6 +245,7 @@ class Capability:
     """
 
     name: ClassVar[str]
+    is_extension: ClassVar[bool] = False
     methods: ClassVar[Mapping[str, str]] = {}
     name_parameters: ClassVar[Mapping[str, str]] = {}
     result_members: ClassVar[Mapping[str, Mapping[str, frozenset[str]]]] = {}

@@ -19,7 +19,7 @@ from drf_mcp.protocol import REVISIONS, Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.paging import cut_page
-from drf_mcp.resources.documents import Document
+from drf_mcp.resources.documents import Document, Folder
 from drf_mcp.resources.reading import Reading, encode_content, make_not_found
 from drf_mcp.resources.routes import JSON, RouteResource
 from drf_mcp.resources.uris import URISpace
@@ -87,9 +87,9 @@ class ResourcesCapability(Capability):
         return URISpace(self.server.name or mcp_settings.SERVER_NAME)
 
     def get_documents(self, context: RequestContext) -> Sequence[Document]:
-        """Return the documents of a request."""
-        documents: Sequence[Document] = self.server.registry.find_added(Document)
-        return documents
+        """Return the documents that a request lists."""
+        registry = self.server.registry
+        return [*registry.find_added(Document), *(f.main for f in registry.find_added(Folder))]
 
     def get_routes(self, tools: Iterable[Tool]) -> list[RouteResource]:
         """Return the tools that are resources as well."""
@@ -169,7 +169,9 @@ class ResourcesCapability(Capability):
         return found
 
     def find_document(self, uri: str, context: RequestContext) -> Document | None:
-        uris, documents = self.uris, self.get_documents(context)
+        uris, documents = self.uris, list(self.get_documents(context))
+        for folder in self.server.registry.find_added(Folder):
+            documents += folder.documents
         return next((each for each in documents if each.get_uri(uris) == uri), None)
 
     def find_template(self, template: str, context: RequestContext) -> RouteResource | None:

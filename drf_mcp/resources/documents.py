@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,20 @@ class Document:
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         return arguments
+
+
+class Folder(ABC):
+    """Documents that belong together, of which one is listed and each can be read."""
+
+    @property
+    @abstractmethod
+    def main(self) -> Document:
+        """The document that is listed."""
+
+    @property
+    @abstractmethod
+    def documents(self) -> Iterable[Document]:
+        """All documents."""
 
 
 class SchemaDocument(Document):

@@ -33,12 +33,17 @@ REMARKS = "#remarks"
 class BodyEnvelope(PlainEnvelope):
     """The body of a response as its media type has it."""
 
+    def __init__(self, *, is_json: bool) -> None:
+        self.is_json = is_json
+
     def text(self, outcome: Outcome, rendered: Any, encode: Any) -> str:
         is_text = isinstance(rendered, str) and not self.is_json
         return str(rendered) if is_text else encode(rendered)
 
-    def __init__(self, *, is_json: bool) -> None:
-        self.is_json = is_json
+    def remarks(self, outcome: Outcome) -> Any:
+        # What is for the next call of the tool says nothing of the body.
+        is_told = outcome.warnings or outcome.fidelity is not None
+        return super().remarks(outcome) if is_told else None
 
 
 class Reading:

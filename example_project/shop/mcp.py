@@ -9,6 +9,7 @@ from pathlib import Path
 
 from drf_mcp import registry
 from drf_mcp.resources import Document, SchemaDocument
+from drf_mcp.skills import Skill
 from example_project.shop.prompts import complaint
 from example_project.shop.serializers import OrderSerializer
 from example_project.shop.urls import router
@@ -38,9 +39,10 @@ registry.register(
 registry.register(TicketList, untrusted=["subject", "body"])
 registry.register(TicketDetail, many=True, untrusted=["subject", "body"])
 
-GUIDES = Path(__file__).parent / "guides"
+HERE = Path(__file__).parent
 registry.add(
-    Document("guides/returns", file=GUIDES / "returns.md", title="How returns work"),
+    Document("guides/returns", file=HERE / "guides" / "returns.md", title="How returns work"),
     SchemaDocument(OrderSerializer, title="An order, as it is placed"),
     complaint,
+    *Skill.find(HERE / "skills"),
 )

@@ -52,6 +52,8 @@ NO_SETTINGS = {
     *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
     # The key of a request's META, and a word in the command of tokens.
     *("REMOTE_ADDR", "TOKEN"),
+    # The file of a skill.
+    "SKILL",
     # The environment.
     *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME"),
     # Of every project's settings module, though Django has no default of it.

@@ -1,0 +1,210 @@
+"""Skills: folders of instructions, listed with digests and read as resources."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from drf_mcp.skills import Skill
+from tests.agents import REVISIONS
+
+EXTENSION = "io.modelcontextprotocol/skills"
+MAIN = """---
+name: refunds
+description: Refund an order by the rules.
+license: Apache-2.0
+metadata:
+  version: "2.1"
+---
+
+# Refunds
+
+Follow references/rules.md.
+"""
+
+
+@pytest.fixture(autouse=True)
+def every_message_is_judged(watch):
+    """The official types of the base protocol know no skills: tests judge the entries."""
+    yield
+    watch.messages.clear()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "refunds"
+    (folder / "references").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(MAIN)
+    (folder / "references" / "rules.md").write_bytes("Within 30 days, für alle.\r\n".encode())
+    (folder / "logo.bin").write_bytes(b"\x89\xff\x00")
+    return folder
+
+
+def send(agent, method: str, **params):
+    message, headers = agent.frame(method, params)
+    return json.loads(agent.post(message, headers).content)
+
+
+def read(agent, uri: str) -> bytes:
+    [contents] = agent.result("resources/read", uri=uri)["contents"]
+    return contents["text"].encode() if "text" in contents else base64.b64decode(contents["blob"])
+
+
+# --- Off and on ---------------------------------------------------------------------------------
+
+
+def test_without_skills_there_are_no_methods(serve):
+    assert send(serve(), "skills/list")["error"]["code"] == -32601
+
+
+def test_without_resources_there_are_no_methods(serve, folder):
+    agent = serve(Skill(folder), RESOURCES=False)
+    assert send(agent, "skills/list")["error"]["code"] == -32601
+
+
+def test_it_is_declared_among_the_extensions(serve, folder):
+    declared = serve(Skill(folder)).result("server/discover")["capabilities"]
+    assert declared["extensions"] == {EXTENSION: {}}
+    assert declared["resources"] == {}
+
+
+@pytest.mark.parametrize("revision", REVISIONS[1:])
+def test_earlier_revisions_read_the_files_alone(serve, folder, revision):
+    agent = serve(Skill(folder), revision=revision)
+    assert send(agent, "skills/list")["error"]["code"] == -32601
+    assert read(agent, "skill://refunds/SKILL.md") == MAIN.encode()
+
+
+# --- Entries ------------------------------------------------------------------------------------
+
+
+def test_an_entry_has_the_frontmatter_as_it_is_and_every_file(serve, folder):
+    [entry] = send(serve(Skill(folder)), "skills/list")["result"]["skills"]
+    assert entry["uri"] == "skill://refunds/SKILL.md"
+    assert entry["frontmatter"] == {
+        "name": "refunds",
+        "description": "Refund an order by the rules.",
+        "license": "Apache-2.0",
+        "metadata": {"version": "2.1"},
+    }
+    assert [each["uri"] for each in entry["resources"]] == [
+        "skill://refunds/SKILL.md",
+        "skill://refunds/logo.bin",
+        "skill://refunds/references/rules.md",
+    ]
+
+
+def test_what_is_read_is_what_the_entry_promises(serve, folder):
+    agent = serve(Skill(folder))
+    [entry] = send(agent, "skills/list")["result"]["skills"]
+    for each in entry["resources"]:
+        content = read(agent, each["uri"])
+        assert len(content) == each["size"]
+        assert each["digest"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def test_a_change_changes_the_digest(serve, folder):
+    agent = serve(Skill(folder))
+
+    def digest():
+        [entry] = send(agent, "skills/list")["result"]["skills"]
+        return entry["resources"][2]["digest"]
+
+    before = digest()
+    (folder / "references" / "rules.md").write_text("Within 14 days, for everybody.")
+    assert digest() != before
+
+
+def test_one_skill_is_found_by_its_uri(serve, folder):
+    agent = serve(Skill(folder, prefix="shop/billing"))
+    uri = "skill://shop/billing/refunds/SKILL.md"
+    result = send(agent, "skills/get", uri=uri)["result"]
+    assert result["skill"] == send(agent, "skills/list")["result"]["skills"][0]
+    assert (result["resultType"], result["cacheScope"]) == ("complete", "private")
+    assert result["skill"]["uri"] == uri
+
+
+@pytest.mark.parametrize("uri", ["skill://refunds", "skill://other/SKILL.md", ""])
+def test_what_is_no_skill_is_refused(serve, folder, uri):
+    error = send(serve(Skill(folder)), "skills/get", uri=uri)["error"]
+    assert (error["code"], error["message"]) == (-32602, f"No skill is served at {uri}")
+
+
+def test_only_the_main_file_is_listed_as_a_resource(serve, folder):
+    listed = serve(Skill(folder)).result("resources/list")["resources"]
+    [main] = [each for each in listed if each["uri"].startswith("skill:")]
+    assert (main["name"], main["mimeType"]) == ("refunds", "text/markdown")
+    assert main["description"] == "Refund an order by the rules."
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "skill://refunds/../../etc/passwd",
+        "skill://refunds/.secret",
+        "skill://refunds/leak",
+        "skill://refunds/references",
+        "skill://refunds/missing.md",
+    ],
+)
+def test_nothing_but_the_skills_files_is_read(serve, folder, uri):
+    (folder / ".secret").write_text("a")
+    (folder.parent / "outside").write_text("b")
+    (folder / "leak").symlink_to(folder.parent / "outside")
+    agent = serve(Skill(folder))
+    assert agent.error("resources/read", uri=uri)["message"] == "Resource not found"
+    [entry] = send(agent, "skills/list")["result"]["skills"]
+    assert len(entry["resources"]) == 3
+
+
+def test_skills_come_in_pages(serve, tmp_path):
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SKILL.md").write_text(MAIN.replace("refunds", name))
+    agent = serve(*Skill.find(tmp_path), TOOLS_PAGE_SIZE=2)
+    first = send(agent, "skills/list")["result"]
+    last = send(agent, "skills/list", cursor=first["nextCursor"])["result"]
+    names = [each["frontmatter"]["name"] for each in (*first["skills"], *last["skills"])]
+    assert names == ["a", "b", "c"]
+    assert "nextCursor" not in last
+
+
+# --- Wrong skills -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("main", "told"),
+    [
+        ("# Refunds", "name of its folder"),
+        ("---\nname: other\ndescription: a\n---\n", "name of its folder"),
+        ("---\nname: [\n---\n", "name of its folder"),
+        ("---\nname: refunds\n---\n", "needs a description"),
+        (f"---\nname: refunds\ndescription: {'a' * 1025}\n---\n", "at most 1024"),
+    ],
+)
+def test_a_skill_that_hosts_would_refuse_is_refused_at_once(folder, main, told):
+    (folder / "SKILL.md").write_text(main)
+    with pytest.raises(ImproperlyConfigured, match=told):
+        Skill(folder)
+
+
+def test_a_folder_without_the_main_file_is_none(folder):
+    (folder / "SKILL.md").unlink()
+    with pytest.raises(ImproperlyConfigured, match=r"has no SKILL\.md"):
+        Skill(folder)
+
+
+def test_without_a_reader_of_yaml_the_extra_is_named(folder, monkeypatch):
+    (folder / "SKILL.md").write_text(MAIN + "Unread so far.\n")
+    monkeypatch.setitem(__import__("sys").modules, "yaml", None)
+    with pytest.raises(ImproperlyConfigured, match=r"drf-mcp-server\[skills\]"):
+        Skill(folder)
+
+
+def test_the_shops_skill_is_served(alice):
+    entries = send(alice, "skills/list")["result"]["skills"]
+    assert [each["frontmatter"]["name"] for each in entries] == ["settle-complaints"]
