@@ -289,14 +289,9 @@ class Server:
         return {"supportedVersions": list(REVISIONS), **self.get_offer(context)}
 
     def get_offer(self, context: RequestContext) -> dict[str, Any]:
-        offered: dict[str, Any] = {}
+        offer: dict[str, Any] = {"capabilities": {}}
         for capability in self.capabilities:
-            options = capability.get_capability_object(context.era)
-            if options is not None:
-                is_extension = capability.is_extension
-                place = offered.setdefault("extensions", {}) if is_extension else offered
-                place[capability.name] = options
-        offer: dict[str, Any] = {"capabilities": offered}
+            capability.advertise(context.era, offer["capabilities"])
         if instructions := self.get_instructions(context):
             offer["instructions"] = instructions
         return offer

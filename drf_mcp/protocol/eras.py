@@ -257,6 +257,12 @@ class Capability:
         """Return the options that a client is told of; None to advertise nothing."""
         return {} if era.revision in self.result_members else None
 
+    def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
+        options = self.get_capability_object(era)
+        if options is not None:
+            place = capabilities.setdefault("extensions", {}) if self.is_extension else capabilities
+            place[self.name] = options
+
     def get_instructions(self, context: Any) -> str:
         """Return what models are told of the capability, "" for nothing.
 
