@@ -18,6 +18,7 @@ from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation
 from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.middleware import is_asynchronous, transactions
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
+from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import PendingCall
 from drf_mcp.guards.preview import Preview
 from drf_mcp.interaction.state import hash_json
@@ -116,7 +117,9 @@ class Previewer:
     def get_label(self, instance: Any) -> str:
         if instance is None:
             return ""
-        label = " ".join(str(instance).split())[:LONGEST_LABEL]
+        # What an object says of itself is the project's code, and no reason to fail.
+        said = contain(lambda: str(instance), lambda exc: str(getattr(instance, "pk", "")))
+        label = " ".join(said.split())[:LONGEST_LABEL]
         name = get_model_name(type(instance)) if isinstance(instance, Model) else ""
         return f"{name} “{label}”".lstrip()
 

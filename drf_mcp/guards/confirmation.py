@@ -19,8 +19,8 @@ from drf_mcp.interaction.exchange import Asked
 from drf_mcp.interaction.state import MAX_AGE, hash_json
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Question
 
-# What the answer of the client's user is found by.
-KEY = "confirm"
+# What the answer of the client's user is found by, beside those to a view's own questions.
+KEY = "confirm_call"
 CONTROL = "confirmation"
 SALT = "drf_mcp.guards.confirmation"
 # Seconds in which a confirmation can be sent; a person who is asked has those of the question.
@@ -118,7 +118,7 @@ class ConfirmationGuard(Guard):
     is confirmed.
     """
 
-    name: ClassVar[str] = KEY
+    name: ClassVar[str] = "confirm"
 
     def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
         if pending.call.controls.get("dry_run"):

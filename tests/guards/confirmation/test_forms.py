@@ -19,7 +19,7 @@ from tests.guards.confirmation.presses import Press
 
 def call(agent: Agent, name: str, asked: Any = None, answers: Any = None, **arguments: Any) -> Any:
     """Call a tool as a client that shows forms; in the round after ``asked``, with answers."""
-    answers = {"confirm": {"action": "accept", "content": {}}} if answers is None else answers
+    answers = {"confirm_call": {"action": "accept", "content": {}}} if answers is None else answers
     further = {}
     if asked is not None:
         further = {"requestState": asked["requestState"], "inputResponses": answers}
@@ -33,7 +33,7 @@ def code(result: Any) -> str:
 def test_the_user_is_asked_what_to_delete_and_what_goes_with_it(agent, press):
     result = call(agent, "presses_destroy", pk=press.pk)
     assert result["resultType"] == "input_required"
-    params = result["inputRequests"]["confirm"]["params"]
+    params = result["inputRequests"]["confirm_call"]["params"]
     assert params["requestedSchema"] == {"type": "object", "properties": {}}
     assert params["message"].split("\n") == [
         "Delete a press: press “Hogarth”?",
@@ -54,7 +54,9 @@ def test_agreement_makes_the_call(agent, press):
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 def test_a_user_who_does_not_agree_ends_the_call(agent, press, action):
     asked = call(agent, "presses_destroy", pk=press.pk)
-    result = call(agent, "presses_destroy", asked, {"confirm": {"action": action}}, pk=press.pk)
+    result = call(
+        agent, "presses_destroy", asked, {"confirm_call": {"action": action}}, pk=press.pk
+    )
     assert code(result) == "DECLINED"
     assert "isError" not in result
     assert "Do not repeat" in result["structuredContent"]["data"]["remediation"]
@@ -66,7 +68,7 @@ def test_an_agreement_counts_once(agent, press):
     call(agent, "presses_charge", asked, pk=press.pk)
     press.save()  # as it was shown
     again = call(agent, "presses_charge", asked, pk=press.pk)
-    assert "used before" in again["inputRequests"]["confirm"]["params"]["message"]
+    assert "used before" in again["inputRequests"]["confirm_call"]["params"]["message"]
     assert Press.objects.get().fee == 0
 
 
@@ -74,7 +76,7 @@ def test_what_changed_while_the_user_looked_is_asked_anew(agent, press):
     asked = call(agent, "presses_destroy", pk=press.pk)
     press.volumes.create()
     anew = call(agent, "presses_destroy", asked, pk=press.pk)
-    assert "has changed" in anew["inputRequests"]["confirm"]["params"]["message"]
+    assert "has changed" in anew["inputRequests"]["confirm_call"]["params"]["message"]
     assert call(agent, "presses_destroy", anew, pk=press.pk)["structuredContent"]["success"]
 
 
@@ -89,7 +91,7 @@ def test_an_answer_to_a_question_that_nobody_asked_is_none(agent, press):
         "tools/call",
         name="presses_destroy",
         arguments={"pk": press.pk},
-        inputResponses={"confirm": {"action": "accept", "content": {}}},
+        inputResponses={"confirm_call": {"action": "accept", "content": {}}},
         **FORMS,
     )
     assert result["resultType"] == "input_required"
@@ -105,17 +107,19 @@ class ReasonSerializer(serializers.Serializer):
     reason = serializers.CharField()
 
 
-def test_a_view_that_asks_for_more_does_not_have_it_confirmed_again(agent, press, monkeypatch):
+def test_a_view_that_asks_a_question_of_its_own_does_not_have_the_call_confirmed_again(
+    agent, press, monkeypatch
+):
     def delete(self, request, pk=None):
-        call_context(request).ask(ReasonSerializer, "Why?", key="reason")
+        call_context(request).ask(ReasonSerializer, "Why?", key="confirm")
         Press.objects.all().delete()
         return Response(status=204)
 
     monkeypatch.setattr(presses.PressDetail, "delete", delete)
     confirm = call(agent, "detail_destroy", pk=press.pk)
     reason = call(agent, "detail_destroy", confirm, pk=press.pk)
-    assert list(reason["inputRequests"]) == ["reason"]
-    answers = {"reason": {"action": "accept", "content": {"reason": "late"}}}
+    assert list(reason["inputRequests"]) == ["confirm"]
+    answers = {"confirm": {"action": "accept", "content": {"reason": "late"}}}
     done = call(agent, "detail_destroy", reason, answers, pk=press.pk)
     assert done["structuredContent"]["success"]
     assert not Press.objects.exists()

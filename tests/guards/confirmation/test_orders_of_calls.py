@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drf_mcp.guards import confirmation
 from tests.guards.confirmation.presses import Press
 
-STEPS = ["ask", "ask as bob", "confirm", "repeat", "confirm as bob", "other arguments", "change"]
+STEPS = [
+    *("ask", "ask as bob", "confirm", "repeat", "confirm as bob", "confirm too late"),
+    *("other arguments", "change"),
+]
 
 
 @given(steps=st.lists(st.sampled_from(STEPS), max_size=9))
@@ -30,6 +36,10 @@ def test_the_fee_grows_once_for_each_confirmation_of_what_was_shown(serve, press
         elif step == "confirm as bob":
             answer = bob.call("presses_charge", pk=press.pk, confirmation=text)
             assert answer.code == "FORBIDDEN"
+        elif step == "confirm too late":
+            with mock.patch.object(confirmation, "TOKEN_AGE", -1):
+                answer = alice.call("presses_charge", pk=press.pk, confirmation=text)
+            assert answer.data["reason"] == ("invalid" if text == "none" else "expired")
         elif step == "other arguments":
             answer = alice.call("presses_charge", pk=press.pk, amount=50, confirmation=text)
             assert answer.code == "CONFIRMATION_REQUIRED"

@@ -198,6 +198,20 @@ def test_a_decorated_view_is_asked_about_without_a_look_at_its_object(serve, pre
     assert agent.call("odd_destroy", **first.data["next"]).envelope["success"]
 
 
+def test_an_object_that_cannot_say_what_it_is_is_named_by_its_key(agent, press, monkeypatch):
+    monkeypatch.setattr(Press, "__str__", lambda self: 1 / 0)
+    first = agent.call("detail_destroy", pk=press.pk)
+    assert first.data["preview"]["object"] == f"press “{press.pk}”"
+
+
+def test_middleware_of_calls_runs_around_the_look(serve, press):
+    agent = serve(CALL_MIDDLEWARE=["django.middleware.locale.LocaleMiddleware"])()
+    first = agent.call("presses_destroy", pk=press.pk)
+    assert first.data["preview"]["object"] == "press “Hogarth”"
+    assert agent.call("presses_destroy", pk=press.pk + 99).code == "NOT_FOUND"
+    assert agent.call("presses_destroy", **first.data["next"]).envelope["success"]
+
+
 def test_throttles_of_the_view_count_the_call_and_not_the_look(serve, press, monkeypatch):
     counted = []
     monkeypatch.setattr(presses.PressDetail, "check_throttles", lambda *args: counted.append(1))
