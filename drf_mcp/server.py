@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -33,27 +32,18 @@ from drf_mcp.protocol import (
 )
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
+from drf_mcp.protocol.reply import MessageStream
+from drf_mcp.protocol.reply import Reply as Reply
 from drf_mcp.resources.capability import ResourcesCapability
 from drf_mcp.settings import mcp_settings
 from drf_mcp.skills.capability import SkillsCapability
+from drf_mcp.subscriptions.capability import SubscriptionsCapability
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
 from drf_mcp.tools.tool import Tool
 
-
-@dataclass(frozen=True)
-class Reply:
-    """What a door sends back."""
-
-    status: int
-    # One JSON-RPC response, or an array of them; empty when nothing is due.
-    body: bytes = b""
-    headers: Mapping[str, str] | None = None
-
-
-ACCEPTED = Reply(202)
-
-Handler = Callable[[RequestContext], "Mapping[str, Any] | InputRequired"]
+Handler = Callable[[RequestContext], "Mapping[str, Any] | InputRequired | MessageStream"]
 # A message as `jsonrpc` read it, or the error of one that could not be read.
 Item = Message | ClientResponse | ProtocolError
 Headers = Mapping[str, str] | None
@@ -70,6 +60,7 @@ class Server:
             SERVER_NAME, SERVER_TITLE, SERVER_VERSION and INSTRUCTIONS.
         toolset: the toolset that the URL named, "" for none.
         tool_options: options of every tool that has none of its own by that name.
+        is_live: whether the door can keep a response open, and send what comes up meanwhile.
 
     Args:
         registry: the tools.
@@ -82,6 +73,7 @@ class Server:
         PromptsCapability,
         CompletionCapability,
         SkillsCapability,
+        SubscriptionsCapability,
     ]
     # The handlers of the methods that every server has, where the era has them.
     lifecycle: ClassVar[Mapping[str, str]] = {
@@ -96,6 +88,7 @@ class Server:
     instructions: Any = None
     toolset: str = ""
     tool_options: Mapping[str, Any] | None = None
+    is_live: bool = False
 
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:
         self.registry = registry
@@ -259,6 +252,9 @@ class Server:
 
         with Observer(context).trace(tools, drf_mcp.__version__):
             result = handler(context)
+        # No call is made for it, as by isinstance.
+        if type(result) is MessageStream:
+            return Reply(200, stream=result)
         info = era.implementation_members(self.get_server_info())
         return Reply(200, jsonrpc.encode_result(item.id, era.write(result, defined, info)))
 

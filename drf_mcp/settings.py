@@ -6,13 +6,8 @@ first use and read again when Django's ``setting_changed`` fires.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
-
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-from django.core.signals import setting_changed
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from drf_mcp.option_types.kinds import (
     CacheAlias,
@@ -21,7 +16,6 @@ from drf_mcp.option_types.kinds import (
     Condition,
     Flag,
     Issuer,
-    Kind,
     ListOf,
     Middleware,
     NamedPatterns,
@@ -32,17 +26,12 @@ from drf_mcp.option_types.kinds import (
     Scope,
     Text,
     ToolPattern,
-    shorten_repr,
 )
 from drf_mcp.option_types.project_name import find_project_name
+from drf_mcp.option_types.project_settings import ProjectSettings, Setting
 
 SMALLEST_BUDGET = 1000
 """Tokens that an envelope takes which says what is missing and where it waits."""
-
-
-class Setting(NamedTuple):
-    default: Any
-    kind: Kind
 
 
 SETTINGS: dict[str, Setting] = {
@@ -161,6 +150,11 @@ SETTINGS: dict[str, Setting] = {
     # Seconds for which a client may keep tools/list and what else it may cache (``ttlMs``, since
     # 2026-07-28). A tool that is taken away in the meantime is refused at the call. 0: not at all.
     "LIST_TTL": Setting(60, Number(0)),
+    # Carries news to clients that listen for lists that change and resources that are updated:
+    # "drf_mcp.subscriptions.LocalBus" within one process,
+    # "drf_mcp.subscriptions.postgresql.PostgreSQLBus" among any number, or your own
+    # drf_mcp.subscriptions.Bus. None: nobody listens. See docs/subscriptions.md.
+    "SUBSCRIPTION_BUS_CLASS": Setting(None, Class("drf_mcp.subscriptions.Bus", none=True)),
     # --- Results --------------------------------------------------------------
     # The shape of every result: an envelope of drf_mcp.envelopes, or your own.
     # See docs/envelopes.md.
@@ -230,60 +224,11 @@ DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.
 COMPUTED: Mapping[str, Callable[[], Any]] = {"SERVER_NAME": find_project_name}
 
 
-class MCPSettings:
+class MCPSettings(ProjectSettings):
     """The project's ``DRF_MCP`` dict over `DEFAULTS`, as attributes; a wrong value raises."""
 
-    def __init__(self) -> None:
-        self._cached: set[str] = set()
-        self._project: Mapping[str, Any] | None = None
-        setting_changed.connect(self._reload_changed)
-
-    @property
-    def project(self) -> Mapping[str, Any]:
-        if self._project is None:
-            project = getattr(settings, "DRF_MCP", {})
-            for fault in self.find_faults(project):
-                raise ImproperlyConfigured(fault)
-            self._project = project
-        return self._project
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in SETTINGS:
-            raise AttributeError(self.refuse_name(name))
-        default, kind = SETTINGS[name]
-        value = kind.read(self.project.get(name, default), f"DRF_MCP[{name!r}]")
-        if value is None and name in COMPUTED:
-            value = COMPUTED[name]()
-        self._cached.add(name)
-        # The next read finds the attribute, and costs no more than any attribute.
-        setattr(self, name, value)
-        return value
-
-    def reload(self) -> None:
-        for name in self._cached:
-            delattr(self, name)
-        self._cached.clear()
-        self._project = None
-
-    def _reload_changed(self, *, setting: str, **kwargs: Any) -> None:
-        if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR"):
-            self.reload()
-
-    @classmethod
-    def find_faults(cls, project: Any) -> Iterator[str]:
-        # Values aside: each is checked when it is read.
-        if not isinstance(project, Mapping):
-            yield f"DRF_MCP must be a dict, not {shorten_repr(project)}."
-            return
-        for key in project:
-            if key not in SETTINGS:
-                yield cls.refuse_name(key)
-
-    @staticmethod
-    def refuse_name(name: Any) -> str:
-        nearest = difflib.get_close_matches(str(name), SETTINGS, n=1)
-        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-        return f"DRF_MCP has no setting {name!r}.{hint}"
+    table = SETTINGS
+    computed = COMPUTED
 
 
 mcp_settings = MCPSettings()

@@ -47,7 +47,7 @@ from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.transports.event_stream import BufferedStream, LiveStream, is_stream_wanted
+from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
 from drf_mcp.transports.meta_headers import MetaHeaders
 from drf_mcp.transports.request_body import read_body
 from drf_mcp.transports.responses import make_json_response
@@ -179,6 +179,7 @@ class MCPView(View):
         server.title = self.server_title or server.title
         server.version = self.server_version or server.version
         server.tool_options = self.tool_options or server.tool_options
+        server.is_live = hasattr(self.request, "scope")
         if self.instructions is not None:
             server.instructions = self.instructions
         if "toolset" in self.kwargs:
@@ -261,16 +262,16 @@ class MCPView(View):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         body = read_body(request)
+        answer = partial(self.answer, body)
         if not is_stream_wanted(request, body):
-            return self.answer(body)
-        kind = LiveStream if hasattr(request, "scope") else BufferedStream
-        stream = kind(partial(contain, partial(self.answer, body), self.turn_away))
+            return answer()
+        stream = open_stream(request, partial(contain, answer, self.turn_away))
         self.caller.channel = stream.channel
         return stream.get_response()  # type: ignore[return-value]
 
     def answer(self, body: bytes) -> HttpResponse:
         reply = self.server.answer(body, MetaHeaders(self.request.META), self.caller)
-        return make_json_response(reply.status, reply.body, reply.headers)
+        return make_response(reply)  # type: ignore[no-any-return]
 
     def turn_away(self, exc: Exception) -> HttpResponse:
         return self.refuse_caller(exc) if isinstance(exc, APIException) else self.fail(exc)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drf_mcp.exceptions import MissingClientCapability
@@ -26,6 +26,11 @@ class RequestContext:
     def urlconf(self) -> Any:
         """The URLconf that middleware chose for the request, None for the project's."""
         return getattr(self.caller.request, "urlconf", None)
+
+    def for_params(self, method: str, params: Mapping[str, Any]) -> RequestContext:
+        """Return the context of another request of the same caller, with the same ``_meta``."""
+        members = {**params, "_meta": self.message.meta}
+        return replace(self, message=Message(self.message.id, method, members))
 
     def check_capabilities(self, required: Mapping[str, Any]) -> None:
         """Raise MissingClientCapability unless the client declared what is required."""

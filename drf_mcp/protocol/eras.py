@@ -258,6 +258,7 @@ class Capability:
         return {} if era.revision in self.result_members else None
 
     def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
+        """Add the capability to the capabilities object, after those that are listed before it."""
         options = self.get_capability_object(era)
         if options is not None:
             place = capabilities.setdefault("extensions", {}) if self.is_extension else capabilities

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 from django.urls import ResolverMatch
 
 from drf_mcp.access.likeness import find_view_classes
+from drf_mcp.introspection.locations import find_declared_model
 from drf_mcp.resources.uris import URISpace
 from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call
@@ -83,6 +84,23 @@ class RouteResource(Tool):
         # That of a prompt, which has the resource read, are the prompt's.
         is_uri = isinstance(arguments, Mapping) and "uri" in arguments
         return {"uri": arguments["uri"]} if is_uri else None
+
+    def find_uri_of(self, model: str, row: Mapping[str, str]) -> str | None:
+        """Return the URI of a row of a model, None if the route does not read one by a value.
+
+        Args:
+            model: the model's label in lower case.
+            row: texts of the row's values, by the names of its fields.
+        """
+        endpoint, kwargs = self.endpoint, self.endpoint.route.kwargs
+        found = find_declared_model(endpoint.view_class)
+        if endpoint.standard_action != "retrieve" or len(kwargs) != 1 or found is None:
+            return None
+        lookup = getattr(endpoint.view_class, "lookup_field", "pk")
+        if found._meta.label_lower != model or lookup not in row:
+            return None
+        path = endpoint.route.build({next(iter(kwargs)): row[lookup]})
+        return None if path is None else self.uris.write(path)
 
     # --- As the lists show it -------------------------------------------------------------------
 

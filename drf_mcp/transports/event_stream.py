@@ -11,6 +11,7 @@ import contextvars
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from django.db import connections
@@ -18,6 +19,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from drf_mcp.interaction.progress import Channel
 from drf_mcp.protocol import jsonrpc
+from drf_mcp.protocol.reply import Reply
+from drf_mcp.transports.responses import make_json_response
 
 EVENT_STREAM = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -36,6 +39,20 @@ def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
 
 def encode_event(message: bytes) -> bytes:
     return b"event: message\ndata: %b\n\n" % message
+
+
+def make_response(reply: Reply) -> Any:
+    """Return the response that carries a reply: JSON, or events as they come."""
+    if reply.stream is None:
+        return make_json_response(reply.status, reply.body, reply.headers)
+    stream = reply.stream
+
+    async def get_events() -> AsyncIterator[bytes]:
+        async with aclosing(stream.messages) as messages:  # type: ignore[type-var]
+            async for message in messages:
+                yield encode_event(message) if message else KEEP_ALIVE
+
+    return StreamingHttpResponse(get_events(), content_type=EVENT_STREAM, headers=dict(HEADERS))
 
 
 class BufferedStream:
@@ -121,3 +138,9 @@ class LiveStream(BufferedStream):
             self.wake = self.begun.set
             if not self.ended:
                 self.channel.cancel()
+
+
+def open_stream(request: HttpRequest, respond: Respond) -> BufferedStream:
+    """Return the stream of a response: a live one under ASGI."""
+    kind = LiveStream if hasattr(request, "scope") else BufferedStream
+    return kind(respond)

@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
-from django.core.asgi import get_asgi_application
 from django.core.management import call_command
 from django.test import Client
 from django.urls import include, path
-from mcp_types import methods
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 from rest_framework.views import APIView
@@ -23,10 +21,10 @@ from rest_framework.views import APIView
 from drf_mcp import call_context, mcp_tool, registry
 from drf_mcp.interaction.progress import Channel, Progress
 from tests.agents import Agent
+from tests.asgi import BOTH, begin, communicate, frame, read_events, receive_all
 
 GATE = threading.Event()
 SEEN: list[str] = []
-BOTH = "application/json, text/event-stream"
 
 
 @mcp_tool()
@@ -113,33 +111,11 @@ def served(settings):
     GATE.set()
 
 
-def frame(name: str, token: Any = "p1", accept: str = BOTH) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers of a call that wants to be told of its progress."""
-    meta = {} if token is None else {"progressToken": token}
-    params = {"name": name, "arguments": {}, "_meta": meta}
-    message, headers = Agent(Client()).frame("tools/call", params)
-    return json.dumps(message).encode(), {**headers, "Accept": accept}
-
-
-def read_events(content: bytes) -> list[dict[str, Any]]:
-    """Return the messages of a stream, each held against the official types."""
-    events = [event for event in content.decode().split("\n\n") if event.strip(":\n")]
-    messages = []
-    for event in events:
-        kind, data = event.split("\n")
-        assert kind == "event: message"
-        messages.append(json.loads(data.removeprefix("data: ")))
-    for message in messages[:-1]:
-        kind = methods.SERVER_NOTIFICATIONS[message["method"], "2026-07-28"]
-        kind.model_validate(message)
-    return messages
-
-
 # --- WSGI ---------------------------------------------------------------------------------
 
 
 def post(name: str, **options: Any) -> Any:
-    body, headers = frame(name, **options)
+    body, headers = frame("tools/call", name=name, arguments={}, **options)
     return Client().post("/mcp", body, content_type="application/json", headers=headers)
 
 
@@ -193,43 +169,15 @@ def test_every_revision_is_told(revision):
 # --- ASGI ---------------------------------------------------------------------------------
 
 
-def communicate(name: str, **options: Any) -> ApplicationCommunicator:
-    """Return a connection over which a call was sent."""
-    body, headers = frame(name, **options)
-    named = {"host": "testserver", "content-type": "application/json", **headers}
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/mcp",
-        "query_string": b"",
-        "headers": [(k.lower().encode(), v.encode()) for k, v in named.items()],
-        "server": ("testserver", 80),
-        "scheme": "http",
-    }
-    connection = ApplicationCommunicator(get_asgi_application(), scope)
-    connection.body = body  # type: ignore[attr-defined]
-    return connection
-
-
-async def begin(connection: Any) -> dict[str, Any]:
-    await connection.send_input({"type": "http.request", "body": connection.body})
-    return await connection.receive_output(5)
-
-
-async def receive_all(connection: Any) -> bytes:
-    content, more = b"", True
-    while more:
-        part = await connection.receive_output(5)
-        content += part.get("body", b"")
-        more = part.get("more_body", False)
-    return content
+def communicate_call(name: str, **options: Any) -> ApplicationCommunicator:
+    return communicate(*frame("tools/call", name=name, arguments={}, **options))
 
 
 def test_a_notification_arrives_while_the_view_runs():
     GATE.clear()
 
     async def talk() -> tuple[bytes, list[str], bytes]:
-        connection = communicate("export")
+        connection = communicate_call("export")
         start = await begin(connection)
         assert (b"Content-Type", b"text/event-stream") in start["headers"]
         first = await connection.receive_output(5)
@@ -245,7 +193,7 @@ def test_a_notification_arrives_while_the_view_runs():
 
 def test_a_quiet_call_is_answered_in_json_under_asgi():
     async def talk() -> tuple[dict[str, Any], bytes]:
-        connection = communicate("quiet")
+        connection = communicate_call("quiet")
         return await begin(connection), await receive_all(connection)
 
     start, content = asyncio.run(talk())
@@ -255,7 +203,7 @@ def test_a_quiet_call_is_answered_in_json_under_asgi():
 
 def test_a_failure_after_the_beginning_is_an_event():
     async def talk() -> bytes:
-        connection = communicate("failing")
+        connection = communicate_call("failing")
         await begin(connection)
         return await receive_all(connection)
 
@@ -268,7 +216,7 @@ def test_comments_keep_the_stream_alive(monkeypatch):
     GATE.clear()
 
     async def talk() -> bytes:
-        connection = communicate("export")
+        connection = communicate_call("export")
         await begin(connection)
         parts = [(await connection.receive_output(5))["body"] for _ in range(2)]
         GATE.set()
@@ -289,7 +237,7 @@ def test_a_client_that_leaves_is_noticed():
     GATE.clear()
 
     async def talk() -> None:
-        connection = communicate("export")
+        connection = communicate_call("export")
         await begin(connection)
         await connection.receive_output(5)
         await connection.send_input({"type": "http.disconnect"})
@@ -302,7 +250,7 @@ def test_a_client_that_leaves_is_noticed():
 
 def test_a_client_that_leaves_cancels_an_async_view():
     async def talk() -> None:
-        connection = communicate("slow")
+        connection = communicate_call("slow")
         await begin(connection)
         await connection.receive_output(5)
         await connection.send_input({"type": "http.disconnect"})

@@ -96,6 +96,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("PORTABLE", None, "True or False"),
     ("MAX_UPLOAD_BYTES", "1 MB", "a whole number"),
     ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),
+    ("LIST_TTL", -1, "0 or more"),
+    ("SUBSCRIPTION_BUS_CLASS", OkEnvelope, "drf_mcp.subscriptions.Bus, or None"),
     ("ENVELOPE_CLASS", None, "drf_mcp.envelopes.Envelope"),
     ("ENVELOPE_CLASS", "nowhere.Nothing", "nowhere.Nothing"),
     ("ENVELOPE_CLASS", OkEnvelope(), "drf_mcp.envelopes.Envelope"),

@@ -1,0 +1,82 @@
+"""A dict of the project's settings as attributes, each read once and checked."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
+
+from drf_mcp.option_types.kinds import Kind, shorten_repr
+
+
+class Setting(NamedTuple):
+    default: Any
+    kind: Kind
+
+
+class ProjectSettings:
+    """The project's ``DRF_MCP`` dict over defaults, as attributes; a wrong value raises.
+
+    Attributes:
+        table: the settings by name.
+        computed: what gives the value where it would be None, by name.
+    """
+
+    table: ClassVar[Mapping[str, Setting]]
+    computed: ClassVar[Mapping[str, Callable[[], Any]]] = {}
+
+    def __init__(self) -> None:
+        self._cached: set[str] = set()
+        self._project: Mapping[str, Any] | None = None
+        setting_changed.connect(self._reload_changed)
+
+    @property
+    def project(self) -> Mapping[str, Any]:
+        if self._project is None:
+            project = getattr(settings, "DRF_MCP", {})
+            for fault in self.find_faults(project):
+                raise ImproperlyConfigured(fault)
+            self._project = project
+        return self._project
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.table:
+            raise AttributeError(self.refuse_name(name))
+        default, kind = self.table[name]
+        value = kind.read(self.project.get(name, default), f"DRF_MCP[{name!r}]")
+        if value is None and name in self.computed:
+            value = self.computed[name]()
+        self._cached.add(name)
+        # The next read finds the attribute, and costs no more than any attribute.
+        setattr(self, name, value)
+        return value
+
+    def reload(self) -> None:
+        for name in self._cached:
+            delattr(self, name)
+        self._cached.clear()
+        self._project = None
+
+    def _reload_changed(self, *, setting: str, **kwargs: Any) -> None:
+        if setting in ("DRF_MCP", "ROOT_URLCONF", "BASE_DIR"):
+            self.reload()
+
+    @classmethod
+    def find_faults(cls, project: Any) -> Iterator[str]:
+        # Values aside: each is checked when it is read.
+        if not isinstance(project, Mapping):
+            yield f"DRF_MCP must be a dict, not {shorten_repr(project)}."
+            return
+        for key in project:
+            if key not in cls.table:
+                yield cls.refuse_name(key)
+
+    @classmethod
+    def refuse_name(cls, name: Any) -> str:
+        nearest = difflib.get_close_matches(str(name), cls.table, n=1)
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        return f"DRF_MCP has no setting {name!r}.{hint}"

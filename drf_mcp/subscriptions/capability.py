@@ -1,0 +1,101 @@
+"""``subscriptions/listen`` (2026-07-28, basic/patterns/subscriptions)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_mcp.exceptions import InvalidParams, ProtocolError
+from drf_mcp.protocol import Capability, Era
+from drf_mcp.protocol.constants import STATELESS_REVISION
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.protocol.reply import MessageStream
+from drf_mcp.subscriptions.bus import get_bus
+from drf_mcp.subscriptions.listening import Listener
+from drf_mcp.subscriptions.news import LISTS
+
+# The member of a filter that asks for the changes of a list, by the list.
+MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
+URIS = "resourceSubscriptions"
+MOST_URIS = 100
+
+
+class SubscriptionsCapability(Capability):
+    """Tells clients that listen of lists that change and of resources that are updated.
+
+    Where SUBSCRIPTION_BUS_CLASS is set, and the door can keep a stream open: over ASGI.
+    """
+
+    name = "subscriptions"
+    methods = {"subscriptions/listen": "listen"}
+    result_members = {
+        STATELESS_REVISION: {"subscriptions/listen": frozenset({"resultType", "_meta"})}
+    }
+
+    @property
+    def is_on(self) -> bool:
+        """Whether clients can listen."""
+        return self.server.is_live and get_bus() is not None
+
+    def advertise(self, era: Era, capabilities: dict[str, Any]) -> None:
+        # What can be listened to is said by the capabilities concerned.
+        if not self.is_on or era.revision not in self.result_members:
+            return
+        for name in LISTS:
+            if name in capabilities:
+                capabilities[name] = {**capabilities[name], "listChanged": True}
+        if "resources" in capabilities:
+            capabilities["resources"]["subscribe"] = True
+
+    def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
+        return super().get_result_members(method, era) if self.is_on else None
+
+    def listen(self, context: RequestContext) -> MessageStream:
+        context.caller.authenticate()
+        wanted = context.message.params.get("notifications")
+        if not isinstance(wanted, Mapping):
+            raise InvalidParams('The params must hold "notifications", an object.')
+        offered: dict[str, Any] = self.server.get_offer(context)["capabilities"]
+        lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
+        agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
+        if uris := self.find_readable(wanted.get(URIS, []), context):
+            agreed[URIS] = uris
+        bus = get_bus()
+        assert bus is not None
+        listener = Listener(self, context, bus, frozenset(lists), frozenset(uris))
+        return MessageStream(listener.get_messages(agreed))
+
+    def find_readable(self, uris: Any, context: RequestContext) -> list[str]:
+        """Return those of some URIs that the caller can read.
+
+        Raises:
+            InvalidParams: if they are no list of texts, or more than 100.
+        """
+        is_list = isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)
+        if not is_list or len(uris) > MOST_URIS:
+            raise InvalidParams(f'"{URIS}" must be an array of at most {MOST_URIS} URIs.')
+        return [uri for uri in dict.fromkeys(uris) if self.is_readable(uri, context)]
+
+    def is_readable(self, uri: str, context: RequestContext) -> bool:
+        """Return whether the caller can read a resource: it is read for that."""
+        resources = self.server.find_capability("resources")
+        if resources is None or not resources.is_on:
+            return False
+        try:
+            resources.read_resource(context.for_params("resources/read", {"uri": uri}))
+        except ProtocolError:
+            return False
+        return True
+
+    def find_uris(self, news: Mapping[str, Any], context: RequestContext) -> set[str]:
+        """Return the URIs that news are about."""
+        if "uri" in news:
+            return {news["uri"]}
+        resources = self.server.find_capability("resources")
+        if "model" not in news or resources is None:
+            return set()
+        tools = self.server.tools_capability.get_tools(context).values()
+        found = (
+            route.find_uri_of(news["model"], news["row"]) for route in resources.get_routes(tools)
+        )
+        return {uri for uri in found if uri is not None}

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+from asgiref.sync import sync_to_async
+
+from drf_mcp.protocol import jsonrpc
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.subscriptions.bus import Bus
+
+SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+# Seconds between two signs of life, and after which the client has to listen anew: so that a
+# credential that was taken away opens nothing for long.
+KEEP_ALIVE = 15.0
+LIFETIME = 900.0
+NOTHING = b""
+
+
+class Listener:
+    """One client that listens.
+
+    Args:
+        capability: the `SubscriptionsCapability`, which knows what news are about.
+        lists: the lists whose changes are told.
+        uris: the resources whose updates are told.
+    """
+
+    def __init__(
+        self,
+        capability: Any,
+        context: RequestContext,
+        bus: Bus,
+        lists: frozenset[str],
+        uris: frozenset[str],
+    ) -> None:
+        self.capability = capability
+        self.context = context
+        self.bus = bus
+        self.lists = lists
+        self.uris = uris
+        self.meta = {SUBSCRIPTION_ID: context.message.id}
+
+    async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
+        """Yield the messages of the stream; an empty one where there is nothing to tell yet."""
+        loop = asyncio.get_running_loop()
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        end = self.bus.subscribe(lambda text: loop.call_soon_threadsafe(queue.put_nowait, text))
+        try:
+            yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
+            until = loop.time() + LIFETIME
+            while (left := until - loop.time()) > 0:
+                try:
+                    text = await asyncio.wait_for(queue.get(), min(left, KEEP_ALIVE))
+                except asyncio.TimeoutError:
+                    yield NOTHING
+                    continue
+                for message in await sync_to_async(self.select)(json.loads(text)):
+                    yield message
+            result = {"resultType": "complete", "_meta": self.meta}
+            yield jsonrpc.encode_result(self.context.message.id, result)
+        finally:
+            end()
+
+    def select(self, news: Mapping[str, Any]) -> list[bytes]:
+        return list(self.find_messages(news))
+
+    def find_messages(self, news: Mapping[str, Any]) -> Iterator[bytes]:
+        user = self.context.caller.authenticate().user
+        if news.get("user") in (None, str(getattr(user, "pk", ""))):
+            for name in self.lists.intersection(news.get("lists", ())):
+                yield self.notify(f"notifications/{name}/list_changed")
+        if self.uris:
+            for uri in self.uris & self.capability.find_uris(news, self.context):
+                # Who may not read it any more is not told either.
+                if self.capability.is_readable(uri, self.context) or news.get("deleted"):
+                    yield self.notify("notifications/resources/updated", uri=uri)
+
+    def notify(self, method: str, **params: Any) -> bytes:
+        return jsonrpc.encode_notification(method, {"_meta": self.meta, **params})

@@ -1,0 +1,104 @@
+"""What there is to tell, and when Django's signals tell of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.db import transaction
+from django.db.models import Model
+from django.db.models.signals import m2m_changed, post_delete, post_save
+
+from drf_mcp.subscriptions.bus import get_bus
+
+LISTS = ("tools", "prompts", "resources")
+# A longer value is no lookup value of a URL.
+LONGEST = 100
+EVERYTHING = json.dumps({"lists": LISTS})
+
+
+def announce_list_change(*names: str, user: Any = None) -> None:
+    """Tell those who listen that lists changed, after the transaction is committed.
+
+    Args:
+        names: of ``tools``, ``prompts`` and ``resources``; all by default.
+        user: whose lists they are; None for everybody's.
+    """
+    key = None if user is None else str(user.pk)
+    publish({"lists": names or LISTS, "user": key})
+
+
+def announce_update(subject: Any) -> None:
+    """Tell those who subscribed to a resource that it was updated, after the commit.
+
+    What a save or a delete of a model's instance changes is told without it; what
+    ``QuerySet.update()`` changes is not.
+
+    Args:
+        subject: the URI of the resource, or the model's instance that it shows.
+    """
+    publish({"uri": subject} if isinstance(subject, str) else describe_row(subject))
+
+
+def describe_row(instance: Model, *, is_deleted: bool = False) -> dict[str, Any]:
+    # Whose values find the object may be any field of the model.
+    fields = instance._meta.concrete_fields
+    values = {field.name: str(field.value_from_object(instance)) for field in fields}
+    short = {name: value for name, value in values.items() if len(value) <= LONGEST}
+    row = {**short, "pk": str(instance.pk)}
+    return {"model": instance._meta.label_lower, "row": row, "deleted": is_deleted}
+
+
+def publish(news: dict[str, Any]) -> None:
+    bus = get_bus()
+    if bus is not None:
+        text = json.dumps(news)
+        transaction.on_commit(lambda: bus.publish(text), robust=True)
+
+
+# --- Signals --------------------------------------------------------------------------------
+
+
+def tell_of_row(sender: Any, instance: Model, **kwargs: Any) -> None:
+    if kwargs.get("raw"):
+        return
+    publish(describe_row(instance, is_deleted="created" not in kwargs))
+    for user in find_affected_users(instance, kwargs):
+        announce_list_change(user=user)
+
+
+def find_affected_users(instance: Model, kwargs: dict[str, Any]) -> Iterator[Any]:
+    fields = kwargs.get("update_fields")
+    # Each sign-in saves its moment.
+    if hasattr(instance, "is_authenticated") and set(fields or ("all",)) != {"last_login"}:
+        yield instance
+
+
+def tell_of_rights(sender: Any, instance: Any, action: str, model: Any, **kwargs: Any) -> None:
+    # Groups and permissions, of a user or of a group.
+    if not action.startswith("post_"):
+        return
+    if model._meta.app_label == "auth" or instance._meta.app_label == "auth":
+        is_user = hasattr(instance, "is_authenticated") and not kwargs.get("reverse")
+        announce_list_change(user=instance if is_user else None)
+
+
+RECEIVERS = ((post_save, tell_of_row), (post_delete, tell_of_row), (m2m_changed, tell_of_rights))
+
+
+def follow_settings(*, setting: str = "DRF_MCP", **kwargs: Any) -> None:
+    """Heed Django's signals where somebody may listen: no save costs anything elsewhere."""
+    if setting != "DRF_MCP":
+        return
+    project = getattr(settings, "DRF_MCP", {})
+    # A wrong value is none of a signal's to refuse.
+    is_on = isinstance(project, dict) and bool(project.get("SUBSCRIPTION_BUS_CLASS"))
+    for signal, receiver in RECEIVERS:
+        connect = signal.connect if is_on else signal.disconnect
+        connect(receiver, dispatch_uid=f"drf_mcp.{receiver.__name__}")
+
+
+setting_changed.connect(follow_settings)

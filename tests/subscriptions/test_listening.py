@@ -1,0 +1,272 @@
+"""Clients listen for lists that change and for resources that are updated."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
+from django.urls import include, path
+from rest_framework import serializers
+from rest_framework.authentication import BasicAuthentication
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.routers import SimpleRouter
+from rest_framework.viewsets import ModelViewSet
+
+from drf_mcp import mcp_viewset, registry
+from drf_mcp.subscriptions import announce_list_change, announce_update
+from drf_mcp.subscriptions.bus import get_bus
+from tests.agents import Agent
+from tests.asgi import begin, communicate, frame, read_events
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+@mcp_viewset(name="teams")
+class TeamViewSet(ModelViewSet):
+    """Groups by their names; one whose name begins with "secret" is nobody's business."""
+
+    queryset = Group.objects.exclude(name__startswith="secret")
+    serializer_class = GroupSerializer
+    authentication_classes = [BasicAuthentication]
+    permission_classes = [IsAuthenticated]
+    lookup_field = "name"
+
+
+router = SimpleRouter()
+router.register("teams", TeamViewSet)
+
+
+@pytest.fixture(autouse=True)
+def served(settings):
+    patterns = [path("", include("drf_mcp.urls")), *router.urls]
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+    settings.ALLOWED_HOSTS = ["testserver"]
+    settings.DRF_MCP = {
+        "SERVER_NAME": "shop",
+        "RESOURCES": True,
+        "AUTHENTICATION_CLASSES": ["rest_framework.authentication.BasicAuthentication"],
+        "SUBSCRIPTION_BUS_CLASS": "drf_mcp.subscriptions.LocalBus",
+    }
+    registry.reload()
+
+
+EVE = {"Authorization": f"Basic {b64encode(b'eve:x').decode()}"}
+
+
+def connect(method: str, **params: Any) -> Any:
+    body, headers = frame(method, token=None, **params)
+    return communicate(body, {**headers, **EVE})
+
+
+@pytest.fixture
+def eve() -> User:
+    return User.objects.create_user("eve", password="x")
+
+
+@pytest.fixture
+def listen(eve) -> Callable[..., list[dict[str, Any]]]:
+    """Listen as eve, change something, and return the messages until ``count`` came."""
+
+    def listen(
+        change: Callable[[], Any] | None = None, count: int = 2, **wanted: Any
+    ) -> list[dict[str, Any]]:
+        async def talk() -> bytes:
+            connection = connect("subscriptions/listen", notifications=wanted)
+            start = await begin(connection)
+            assert start["status"] == 200, await connection.receive_output(5)
+            content: bytes = (await connection.receive_output(5))["body"]
+            if change is not None:
+                await sync_to_async(change)()
+            while content.count(b"data:") < count:
+                content += (await connection.receive_output(2))["body"]
+            # What else would come by now.
+            if not await connection.receive_nothing(0.2):
+                content += (await connection.receive_output(1)).get("body", b"")
+            await connection.send_input({"type": "http.disconnect"})
+            await connection.wait(5)
+            return content
+
+        return read_events(asyncio.run(talk()))
+
+    return listen
+
+
+def methods_of(messages: list[dict[str, Any]]) -> list[str]:
+    return [message["method"] for message in messages]
+
+
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+UPDATED = "notifications/resources/updated"
+
+
+def test_what_is_agreed_is_said_first(listen):
+    (first,) = listen(count=1, toolsListChanged=True, promptsListChanged=False)
+    assert first["params"] == {
+        "_meta": {"io.modelcontextprotocol/subscriptionId": 7},
+        "notifications": {"toolsListChanged": True},
+    }
+
+
+def test_a_list_that_changed_is_told(listen):
+    messages = listen(announce_list_change, toolsListChanged=True)
+    assert methods_of(messages) == [ACKNOWLEDGED, "notifications/tools/list_changed"]
+    assert messages[1]["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": 7}
+
+
+def test_what_was_not_asked_for_is_not_told(listen):
+    assert methods_of(listen(announce_list_change, 1, resourcesListChanged=False)) == [ACKNOWLEDGED]
+
+
+def test_rights_that_change_are_told(listen, eve):
+    permission = Permission.objects.first()
+    messages = listen(lambda: eve.user_permissions.add(permission), toolsListChanged=True)
+    assert methods_of(messages)[1:] == ["notifications/tools/list_changed"]
+
+
+def test_rights_of_somebody_else_are_not_told(listen):
+    bob, permission = User.objects.create_user("bob"), Permission.objects.first()
+    change = lambda: bob.user_permissions.add(permission)  # noqa: E731
+    assert methods_of(listen(change, 1, toolsListChanged=True)) == [ACKNOWLEDGED]
+
+
+def test_a_sign_in_changes_no_list(listen, eve):
+    change = lambda: eve.save(update_fields=["last_login"])  # noqa: E731
+    assert methods_of(listen(change, 1, toolsListChanged=True)) == [ACKNOWLEDGED]
+
+
+# --- Resources ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def team() -> Group:
+    return Group.objects.create(name="support")
+
+
+def test_a_saved_row_is_told_by_its_uri(listen, team):
+    messages = listen(team.save, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
+    assert messages[0]["params"]["notifications"] == {
+        "resourceSubscriptions": ["shop://teams/support"]
+    }
+    assert messages[1]["params"]["uri"] == "shop://teams/support"
+
+
+def test_a_deleted_row_is_told(listen, team):
+    messages = listen(team.delete, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages)[1:] == [UPDATED]
+
+
+def test_another_row_is_not_told(listen, team):
+    other = Group.objects.create(name="sales")
+    messages = listen(other.save, 1, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages) == [ACKNOWLEDGED]
+
+
+def test_nothing_is_told_before_the_commit(listen, team):
+    from django.db import transaction
+
+    def fail() -> None:
+        with transaction.atomic():
+            team.save()
+            transaction.set_rollback(True)
+
+    messages = listen(fail, 1, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages) == [ACKNOWLEDGED]
+
+
+def test_a_project_tells_of_what_no_signal_shows(listen, team):
+    change = lambda: announce_update("shop://teams/support")  # noqa: E731
+    messages = listen(change, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages)[1:] == [UPDATED]
+
+
+@pytest.mark.parametrize("uri", ["shop://teams/secret", "shop://teams/none", "shop://other", "x"])
+def test_what_the_caller_cannot_read_is_not_agreed(listen, uri):
+    Group.objects.create(name="secret")
+    (first,) = listen(count=1, resourceSubscriptions=[uri])
+    assert first["params"]["notifications"] == {}
+
+
+def test_who_may_not_read_it_any_more_is_not_told(listen, team):
+    def hide() -> None:
+        Group.objects.filter(pk=team.pk).update(name="secret support")
+        announce_update("shop://teams/support")
+
+    messages = listen(hide, 1, resourceSubscriptions=["shop://teams/support"])
+    assert methods_of(messages) == [ACKNOWLEDGED]
+
+
+# --- Begin and end ------------------------------------------------------------------------
+
+
+def test_the_end_is_said_and_signs_of_life_before(listen, monkeypatch):
+    monkeypatch.setattr("drf_mcp.subscriptions.listening.LIFETIME", 0.1)
+    monkeypatch.setattr("drf_mcp.subscriptions.listening.KEEP_ALIVE", 0.02)
+    messages = listen(toolsListChanged=True)
+    assert messages[-1]["result"] == {
+        "resultType": "complete",
+        "_meta": {"io.modelcontextprotocol/subscriptionId": 7},
+    }
+
+
+def test_nobody_hears_after_the_stream_is_closed(listen):
+    listen(count=1, toolsListChanged=True)
+    assert not get_bus().hearers
+
+
+@pytest.mark.parametrize(
+    "wanted", [None, [], {"resourceSubscriptions": "x"}, {"resourceSubscriptions": ["x"] * 101}]
+)
+def test_a_wrong_filter_is_refused(eve, wanted):
+    async def talk() -> bytes:
+        message, headers = Agent(Client()).frame("subscriptions/listen", {"notifications": wanted})
+        connection = communicate(json.dumps(message).encode(), {**headers, **EVE})
+        await begin(connection)
+        return (await connection.receive_output(5))["body"]
+
+    assert json.loads(asyncio.run(talk()))["error"]["code"] == -32602
+
+
+def test_under_wsgi_there_is_nothing_to_listen_to(eve):
+    agent = Agent(Client(headers=EVE))
+    assert agent.error("subscriptions/listen", notifications={})["code"] == -32601
+    offered = agent.result("server/discover")["capabilities"]
+    assert (offered["tools"], offered["resources"]) == ({}, {})
+
+
+def test_without_a_bus_nothing_is_offered(settings, eve):
+    settings.DRF_MCP = {**settings.DRF_MCP, "SUBSCRIPTION_BUS_CLASS": None}
+
+    async def discover() -> dict[str, Any]:
+        connection = connect("server/discover")
+        await begin(connection)
+        return json.loads((await connection.receive_output(5))["body"])
+
+    offered = asyncio.run(discover())["result"]["capabilities"]
+    assert (offered["tools"], offered["resources"]) == ({}, {})
+
+
+def test_under_asgi_what_can_be_listened_to_is_offered(eve):
+
+    async def discover() -> dict[str, Any]:
+        connection = connect("server/discover")
+        await begin(connection)
+        return json.loads((await connection.receive_output(5))["body"])
+
+    offered = asyncio.run(discover())["result"]["capabilities"]
+    changing = {"listChanged": True}
+    assert offered["tools"] == changing
+    assert offered["resources"] == {**changing, "subscribe": True}

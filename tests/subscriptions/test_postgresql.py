@@ -1,0 +1,73 @@
+"""News among processes, by the database."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from django.db import connection
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="the database is another"),
+]
+
+
+@pytest.fixture
+def buses():
+    from drf_mcp.subscriptions.postgresql import PostgreSQLBus
+
+    return PostgreSQLBus(), PostgreSQLBus()
+
+
+def wait_until(condition) -> None:
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def publish_until_heard(bus, heard: list[str], text: str) -> None:
+    # The other process begins to listen in a thread of its own.
+    def reached() -> bool:
+        bus.publish(text)
+        return text in heard
+
+    wait_until(reached)
+
+
+def test_what_one_process_publishes_another_hears(buses):
+    here, there = buses
+    heard: list[str] = []
+    end = there.subscribe(heard.append)
+    try:
+        publish_until_heard(here, heard, "news")
+        assert set(heard) == {"news"}
+    finally:
+        end()
+        there.listener.join(5)
+
+
+def test_a_lost_connection_is_made_anew_and_everything_may_have_changed(buses):
+    here, there = buses
+    heard: list[str] = []
+    end = there.subscribe(heard.append)
+    try:
+        publish_until_heard(here, heard, "first")
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE query LIKE 'LISTEN%%' AND pid <> pg_backend_pid()"
+            )
+        wait_until(lambda: any('"lists"' in text for text in heard))
+        publish_until_heard(here, heard, "second")
+    finally:
+        end()
+        there.listener.join(5)
+
+
+def test_the_thread_ends_with_the_last_listener(buses):
+    _, there = buses
+    there.subscribe(lambda text: None)()
+    there.listener.join(5)
+    assert not there.listener.is_alive()
