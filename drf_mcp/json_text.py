@@ -97,6 +97,14 @@ class JSONPointer(str):
         tokens = self.split("/")[1:]
         return tuple(map(self.unescape, tokens) if "~" in self else tokens)
 
+    def is_in(self, document: Any) -> bool:
+        """Return whether objects in a document lead to something."""
+        for name in self.path:
+            if not isinstance(document, OBJECTS) or name not in document:
+                return False
+            document = document[name]
+        return True
+
 
 class NestedTooDeep(ValueError):
     """A value is nested deeper than readers of JSON follow."""

@@ -30,6 +30,7 @@ from drf_mcp.dispatch.previews import Previewer
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
+from drf_mcp.dispatch.write_batches import WriteBatch
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import (
     CallCrashed,
@@ -125,23 +126,31 @@ class Dispatcher(FailureOutcomes):
         return guards
 
     def perform(self, pending: PendingCall) -> Outcome:
-        perform = self.perform_requests if pending.call.many else self.perform_call
+        perform = self.perform_requests if pending.call.is_batch else self.perform_call
         tool = pending.tool
         outcome = perform(tool, pending.call, pending.caller, pending.request_id)
         return ListHint(tool).add_to(outcome)
 
     def perform_requests(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
+        def perform_one(pending: PendingCall) -> Outcome:
+            return self.perform_call(tool, pending.call, caller, request_id)
+
         def perform(request: Call) -> Outcome:
-            outcome = self.perform_call(tool, request, caller, request_id)
+            pending = PendingCall.of(tool, request, caller, request_id)
+            # Of several objects each has a version of its own.
+            guards = [PreconditionGuard()] if IF_MATCH in request.controls else []
+            outcome = pass_guards(guards, pending, perform_one)
             if caller.refusal is not None:
                 raise caller.refusal
             close_broken_connections()
             return ListHint(tool).add_to(outcome)
 
-        return Batch(tool, call).ask(perform)
+        return (WriteBatch if call.items else Batch)(tool, call).ask(perform)
 
     def preview(self, pending: PendingCall) -> Preview | Outcome:
         """Return what a call would do, without doing it; the outcome of one that is refused."""
+        if pending.call.items:
+            return Preview(own=f"{len(pending.call.items)} calls of {pending.tool.name}.")
         return Previewer(self, pending).preview()
 
     def perform_call(

@@ -31,6 +31,13 @@ class PendingCall:
     request_id: str
     dispatcher: Any = None
 
+    @classmethod
+    def of(cls, tool: Any, call: Call, caller: Caller, request_id: str) -> PendingCall:
+        """Return a call whose arguments were read."""
+        pending = cls(tool, call.arguments, caller, request_id)
+        pending.call = call
+        return pending
+
     @functools.cached_property
     def call(self) -> Call:
         """The arguments as the view gets them; ArgumentsRefused where they cannot be read.

@@ -258,4 +258,6 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
         return None
     if isinstance(kind, Mapping):
         return envelope.schema(relax_schema(kind))
-    return envelope.schema(tool.schema.output if kind == "full" else {})
+    # Several objects are answered by a list.
+    is_known = kind == "full" and not tool.takes_items
+    return envelope.schema(tool.schema.output if is_known else {})

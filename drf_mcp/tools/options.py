@@ -49,6 +49,8 @@ KINDS: Mapping[str, Kind] = {
     "if_match": Either(Flag(), Text(), none=True),
     "undo": Text(none=True),
     "idempotency_key": Flag(none=True),
+    "bulk": Either(Flag(), Choice("partial"), none=True),
+    "bulk_limit": Number(none=True),
     "condition": Function(none=True),
     "tags": Words(),
     "examples": EXAMPLES,
@@ -108,6 +110,9 @@ class ToolOptions:
             the object has changed since: True where the view answers with an ETag and checks
             If-Match, else the model field that each save changes, such as ``"updated_at"``.
         undo: the tool that takes a call back: results tell it with arguments ready to send.
+        bulk: True lets a tool that creates or updates one object take several as ``items``, each
+            by a request of its own, all of them or none; ``"partial"`` keeps those that work.
+        bulk_limit: the most of them in a call, 50 by default.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
@@ -148,6 +153,8 @@ class ToolOptions:
     confirm: bool | None = None
     if_match: bool | str | None = None
     undo: str | None = None
+    bulk: bool | str | None = None
+    bulk_limit: int | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

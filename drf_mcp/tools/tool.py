@@ -22,6 +22,8 @@ from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.arguments.fields import FieldsArgument
+from drf_mcp.tools.arguments.items import MOST as MOST_ITEMS
+from drf_mcp.tools.arguments.items import Items
 from drf_mcp.tools.arguments.masking import MASK, parse_nested_json, shorten_value
 from drf_mcp.tools.arguments.negotiation import BodyNegotiation
 from drf_mcp.tools.arguments.pointers import ArgumentPointers
@@ -36,6 +38,7 @@ from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.preconditions import Precondition
 from drf_mcp.tools.related_tools import Relations
 
+BULK_ACTIONS = frozenset({"create", "update", "partial_update"})
 READ_ONLY_METHODS = frozenset({"GET"})
 IDEMPOTENT_METHODS = frozenset({"GET", "PUT", "DELETE"})
 DESCRIBING = threading.RLock()
@@ -114,7 +117,7 @@ class Tool:
 
     @functools.cached_property
     def arguments(self) -> Arguments:
-        return ARGUMENT_STYLES[mcp_settings.ARGUMENTS](
+        arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](
             self.schema,
             BodyNegotiation(self.view, self.schema.body).get_encoder(),
             extra_query=self.extra_query,
@@ -122,6 +125,17 @@ class Tool:
             many=self.endpoint.many or "",
             controls=self.controls,
         )
+        if self.takes_items:
+            most = self.options.bulk_limit or MOST_ITEMS
+            arguments.items = Items(arguments, self.endpoint.key_kwarg or "", most)
+        return arguments
+
+    @functools.cached_property
+    def takes_items(self) -> bool:
+        """Whether the tool makes several requests of ``items``; a view of lists makes none."""
+        is_meant = self.options.bulk and self.endpoint.standard_action in BULK_ACTIONS
+        is_described = self.options.input_schema is None
+        return bool(is_meant and is_described and self.schema.body.kind in ("object", "open"))
 
     @functools.cached_property
     def guarded_by(self) -> frozenset[str]:

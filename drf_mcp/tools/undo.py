@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db.models import Model
@@ -29,24 +29,37 @@ class Undo:
 
     def add_to(self, outcome: Outcome) -> Outcome:
         """Return the outcome of a call that worked, with what takes the call back."""
-        kwargs = outcome.call.get("kwargs", {})
+        kwargs, data = outcome.call.get("kwargs", {}), outcome.data
+        undo: Any
+        if self.tool.takes_items and isinstance(data, list):
+            rows = zip(self.split_kwargs(kwargs, len(data)), data, strict=True)
+            undo = [None if row is None else self.get_step(own, row) for own, row in rows]
+        else:
+            undo = self.get_step(kwargs, data)
+        return outcome.changed(meta={**outcome.meta, "undo": undo})
+
+    def split_kwargs(self, kwargs: Mapping[str, Any], count: int) -> Iterator[Mapping[str, Any]]:
+        # Those of each of several objects.
+        for place in range(count):
+            yield {n: v[place] if isinstance(v, list) else v for n, v in kwargs.items()}
+
+    def get_step(self, kwargs: Mapping[str, Any], data: Any) -> dict[str, Any]:
         pairs, missing = [], []
         for argument in self.inverse.arguments.arguments:
             if not argument.required or not argument.listed:
                 continue
             name = argument.parameter.name
             is_path = argument.location == PATH
-            value = self.find_kwarg(name, kwargs, outcome.data) if is_path else MISSING
-            if not is_path and isinstance(outcome.data, Mapping):
-                value = outcome.data.get(name, MISSING)
+            value = self.find_kwarg(name, kwargs, data) if is_path else MISSING
+            if not is_path and isinstance(data, Mapping):
+                value = data.get(name, MISSING)
             if value is MISSING:
                 missing.append(argument.name)
             else:
                 pairs.append((argument, value))
         arguments = self.inverse.arguments.get_arguments_of(pairs)
         step = {"tool": self.inverse.name, "arguments": arguments}
-        undo = {**step, "missing": missing} if missing else step
-        return outcome.changed(meta={**outcome.meta, "undo": undo})
+        return {**step, "missing": missing} if missing else step
 
     def find_kwarg(self, name: str, kwargs: Mapping[str, Any], data: Any) -> Any:
         # The same kwarg of another path is the key of another object.

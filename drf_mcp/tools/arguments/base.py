@@ -41,10 +41,12 @@ class Arguments:
         fields: the argument that names fields of the answer; None for none.
         many: the path kwarg of which the argument ``ids`` has several values; "" for none.
         controls: the arguments that guards read, by the caller's names.
+        items: the `Items` of a write that takes several objects at once; None for one.
         groups: the argument that holds the arguments of a location, by location.
     """
 
     groups: ClassVar[Mapping[str, str]] = {}
+    items: Any = None
 
     def __init__(
         self,
@@ -133,7 +135,21 @@ class Arguments:
 
     # --- Binding ------------------------------------------------------------------------------
 
+    @property
+    def further_names(self) -> list[str]:
+        return [] if self.items is None else [self.items.name]
+
+    def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of one call: those that all share, and those of an item."""
+        return {**shared, **item}
+
     def bind(self, arguments: Mapping[str, Any]) -> Call:
+        if self.items is not None and arguments.get(self.items.name) is not None:
+            call: Call = self.items.bind(arguments)
+            return call
+        return self.bind_one(arguments)
+
+    def bind_one(self, arguments: Mapping[str, Any]) -> Call:
         if problems := self.find_problems(arguments):
             raise ArgumentsRefused(problems)
         parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}

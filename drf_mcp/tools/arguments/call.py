@@ -114,6 +114,7 @@ class Call:
         headers: further headers of the request, by their names in ``request.META``.
         fields: the paths of the fields that the answer is to have; () for all.
         many: the path kwarg that has a list of values, one for each object; "" for one object.
+        items: the calls of one request each that ``items`` holds, () for one object.
         controls: what the caller asks of the guards, by the guards' own names; none is null.
     """
 
@@ -127,12 +128,17 @@ class Call:
     many: str = ""
     controls: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    items: tuple[Call, ...] = ()
+
+    @property
+    def is_batch(self) -> bool:
+        return bool(self.many or self.items)
 
     @property
     def requests(self) -> Sequence[Call]:
         """The calls of one request each: one for every object, else the call itself."""
         if not self.many:
-            return [self]
+            return self.items or [self]
         return [
             replace(self, kwargs={**self.kwargs, self.many: value}, many="")
             for value in self.kwargs[self.many]

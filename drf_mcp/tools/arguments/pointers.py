@@ -135,7 +135,9 @@ class ArgumentPointers:
     @functools.cached_property
     def write_only(self) -> frozenset[str]:
         secret = (c.pointer for c in self.arguments.controls if c.parameter.write_only)
-        return frozenset((*map(self.pointer, self.get_write_only()), *secret))
+        places = frozenset((*map(self.pointer, self.get_write_only()), *secret))
+        items = self.arguments.items
+        return places if items is None else places | {f"/{items.name}{place}" for place in places}
 
     @functools.cached_property
     def holders(self) -> frozenset[str]:

@@ -62,7 +62,8 @@ class FlatArguments(Arguments):
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        return self.get_object_schema(self.named.values(), closed=True)
+        schema = self.get_object_schema(self.named.values(), closed=True)
+        return schema if self.items is None else self.items.add_to(schema)
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         # Nearly every call passes these two comparisons, and goes no further.
@@ -71,7 +72,7 @@ class FlatArguments(Arguments):
             return []
         body = [a for a in self.arguments if a.location == BODY and a.whole]
         errors = ArgumentErrors(
-            known=[name for name, argument in self.named.items() if argument.listed],
+            known=[*(a.name for a in self.named.values() if a.listed), *self.further_names],
             holder=next((argument.name for argument in body if not argument.json_type), ""),
             unlisted=[name for name, argument in self.named.items() if not argument.listed],
             read_only=self.read_only,
@@ -135,13 +136,20 @@ class GroupedArguments(Arguments):
                 required.append(name)
         if self.whole is not None and self.whole.listed:
             properties[self.whole.group] = self.whole.parameter.schema
-        schema = {"type": "object", "properties": properties, "additionalProperties": False}
-        return {**schema, "required": required} if required else schema
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
+        schema |= {"additionalProperties": False, **({"required": required} if required else {})}
+        return schema if self.items is None else self.items.add_to(schema)
+
+    def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
+        both = [name for name in item if isinstance(shared.get(name), Mapping)]
+        joined = {n: {**shared[n], **item[n]} for n in both if isinstance(item[n], Mapping)}
+        return {**shared, **item, **joined}
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         groups = [self.groups[location] for location in self.by_name]
         if self.whole is not None:
             groups.append(self.whole.group)
+        groups += self.further_names
         problems = ArgumentErrors(known=groups).find_unknown(arguments)
         for location in self.by_name:
             problems += self.find_group_problems(location, self.get_group(location, arguments))
