@@ -33,6 +33,10 @@ class TeamSerializer(ModelSerializer):
         return super().create(validated_data)
 
 
+class UnvalidatedSerializer(TeamSerializer):
+    name = CharField()
+
+
 class ThreeAMinute(AnonRateThrottle):
     rate = "3/min"
 
@@ -59,6 +63,11 @@ class Throttled(Wholly):
 
 
 mcp_viewset(bulk=True)(Throttled)
+
+
+@mcp_viewset(bulk=True)
+class Unvalidated(Teams):
+    serializer_class = UnvalidatedSerializer
 
 
 def routes_of(view_class):
@@ -116,6 +125,14 @@ def test_items_that_refuse_each_other_are_told_of(wholly, db):
     (problem,) = result.problems
     assert (problem["pointer"], problem["code"]) == ("/items/1/name", "unique")
     assert names() == []
+
+
+def test_what_the_database_refuses_is_not_in_the_way_of_the_next_item(serve, ids):
+    agent = serve(*routes_of(Unvalidated))()
+    result = agent.call(CREATE, items=[{"name": "red"}, {"name": "a"}, {"name": "green"}])
+    problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
+    assert problems == [("/items/0", "CONFLICT"), ("/items/2", "CONFLICT")]
+    assert names() == ["red", "green", "secret"]
 
 
 def test_permissions_are_asked_for_each_item(wholly, ids):
