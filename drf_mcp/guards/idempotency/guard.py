@@ -61,7 +61,9 @@ class IdempotencyGuard(Guard):
                 # The first answer is read as all others are, so that they are the same.
                 claim.keep(text := write_outcome(outcome))
                 kept = read_outcome(text)
-                return kept.changed(rate_limit=outcome.rate_limit, warnings=outcome.warnings)
+                return outcome.changed(
+                    data=kept.data, meta=kept.meta, telemetry=kept.telemetry, content=kept.content
+                )
             return outcome
 
         def replay(answer: str) -> Outcome:
