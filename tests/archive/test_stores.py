@@ -189,6 +189,7 @@ def test_the_command_deletes_what_has_expired(settings):
     assert list(ArchivedContent.objects.values_list("pk", flat=True)) == [new.archive_id]
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("archive", "said"),
     [
