@@ -48,7 +48,7 @@ test-nightly: .venv/installed-test
 # package is installed where there is none.
 test-services: .venv/installed-test
 	.ci/with_postgresql $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale \
-	  tests/guards/idempotency tests/subscriptions/test_postgresql.py
+	  tests/guards/idempotency tests/subscriptions/test_postgresql.py tests/guards/dry_run
 
 # 20,000 spoilt messages at the door, and what became of them. ARGUMENTS="--seed 7" makes others.
 fuzz: .venv/installed-test

@@ -247,6 +247,10 @@ class Outcome:
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
         questions: what the user has to be asked; the failure is for clients that cannot ask.
+        dry_run: None for a call that was made, else what it would have changed: a ``note`` and,
+            where it would succeed, ``created``, ``updated`` and ``deleted`` (rows by the name of
+            their model), ``bulk_statements`` ({statement, model, rows}) that these counts leave
+            out, and the fields of the object that would change, ``before`` and ``after``.
     """
 
     tool: str
@@ -269,6 +273,7 @@ class Outcome:
     scopes: tuple[str, ...] = ()
     call: Mapping[str, Any] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
+    dry_run: Mapping[str, Any] | None = None
 
     @property
     def is_page(self) -> bool:

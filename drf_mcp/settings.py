@@ -138,6 +138,9 @@ SETTINGS: dict[str, Setting] = {
     # False gives all of JSON Schema 2020-12: null in types, formats, exclusive bounds.
     # See docs/arguments_and_schemas.md.
     "PORTABLE": Setting(True, Flag()),
+    # True gives tools that write an argument "dry_run", which asks what a call would change: it is
+    # made and rolled back. @mcp_tool(dry_run=True) for one tool. See docs/writes.md.
+    "DRY_RUN": Setting(False, Flag()),
     # Largest file that an argument may carry, in bytes; its base64, a third larger, has
     # to fit into MAX_BODY_BYTES as well. See docs/files.md.
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),

@@ -119,6 +119,8 @@ class Caller:
         # The way to the client while the call runs, and what tells it how far the call is.
         self.channel: Any = None
         self.progress: Any = None
+        # The dry run that is under way: a `Rollback`, None for a call that is made.
+        self.dry_run: Any = None
         # What records the message that is being answered, None where nothing does.
         self.audit: Any = None
         # The view's request, where its authentication was the only one: of several classes the

@@ -27,10 +27,12 @@ from drf_mcp.dispatch.middleware import (
 )
 from drf_mcp.dispatch.preconditions import PreconditionGuard
 from drf_mcp.dispatch.previews import Previewer
+from drf_mcp.dispatch.reading import Reading
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.dispatch.write_batches import WriteBatch
+from drf_mcp.dispatch.write_guards import WRITE_GUARDS
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import (
     CallCrashed,
@@ -40,8 +42,6 @@ from drf_mcp.guards.base import (
     Proceed,
     pass_guards,
 )
-from drf_mcp.guards.confirmation import ConfirmationGuard
-from drf_mcp.guards.idempotency.guard import IdempotencyGuard
 from drf_mcp.guards.limits import RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
@@ -60,11 +60,7 @@ class Dispatcher(FailureOutcomes):
 
     content_reader_class: type[ContentReader] = ContentReader
     # Those that a project switches on tool by tool, the outermost first.
-    write_guards: ClassVar[Sequence[type[Guard]]] = [
-        IdempotencyGuard,
-        PreconditionGuard,
-        ConfirmationGuard,
-    ]
+    write_guards: ClassVar[Sequence[type[Guard]]] = WRITE_GUARDS
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize
@@ -130,6 +126,10 @@ class Dispatcher(FailureOutcomes):
         tool = pending.tool
         outcome = perform(tool, pending.call, pending.caller, pending.request_id)
         return ListHint(tool).add_to(outcome)
+
+    def get_reading(self, pending: PendingCall) -> Reading:
+        """Return what reads the object of a call for a guard."""
+        return Reading(pending)
 
     def perform_requests(self, tool: Tool, call: Call, caller: Caller, request_id: str) -> Outcome:
         def perform_one(pending: PendingCall) -> Outcome:

@@ -11,7 +11,7 @@ from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.exceptions import TimeLimitExceeded
+from drf_mcp.exceptions import NotUndone, TimeLimitExceeded
 from drf_mcp.outcomes import Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
@@ -34,6 +34,9 @@ class FailureOutcomes:
             raise exc
         if isinstance(exc, TimeLimitExceeded):
             return self.get_refused_outcome(tool, exc)
+        dry_run = request.caller.dry_run
+        if dry_run is not None and dry_run.explains(exc):
+            return self.get_refused_outcome(tool, NotUndone())
         return self.get_crash_outcome(tool, request, exc, request_id)
 
     def get_crash_outcome(

@@ -185,7 +185,10 @@ class ContractEnvelope(Envelope):
         )
 
     def get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
-        return {name: value for name, value in outcome.meta.items() if name not in reserved}
+        further = {name: value for name, value in outcome.meta.items() if name not in reserved}
+        if outcome.dry_run is not None:
+            further["dry_run"] = outcome.dry_run
+        return further
 
     def get_fidelity(self, outcome: Outcome) -> dict[str, Any]:
         fidelity = outcome.fidelity

@@ -14,9 +14,9 @@ PREFIX = "Error executing tool: "
 class PlainEnvelope(ContractEnvelope):
     """Text only: the untouched body as JSON, or ``Error executing tool: ...``.
 
-    Warnings, suggestions and what was left out to fit a budget are a second text block, the
-    request id is in the result's ``_meta``. There is no ``structuredContent`` and no
-    ``outputSchema``.
+    Warnings, suggestions, what a dry run would change and what was left out to fit a budget are a
+    second text block, the request id is in the result's ``_meta``. There is no
+    ``structuredContent`` and no ``outputSchema``.
     """
 
     structured_content: ClassVar[bool] = False
@@ -42,13 +42,14 @@ class PlainEnvelope(ContractEnvelope):
         return json.dumps(json.loads(encode(rendered)), ensure_ascii=False)
 
     def remarks(self, outcome: Outcome) -> Any:
-        told = outcome.warnings or outcome.suggestions or outcome.meta
+        told = outcome.warnings or outcome.suggestions or outcome.meta or outcome.dry_run
         if not told and outcome.fidelity is None:
             return None
         details = [self.get_warning_detail(warning) for warning in outcome.warnings]
         suggestions = list(outcome.suggestions)
         remarks = {"warning_details": details, "suggestions": suggestions}
-        return drop_empty({**remarks, **self.get_fidelity(outcome), **outcome.meta})
+        told = {"dry_run": outcome.dry_run, **outcome.meta}
+        return drop_empty({**remarks, **self.get_fidelity(outcome), **told})
 
     def result_meta(self, outcome: Outcome) -> dict[str, Any]:
         return drop_empty({"request_id": outcome.request_id, **self.get_source(outcome)})

@@ -9,8 +9,10 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.interaction.exchange import SILENT, Exchange
-from drf_mcp.outcomes import Outcome, RateLimit
+from drf_mcp.outcomes import Outcome, Problem, RateLimit
 from drf_mcp.tools.arguments.call import Call
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
+from drf_mcp.tools.controls import DRY_RUN
 
 
 @dataclass
@@ -47,6 +49,18 @@ class PendingCall:
         """
         call: Call = self.tool.bind(self.arguments)
         return call
+
+    @property
+    def is_dry_run(self) -> bool:
+        """True if the caller asks what would change; ArgumentsRefused where nobody can tell."""
+        asked = self.call.controls.get(DRY_RUN, False)
+        answer = {"true": True, "false": False}.get(str(asked).lower())
+        if answer is None:
+            pointer = self.tool.arguments.get_control_pointer(DRY_RUN)
+            message, advice = "Must be true or false.", "Send true or false. Nothing was run."
+            problem = Problem("invalid", message, pointer, received=asked, remediation=advice)
+            raise ArgumentsRefused([problem])
+        return answer
 
     @property
     def exchange(self) -> Exchange:

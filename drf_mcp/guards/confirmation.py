@@ -121,7 +121,7 @@ class ConfirmationGuard(Guard):
     name: ClassVar[str] = "confirm"
 
     def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        if pending.call.controls.get("dry_run"):
+        if pending.is_dry_run:
             return proceed(pending)
         preview = pending.dispatcher.preview(pending)
         if isinstance(preview, Outcome):

@@ -54,6 +54,12 @@ class CallContext:
         self.content_version = ""
         self.content_hash = ""
 
+    @property
+    def dry_run(self) -> bool:
+        """True while a tool is only tried, so that a view can leave out what no rollback undoes."""
+        caller = getattr(self.request, "caller", None)
+        return getattr(caller, "dry_run", None) is not None
+
     def warn(
         self,
         message: str,

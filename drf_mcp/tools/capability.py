@@ -184,7 +184,8 @@ class ToolsCapability(Capability):
             nonlocal outcome
             request, request_id = context.caller.request, outcome.request_id
             failure = dispatcher.get_crash_outcome(tool, request, exc, request_id)
-            outcome = writer.explain(failure, outcome, exc)
+            explained = writer.explain(failure, outcome, exc)
+            outcome = explained.changed(dry_run=outcome.dry_run)
             return ResultWriter(writer.envelope, context.era).write(outcome)
 
         result = contain(lambda: writer.write(outcome, budget), write_failure)
@@ -197,7 +198,9 @@ class ToolsCapability(Capability):
         return result
 
     def add_undo(self, outcome: Outcome, tool: Tool, context: RequestContext) -> Outcome:
-        # A tool that the caller would not see is not told of.
+        # There is nothing to take back. A tool that the caller would not see is not told of.
+        if outcome.dry_run is not None:
+            return outcome
         inverse = self.get_offered_tools(context).get(tool.options.undo or "")
         if inverse is None or not Visibility(context.caller).of([inverse]):
             return outcome

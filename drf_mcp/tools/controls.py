@@ -25,6 +25,8 @@ IDEMPOTENCY_KEY = Parameter(
     },
 )
 
+DRY_RUN = "dry_run"
+
 
 class Controls:
     """The guards of one tool that a project switches on.
@@ -46,6 +48,8 @@ class Controls:
             yield PRECONDITION
         if self.asks_to_confirm:
             yield "confirm"
+        if self.has_dry_run:
+            yield DRY_RUN
 
     def find_parameters(self) -> Iterator[Parameter]:
         """Yield the arguments that the guards of the tool read."""
@@ -56,6 +60,9 @@ class Controls:
             yield self.tool.precondition.parameter
         if self.asks_to_confirm:
             yield CONFIRMATION
+        if self.has_dry_run:
+            words = "True: only show what would change."
+            yield Parameter(DRY_RUN, {"type": "boolean", "description": words})
 
     @property
     def checks_version(self) -> bool:
@@ -77,3 +84,8 @@ class Controls:
         destroys = self.options.get_flag("destructive", self.tool.endpoint.method == "DELETE")
         asks: bool = self.options.get_flag("confirm", mcp_settings.CONFIRM and destroys)
         return asks
+
+    @property
+    def has_dry_run(self) -> bool:
+        asked = self.options.get_flag("dry_run", mcp_settings.DRY_RUN)
+        return asked and not self.tool.reads

@@ -36,6 +36,7 @@ KINDS: Mapping[str, Kind] = {
         ("read_only", "destructive", "idempotent", "open_world", "extra_query", "portable", "many"),
         Flag(none=True),
     ),
+    "dry_run": Flag(none=True),
     "query": SCHEMAS,
     "body": SCHEMAS,
     "input_schema": JSON_SCHEMA,
@@ -97,6 +98,7 @@ class ToolOptions:
         portable: False for arguments in all of JSON Schema, as PORTABLE.
         many: True lets a tool that reads one object read several: the argument ``ids`` stands for
             its key. Each object is a request of its own. On a whole view it is about retrieving.
+        dry_run: True gives a tool that writes the argument ``dry_run``, as DRY_RUN.
         envelope_class: the envelope of this tool's results.
         max_result_tokens: the longest envelope of a success, 1000 or more; 0 for any length.
         max_error_tokens: the longest envelope of a failure; 0 for any length.
@@ -144,6 +146,7 @@ class ToolOptions:
     output_schema: Any = MISSING
     portable: bool | None = None
     many: bool | None = None
+    dry_run: bool | None = None
     envelope_class: type | None = None
     max_result_tokens: int | None = None
     max_error_tokens: int | None = None

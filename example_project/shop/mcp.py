@@ -15,6 +15,7 @@ from example_project.shop.serializers import OrderSerializer
 from example_project.shop.urls import router
 from example_project.shop.views import (
     CustomerOrderViewSet,
+    CustomerViewSet,
     OrderViewSet,
     ProductViewSet,
     TicketDetail,
@@ -25,6 +26,8 @@ from example_project.shop.views import (
 registry.register(ProductViewSet, actions=["list"], resource=True)
 registry.register(router)
 registry.register(CustomerOrderViewSet)
+# What cannot be taken back can be tried first, as everything about orders.
+registry.register(CustomerViewSet, actions=["destroy", "deactivate"], dry_run=True)
 # An order has lines inside it, which an example shows best. Placed again by the same key, it is
 # the same order.
 registry.register(

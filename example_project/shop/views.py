@@ -139,7 +139,9 @@ class ProductViewSet(viewsets.ReadOnlyModelViewSet):
 
 
 @mcp_viewset(
-    aggregate=["status", "customer", "placed_at", "refunded_amount"], if_match="changed_at"
+    aggregate=["status", "customer", "placed_at", "refunded_amount"],
+    if_match="changed_at",
+    dry_run=True,
 )
 class OrderViewSet(viewsets.ModelViewSet):
     """Orders with their lines.

@@ -94,6 +94,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ARGUMENTS", "nested", "'flat' or 'grouped'"),
     ("EXTRA_QUERY", "no", "True or False"),
     ("PORTABLE", None, "True or False"),
+    ("DRY_RUN", "yes", "True or False"),
     ("MAX_UPLOAD_BYTES", "1 MB", "a whole number"),
     ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),
     ("LIST_TTL", -1, "0 or more"),

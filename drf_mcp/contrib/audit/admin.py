@@ -29,13 +29,14 @@ class AuditedCallAdmin(ReadOnlyAdmin):
         "shown_user",
         "shown_tool",
         "verdict",
+        "dry_run",
         "code",
         "rows_changed",
         "duration_ms",
         "client_name",
         "credential",
     )
-    list_filter = ("verdict", "time", "tool", "code", "credential", "client_name")
+    list_filter = ("verdict", "dry_run", "time", "tool", "code", "credential", "client_name")
     search_fields = ("user_label", "=user_pk", "=request_id", "tool", "=token_prefix", "arguments")
     search_help_text = _("User, request id, tool, prefix of a token, or a word of the arguments")
     ordering = ("-time", "-pk")

@@ -233,8 +233,11 @@ class Audit:
             verdict, rows = Verdict.SOFT_FAILURE if failure.soft else Verdict.FAILED, None
         if outcome.questions:
             verdict = Verdict.ASKED
+        if outcome.dry_run is not None:
+            rows = None
         return {
             "verdict": verdict,
+            "dry_run": outcome.dry_run is not None,
             "code": "" if failure is None else failure.code,
             "status": outcome.status,
             "rows_changed": rows if isinstance(rows, int) and rows >= 0 else None,

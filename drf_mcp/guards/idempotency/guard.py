@@ -41,7 +41,7 @@ class IdempotencyGuard(Guard):
     def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
         key = self.get_key(pending)
         # A trial changes nothing that could have an answer.
-        if str(pending.call.controls.get("dry_run")).lower() == "true":
+        if pending.is_dry_run:
             return proceed(pending)
         if key and getattr(pending.tool.endpoint.view_class, "takes_idempotency_key", False):
             # The view does the same over HTTP.

@@ -1,0 +1,56 @@
+"""What a guard of a call reads as long as a transaction lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from drf_mcp.dispatch.encoding import AnswerEncoder
+from drf_mcp.dispatch.preconditions import CallTarget
+from drf_mcp.exceptions import contain
+from drf_mcp.outcomes import Outcome
+
+
+class Reading(CallTarget):
+    """Reads the object of a call, and its answer."""
+
+    def read_fields(self) -> Mapping[str, Any]:
+        """Return the object as its GET shows it to the caller, {} if it does not."""
+        if not self.is_offered:
+            return {}
+        caller = self.pending.caller
+        user = caller.user
+        try:
+            answer = contain(self.read, lambda exc: None)
+            data = (
+                None
+                if answer is None
+                else contain(lambda: AnswerEncoder().plain(answer.content.data), lambda exc: None)
+            )
+        finally:
+            # A view that authenticates in its own way leaves its user on the request.
+            caller.request.user = user
+        return data if isinstance(data, Mapping) else {}
+
+    @property
+    def is_offered(self) -> bool:
+        # What takes the tool that reads the object away from the caller takes the fields as well.
+        caller, endpoints = self.pending.caller, self.tool.finders.endpoints
+        reader = self.tool.finders.find_read(self.tool.endpoint.object_path)
+        names = (name for name, endpoint in endpoints.items() if endpoint is reader)
+        tool = replace(self.tool.for_endpoint(reader), name=next(names, ""))
+        return reader is not None and caller.find_narrowing(tool) is None
+
+    def settle(self, outcome: Outcome) -> Outcome:
+        """Return an outcome of JSON values, which no database has to be asked for any more."""
+        if outcome.is_error:
+            return outcome
+        encoder = AnswerEncoder()
+
+        def settle() -> Outcome:
+            data, body = encoder.plain(outcome.data), encoder.plain(outcome.body)
+            return outcome.changed(data=data, body=body)
+
+        # What cannot be written is explained where it is written.
+        return contain(settle, lambda exc: outcome)

@@ -1,0 +1,192 @@
+"""What a call changes in the databases, seen by signals and by the statements themselves."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property
+from typing import Any
+
+from django.apps import apps
+from django.db import Error
+from django.db.models.signals import post_save, pre_save
+
+LEAD = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
+NAME = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[\w$]+)"
+TABLE = rf"(?P<table>{NAME}(?:\.{NAME})*)"
+INTO = r"(?:INSERT|REPLACE)(?:\s+OR\s+\w+|\s+IGNORE)?\s+INTO"
+WRITES = rf"(?P<verb>{INTO}|UPDATE(?:\s+ONLY)?|DELETE\s+FROM(?:\s+ONLY)?|MERGE\s+INTO)\s+{TABLE}"
+WRITE = re.compile(rf"{LEAD}{WRITES}", re.IGNORECASE | re.DOTALL)
+# A statement that begins with WITH may write further down, and may only lock rows for it.
+COMMON = re.compile(rf"{LEAD}WITH\b.*?(?<!FOR )(?<!KEY )(?<!DO )\b{WRITES}", WRITE.flags)
+# What changes more than rows, or rows in a way that nothing tells.
+OTHER = re.compile(
+    rf"{LEAD}(?P<verb>CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b", WRITE.flags
+)
+QUOTES = str.maketrans("", "", '"`[]')
+
+
+class Statement:
+    """A statement that writes.
+
+    Attributes:
+        verb: ``INSERT``, ``UPDATE``, ``DELETE``, or the word it begins with.
+        table: the table's name without quotes; "" where it is not known.
+    """
+
+    def __init__(self, verb: str, table: str) -> None:
+        self.verb = verb
+        self.table = table
+        self.cursor: Any = None
+        self.counted: int | None = None
+
+    @classmethod
+    def read(cls, sql: Any) -> Statement | None:
+        """Return the statement of an SQL text, None for one that is not known to write."""
+        text = str(sql)
+        if (found := WRITE.match(text) or COMMON.match(text)) is not None:
+            verb = found["verb"].split()[0].upper()
+            table = found["table"].translate(QUOTES).lower()
+            return cls("INSERT" if verb == "REPLACE" else verb, table)
+        found = OTHER.match(text)
+        return None if found is None else cls(found["verb"].upper(), "")
+
+    def count(self, cursor: Any) -> None:
+        # SQLite counts the rows of an INSERT … RETURNING while they are fetched.
+        self.counted = cursor.rowcount
+        if self.verb == "INSERT" and self.counted in (0, -1):
+            self.cursor = cursor
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows it changed, None where the driver does not say."""
+        rows = self.counted if self.cursor is None else self.cursor.rowcount
+        return rows if isinstance(rows, int) and rows >= 0 else None
+
+
+class Changes:
+    """Counts rows: saved ones by the signals, deleted ones and bulk statements by the database.
+
+    No signal of a deletion is listened to: Django deletes in another way where anybody does.
+    """
+
+    def __init__(self) -> None:
+        self.created: dict[Any, set[Any]] = {}
+        self.updated: dict[Any, set[Any]] = {}
+        self.deleted: Counter[str] = Counter()
+        self.bulk: list[Statement] = []
+        # The tables that the save of an object is going to write to, by the id of the object.
+        self.saving: dict[int, set[str]] = {}
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        # Signals are heard by every thread of the process.
+        token = current.set(self)
+        pre_save.connect(self.begin_saving, weak=False, dispatch_uid=id(self))
+        post_save.connect(self.end_saving, weak=False, dispatch_uid=id(self))
+        try:
+            yield
+        finally:
+            pre_save.disconnect(dispatch_uid=id(self))
+            post_save.disconnect(dispatch_uid=id(self))
+            current.reset(token)
+
+    def begin_saving(self, sender: Any, instance: Any, **kwargs: Any) -> None:
+        if current.get() is self:
+            models = (instance, *instance._meta.concrete_model._meta.get_parent_list())
+            tables = {normalise_name(model._meta.db_table) for model in models}
+            self.saving[id(instance)] = tables
+
+    def end_saving(self, sender: Any, instance: Any, created: bool, **kwargs: Any) -> None:
+        if current.get() is not self:
+            return
+        self.saving.pop(id(instance), None)
+        model, key = instance._meta.concrete_model, instance.pk
+        if created:
+            self.created.setdefault(model, set()).add(key)
+        elif key not in self.created.get(model, ()):
+            self.updated.setdefault(model, set()).add(key)
+
+    def run(self, statement: Statement, execute: Callable[[], Any], cursor: Any) -> Any:
+        """Execute a statement that writes, and count what no signal counts."""
+        saving = self.find_saving(statement)
+        try:
+            result = execute()
+        except Error:
+            if saving is not None:
+                saving.discard(statement.table)
+            raise
+        statement.count(cursor)
+        if saving is not None:
+            # An update of no row is followed by an insert.
+            if statement.verb == "INSERT" or statement.rows:
+                saving.discard(statement.table)
+        elif statement.verb == "DELETE" and statement.rows is not None:
+            self.deleted[statement.table] += statement.rows
+        else:
+            self.bulk.append(statement)
+        return result
+
+    def find_saving(self, statement: Statement) -> set[str] | None:
+        if statement.verb not in ("INSERT", "UPDATE"):
+            return None
+        every = reversed(self.saving.values())
+        return next((tables for tables in every if statement.table in tables), None)
+
+    @cached_property
+    def models(self) -> Mapping[str, Any]:
+        every = apps.get_models(include_auto_created=True)
+        return {normalise_name(model._meta.db_table): model for model in every}
+
+    @property
+    def touched(self) -> set[Any]:
+        """The models whose foreign keys may lead nowhere now."""
+        touched = {*self.created, *self.updated}
+        touched |= {self.models[s.table] for s in self.bulk if s.table in self.models}
+        for model in (self.models[table] for table in self.deleted if table in self.models):
+            fields = model._meta.get_fields(include_hidden=True)
+            touched |= {f.related_model for f in fields if f.auto_created and not f.concrete}
+        return touched
+
+    def report(self) -> dict[str, Any]:
+        """Return the counts by model, and what they leave out: see `Outcome.dry_run`."""
+        deleted = ((self.models.get(table), count) for table, count in self.deleted.items())
+        report = {
+            "created": self.name_all((model, len(keys)) for model, keys in self.created.items()),
+            "updated": self.name_all((model, len(keys)) for model, keys in self.updated.items()),
+            "deleted": self.name_all(deleted),
+            "bulk_statements": list(self.describe_bulk()),
+        }
+        return {name: value for name, value in report.items() if value}
+
+    def name_all(self, rows: Iterable[tuple[Any, int]]) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        for model, count in rows:
+            counts[self.get_name(model)] += count
+        return {name: count for name, count in counts.items() if count}
+
+    def describe_bulk(self) -> Iterator[dict[str, Any]]:
+        counts: dict[tuple[str, str], list[int | None]] = {}
+        for statement in self.bulk:
+            # What changed no row is no change.
+            if statement.rows != 0:
+                key = statement.verb, self.get_name(self.models.get(statement.table))
+                counts.setdefault(key, []).append(statement.rows)
+        for (verb, model), rows in counts.items():
+            known = [count for count in rows if count is not None]
+            total = {"rows": sum(known)} if len(known) == len(rows) else {}
+            yield {"statement": verb, "model": model, **total}
+
+    def get_name(self, model: Any) -> str:
+        # Names of tables are none of a caller's business.
+        return "another table" if model is None else str(model._meta.verbose_name)
+
+
+def normalise_name(name: str) -> str:
+    return name.translate(QUOTES).lower()
+
+
+current: ContextVar[Changes | None] = ContextVar("drf_mcp_changes", default=None)

@@ -1,0 +1,101 @@
+"""A call that shows what it would change, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from drf_mcp.exceptions import contain
+from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.guards.rollback import Rollback
+from drf_mcp.outcomes import Category, Failure, Outcome, Problem
+from drf_mcp.tools.controls import DRY_RUN
+
+NOTE = "Dry run: nothing was changed."
+# Characters of a value before and after.
+MOST_SHOWN = 500
+
+
+class DryRunGuard(Guard):
+    """Makes a call whose argument ``dry_run`` is true in transactions that are rolled back."""
+
+    name = DRY_RUN
+
+    def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        if not pending.is_dry_run:
+            return proceed(pending)
+        # What finding out who is calling writes is no part of the call.
+        pending.caller.authenticate()
+        rollback = Rollback(self.get_databases(pending))
+        callback = pending.tool.endpoint.route.callback
+        if obstacle := rollback.find_obstacle(callback):
+            return self.refuse(pending, f"{obstacle}. Nothing was run")
+        with rollback.undoing():
+            outcome = self.rehearse(pending, proceed, rollback)
+        if rollback.obstacle:
+            return self.refuse(pending, f"{rollback.obstacle}. Nothing was changed")
+        return outcome
+
+    def get_databases(self, pending: PendingCall) -> list[str]:
+        """Return the databases in which the call is made and rolled back, by their aliases.
+
+        A write to any other ends the dry run.
+        """
+        return Rollback.find_aliases()
+
+    def rehearse(self, pending: PendingCall, proceed: Proceed, rollback: Rollback) -> Outcome:
+        # Within the transactions, which still hold what the answer reads as it is written.
+        before, caller = self.read_object(pending), pending.caller
+        reading = pending.dispatcher.get_reading(pending)
+        caller.dry_run = rollback
+        try:
+            with rollback.watching():
+                outcome: Outcome = reading.settle(proceed(pending))
+        finally:
+            caller.dry_run = None
+        if rollback.obstacle or outcome.failure is not None:
+            return outcome.changed(dry_run={"note": NOTE})
+        fail = partial(pending.dispatcher.get_crash_outcome, pending.tool, caller.request)
+        failed: Outcome | None = contain(
+            rollback.check_constraints, lambda exc: fail(exc, pending.request_id)
+        )
+        if failed is not None:
+            return failed.changed(dry_run={"note": NOTE})
+        after = self.read_object(pending) if before else {}
+        report = {**rollback.changes.report(), **self.compare(before, after)}
+        return outcome.changed(dry_run={"note": NOTE, **report})
+
+    def read_object(self, pending: PendingCall) -> Mapping[str, Any]:
+        """Return the object of a call as the caller sees it, {} if they may not."""
+        # A read that fails may not spoil the transaction.
+        with Rollback(self.get_databases(pending)).undoing():
+            fields: Mapping[str, Any] = pending.dispatcher.get_reading(pending).read_fields()
+            return fields
+
+    def compare(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the members ``before`` and ``after`` with the fields that differ."""
+        names = [name for name in before if name in after and before[name] != after[name]]
+        if not names:
+            return {}
+        return {
+            "before": {name: self.shorten(before[name]) for name in names},
+            "after": {name: self.shorten(after[name]) for name in names},
+        }
+
+    def shorten(self, value: Any) -> Any:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else value
+
+    def refuse(self, pending: PendingCall, reason: str) -> Outcome:
+        message = f"{pending.tool.name} has no dry run here: its view {reason}."
+        advice = "Leave the argument out to make the call itself, if that is wanted."
+        pointer = pending.tool.arguments.get_control_pointer(DRY_RUN)
+        problem = Problem(
+            "dry_run_unavailable", message, pointer, received=True, remediation=advice
+        )
+        failure = Failure(
+            "VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,)
+        )
+        return Outcome(pending.tool.name, 400, failure=failure, dry_run={"note": NOTE})

@@ -1,0 +1,122 @@
+"""A stretch of a call of which no database keeps anything."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from django.apps import apps
+from django.db import connections, router, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.base.features import BaseDatabaseFeatures
+from django.db.transaction import Atomic
+
+from drf_mcp.exceptions import NotUndone
+from drf_mcp.guards.changes import LEAD, OTHER, Changes, Statement
+
+# A savepoint is part of the transaction.
+CONTROL = re.compile(
+    rf"{LEAD}(?:COMMIT|END|ABORT|BEGIN|START\s+TRANSACTION|PREPARE\s+TRANSACTION"
+    r"|ROLLBACK(?!\s+(?:TRANSACTION\s+|WORK\s+)?TO))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+# Where Django refuses what would end a transaction, by its code.
+REFUSALS = {
+    Atomic.__enter__.__code__: "holds a durable transaction",
+    BaseDatabaseWrapper.validate_no_atomic_block.__code__: "ends transactions itself",
+}
+
+
+class Rollback:
+    """Undoes what a call does on the databases that models are written to.
+
+    Attributes:
+        changes: what the call would have changed.
+        obstacle: what the call did that no rollback takes back, "" for nothing.
+    """
+
+    def __init__(self, aliases: Collection[str]) -> None:
+        self.aliases = aliases
+        self.changes = Changes()
+        self.obstacle = ""
+
+    @classmethod
+    def find_aliases(cls) -> list[str]:
+        """Return the databases that the routers let models be written to."""
+        written = {router.db_for_write(model) for model in apps.get_models()}
+        return [alias for alias in connections if alias in written]
+
+    def find_obstacle(self, callback: Any) -> str:
+        """Return why the writes of a callback cannot be undone, "" if they can."""
+        if getattr(callback, "_non_atomic_requests", None):
+            return "runs outside transactions (non_atomic_requests)"
+        for alias in self.aliases:
+            features = connections[alias].features
+            # Django's own default makes a table to find out.
+            default = BaseDatabaseFeatures.supports_transactions
+            asked = getattr(type(features), "supports_transactions", None)
+            if asked is not default and not features.supports_transactions:
+                return "writes to a database that has no transactions"
+        return ""
+
+    @contextmanager
+    def undoing(self) -> Iterator[None]:
+        """Roll back on every database, whatever happens."""
+        with ExitStack() as stack:
+            for alias in self.aliases:
+                stack.enter_context(transaction.atomic(using=alias))
+                stack.callback(transaction.set_rollback, True, using=alias)
+            yield
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Count changes, and stop what a rollback would not take back."""
+        with self.changes.watching(), ExitStack() as stack:
+            for connection in connections.all():
+                stack.enter_context(connection.execute_wrapper(self))
+            yield
+
+    def __call__(
+        self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any
+    ) -> Any:
+        # A wrapper for Django's ``execute_wrapper``.
+        connection, statement = context["connection"], Statement.read(sql)
+        if statement is None:
+            if CONTROL.match(str(sql)):
+                self.stop("ends transactions itself")
+            return execute(sql, params, many, context)
+        if connection.alias not in self.aliases:
+            self.stop("writes to a database that no router names for writing")
+        if OTHER.match(str(sql)) and not connection.features.can_rollback_ddl:
+            self.stop("changes tables, which the database does not roll back")
+        return self.changes.run(
+            statement, lambda: execute(sql, params, many, context), context["cursor"]
+        )
+
+    def stop(self, obstacle: str) -> None:
+        # The view may catch the exception, and answer.
+        self.obstacle = obstacle
+        raise NotUndone(f"A dry run cannot go on: the view {obstacle}.")
+
+    def explains(self, exc: Exception) -> bool:
+        """Return whether an exception of the view only says that it cannot be undone."""
+        steps = (frame.f_code for frame, _ in traceback.walk_tb(exc.__traceback__))
+        obstacles = (REFUSALS[code] for code in steps if code in REFUSALS)
+        self.obstacle = self.obstacle or next(obstacles, "")
+        return bool(self.obstacle)
+
+    def check_constraints(self) -> None:
+        """Check what databases check when a transaction is committed; raises IntegrityError."""
+        for alias in self.aliases:
+            connection = connections[alias]
+            if connection.features.can_defer_constraint_checks:
+                connection.check_constraints(
+                    [
+                        model._meta.db_table
+                        for model in self.changes.touched
+                        if model._meta.managed and router.allow_migrate_model(alias, model)
+                    ]
+                )

@@ -1,0 +1,116 @@
+"""A dry run of every tool of the shop that writes, and the test that projects have for it."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.core import mail
+from django.db import connection
+
+from drf_mcp.test import MCPClient, assert_dry_run_changes_nothing
+from drf_mcp.test.dry_runs import Snapshot
+from drf_mcp.tools import registry
+from tests.parity.shop_requests import REQUESTS, rows_of_alice
+
+READS = ("_lookup", "quote", "_retriever")
+TRIED = [r for r in REQUESTS if r.method != "GET" and not r.tool.endswith(READS)]
+
+
+@pytest.fixture(autouse=True)
+def dry_runs(settings, db) -> None:
+    settings.DRF_MCP = {**settings.DRF_MCP, "DRY_RUN": True, "INCLUDE": ["PUT *"]}
+    registry.reload()
+
+
+@pytest.fixture
+def client(django_user_model) -> MCPClient:
+    client = MCPClient()
+    client.force_authenticate(django_user_model.objects.get(username="admin"))
+    return client
+
+
+def sequences() -> dict[str, int | None]:
+    """The last number of every sequence: of SQLite's that it keeps, of all of PostgreSQL's."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT name, seq FROM sqlite_sequence")
+        else:
+            cursor.execute("SELECT sequencename, last_value FROM pg_sequences")
+        return dict(cursor.fetchall())
+
+
+def test_the_requests_are_about_every_tool_that_writes():
+    writing = {name for name, tool in registry.tools().items() if not tool.reads}
+    assert {request.tool for request in TRIED} == writing
+
+
+@pytest.mark.parametrize("request_", TRIED, ids=str)
+def test_every_row_and_sequence_is_left_as_documented(request_, client):
+    """Rows stay. PostgreSQL takes no number of a sequence back, SQLite takes them all."""
+    asked, before, numbers = request_.about(rows_of_alice()), Snapshot(), sequences()
+    tool = registry.tool(asked.tool)
+    result = client.call_tool(asked.tool, {**asked.arguments, "dry_run": True})
+    assert result.meta["dry_run"]["note"]
+    assert list(before.find_differences(Snapshot())) == []
+    used = {name for name, number in sequences().items() if number != numbers[name]}
+    created = result.meta["dry_run"].get("created", {})
+    assert used == set() if connection.vendor == "sqlite" else bool(used) >= bool(created), tool
+
+
+def test_the_answer_is_that_of_the_call(client):
+    order = rows_of_alice()["paid"]
+    tried = client.call_tool("orders_refund", pk=order, reason="late", dry_run=True)
+    assert client.call_tool("orders_refund", pk=order, reason="late").data == tried.data
+
+
+def test_the_assertion_passes_for_a_dry_run(client):
+    order = rows_of_alice()["paid"]
+    arguments = {"pk": order, "reason": "late"}
+    result = assert_dry_run_changes_nothing("orders_refund", arguments, client=client)
+    assert result.meta["dry_run"]["after"]["status"] == "refunded"
+
+
+def test_it_makes_arguments_and_a_client_of_its_own(django_user_model):
+    carol = django_user_model.objects.get(username="carol")
+    assert assert_dry_run_changes_nothing("customers_deactivate", user=carol).ok
+
+
+def test_it_sends_grouped_arguments_too(settings, client):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
+    registry.reload()
+    arguments = {"kwargs": {"pk": rows_of_alice()["pending"]}}
+    assert assert_dry_run_changes_nothing("orders_cancel", arguments, client=client).ok
+
+
+def test_it_fails_for_a_tool_without_a_dry_run(client):
+    with pytest.raises(AssertionError, match="stats has no dry run"):
+        assert_dry_run_changes_nothing("stats", client=client)
+
+
+def test_it_fails_where_the_call_fails(client):
+    with pytest.raises(AssertionError, match="orders_refund: NOT_FOUND"):
+        assert_dry_run_changes_nothing(
+            "orders_refund", {"pk": 10**9, "reason": "late"}, client=client
+        )
+
+
+@pytest.mark.parametrize(
+    ("deed", "message"),
+    [
+        (lambda: mail.send_mail("", "", "", ["a@b.example"]), "1 mails were sent"),
+        (lambda: Group.objects.create(name="kept"), "auth_group of default has"),
+        (lambda: Group.objects.all().delete(), "auth_group of default lost"),
+    ],
+)
+def test_it_fails_where_something_stays(client, monkeypatch, deed, message):
+    Group.objects.create(name="old")
+    call = MCPClient.call_tool
+
+    def call_and_leave(self, *args, **kwargs):
+        deed()
+        return call(self, *args, **kwargs)
+
+    monkeypatch.setattr(MCPClient, "call_tool", call_and_leave)
+    arguments = {"pk": rows_of_alice()["paid"], "reason": "late"}
+    with pytest.raises(AssertionError, match=message):
+        assert_dry_run_changes_nothing("orders_refund", arguments, client=client)
