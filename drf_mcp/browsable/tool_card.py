@@ -17,6 +17,7 @@ from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import Argument
+from drf_mcp.tools.controls import DRY_RUN
 from drf_mcp.truncation.tokens import estimate_tokens
 
 SUFFIXES = ("ViewSet", "APIView", "View")
@@ -130,6 +131,7 @@ class ToolCard:
             "asks": next(
                 (c.pointer for c in tool.arguments.controls if c.parameter.name == CONTROL), ""
             ),
+            "tries": tool.arguments.get_control_pointer(DRY_RUN),
             "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
             "bodyType": bodies.content_type.partition(";")[0],
             "bodyExpected": bodies.expected,

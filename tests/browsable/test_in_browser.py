@@ -303,3 +303,15 @@ def test_browser_that_is_not_logged_in_is_shown_where_to(visit, shop_page):
     # The browser itself reports the 401 that the page came with.
     assert len(watched.complaints) == 1
     assert "401" in watched.complaints.pop()
+
+
+def test_a_dry_run_shows_before_and_after_and_changes_nothing(visit):
+    watched = visit("carol", "?tool=customers_deactivate")
+    assert watched.page.get_by_label("dry_run").count() == 0
+    watched.page.get_by_label("pk", exact=True).fill("1")
+    for _ in range(2):
+        watched.page.get_by_role("button", name="Dry run").click()
+        watched.page.get_by_role("cell", name="false", exact=True).wait_for()
+        assert watched.verdict() == "Dry run"
+        assert watched.page.get_by_text("customer would be changed").is_visible()
+    assert watched.page.get_by_role("dialog").count() == 0

@@ -345,7 +345,7 @@
     const required = schema.required || [];
     const fields = Object.entries(schema.properties || {})
       .map(([name, member]) => [name, member, `${pointer}/${escaped(name)}`])
-      .filter(([, , place]) => place !== tool.asks)
+      .filter(([, , place]) => place !== tool.asks && place !== tool.tries)
       .map(([name, member, place]) => fieldFor(name, member, required.includes(name), place, tool));
     // What is required first, and the narrow ones side by side.
     const rank = (field) => 2 * !required.includes(field.name) + field.element.matches(".wide");
@@ -547,6 +547,12 @@
     });
   }
 
+  /** The arguments with the one that asks what would change. */
+  function tried(tool, args) {
+    const [name, member] = tool.tries.split("/").slice(1);
+    return { ...args, [name]: member ? { ...args[name], [member]: true } : true };
+  }
+
   // --- The same call in other words --------------------------------------------------------
 
   const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, `'\\''`)}'`);
@@ -616,7 +622,8 @@
     return {
       failed: Boolean(isError),
       soft,
-      word: isError ? "Error" : soft ? "The answer is no" : "Success",
+      tried: meta.dry_run,
+      word: isError ? "Error" : soft ? "The answer is no" : meta.dry_run ? "Dry run" : "Success",
       code: isError || soft ? envelope.data?.error_code || listed[0]?.code || "" : "",
       message: isError || soft ? envelope.error || listed[0]?.message || first?.text || "" : "",
       remedy: isError || soft ? envelope.data?.remediation || listed[0]?.fix_hint || listed[0]?.suggestion || "" : "",
@@ -673,12 +680,29 @@
     return figure(make("pre", { tabindex: "0" }, block.text ?? pretty(block)));
   }
 
+  const CHANGES = { created: "would be created", updated: "would be changed", deleted: "would be deleted" };
+
+  /** What a dry run would change: counts, then the fields before and after. */
+  function changesOf(tried) {
+    const counted = Object.entries(CHANGES).flatMap(([name, words]) => Object.entries(tried[name] || {}).map(([model, count]) => `${count} × ${model} ${words}`));
+    const bulk = (tried.bulk_statements || []).map(({ statement, model, rows }) => `${rows ?? "?"} × ${model} by a statement of its own: ${statement}`);
+    const parts = [make("p", {}, tried.note)];
+    if (counted.length + bulk.length) parts.push(make("ul", {}, ...[...counted, ...bulk].map((text) => make("li", {}, text))));
+    if (tried.before) {
+      const head = make("tr", {}, ...["Field", "Before", "After"].map((text) => make("th", { scope: "col" }, text)));
+      const rows = Object.keys(tried.before).map((name) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, plain(tried.before[name])), make("td", {}, plain(tried.after[name]))));
+      parts.push(make("table", { class: "changes" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+    }
+    return parts;
+  }
+
   function verdictOf(reading, rest, turn) {
     const parts = [make("h3", {}, reading.word, reading.code ? make("code", {}, reading.code) : "")];
     if (reading.message) parts.push(make("p", {}, reading.message));
     if (reading.remedy) parts.push(make("p", { class: "remedy" }, reading.remedy));
     const told = [...rest.filter(({ message }) => message !== reading.message).map(({ pointer, message }) => (pointer ? `${pointer}: ${message}` : message)), ...reading.warnings.map((warning) => (typeof warning === "string" ? warning : warning.message))];
     if (told.length) parts.push(make("ul", {}, ...told.map((text) => make("li", {}, text))));
+    if (reading.tried) parts.push(...changesOf(reading.tried));
     const page = reading.pagination;
     if (page && !reading.failed) {
       const total = page.total_count === undefined ? "" : `${page.total_count.toLocaleString("en")} rows in all`;
@@ -711,7 +735,8 @@
     const head = Object.entries({ Host: location.host, ...headersOf(tool, message.params.arguments) }).map(([name, value]) => `${name}: ${value}`);
     find("#sent").textContent = [`POST ${location.pathname} HTTP/1.1`, ...head, "", pretty(message)].join("\n");
     find("#received").textContent = [`HTTP/1.1 ${answer.status}`, `Content-Type: ${answer.type}`, "", answer.body ? pretty(answer.body) : answer.text].join("\n");
-    find("#curl-rest").textContent = curlOfREST(tool, message.params.arguments);
+    const warning = reading.tried ? "# Plain HTTP has no dry run: this request makes the call.\n" : "";
+    find("#curl-rest").textContent = warning + curlOfREST(tool, message.params.arguments);
     find("#curl-mcp").textContent = curlOfMCP(tool, message);
     say(`${reading.word}. ${reading.message}`);
     if (matchMedia("(max-width: 60rem)").matches && rest.length === reading.problems.length) find("[data-answer]").scrollIntoView();
@@ -725,9 +750,9 @@
     const [button, panel] = [find("[data-run]"), find("[data-answer]")];
     let busy = false;
 
-    async function call() {
-      const args = form.read();
-      if (tool.confirm && !tool.asks && !(await confirmed(args))) return;
+    async function call(tries) {
+      const args = tries ? tried(tool, form.read()) : form.read();
+      if (tool.confirm && !tool.asks && !tries && !(await confirmed(args))) return;
       panel.setAttribute("aria-busy", "true");
       button.setAttribute("aria-disabled", "true");
       const { message, answer } = await converse(tool, args, messageOf(tool, args, tool.asks ? FORMS : {}));
@@ -739,7 +764,7 @@
       if (busy) return;
       busy = true;
       try {
-        await call();
+        await call(event.submitter?.matches("[data-try]"));
       } catch (error) {
         // A network that fails is a TypeError of fetch; what the form refused shows already.
         if (error instanceof TypeError) fallen(error);
