@@ -246,6 +246,7 @@ class Outcome:
         scopes: what the call needs, if it was refused because the caller's token lacks a scope.
         call: ``kwargs`` and ``query_string`` of the request to the view, as the archive keeps
             them; empty where the arguments were refused.
+        media_type: that of the body, "" where its data were read unrendered.
         questions: what the user has to be asked; the failure is for clients that cannot ask.
         dry_run: None for a call that was made, else what it would have changed: a ``note`` and,
             where it would succeed, ``created``, ``updated`` and ``deleted`` (rows by the name of
@@ -272,6 +273,7 @@ class Outcome:
     content_hash: str = ""
     scopes: tuple[str, ...] = ()
     call: Mapping[str, Any] = field(default_factory=dict)
+    media_type: str = ""
     questions: tuple[Question, ...] = ()
     dry_run: Mapping[str, Any] | None = None
 

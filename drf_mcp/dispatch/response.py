@@ -42,6 +42,7 @@ class ViewResponse:
         request: the request it answered, Django's or REST framework's.
         excepted: True if an exception handler wrote it, whatever the status.
         query_string: the query that was answered.
+        media_type: of the body, "" where its data were read unrendered.
     """
 
     status: int
@@ -51,6 +52,7 @@ class ViewResponse:
     request: Any = None
     excepted: bool = False
     query_string: str = ""
+    media_type: str = ""
 
     @classmethod
     def read(
@@ -63,6 +65,7 @@ class ViewResponse:
         # Rendered where its data cannot be taken as it is.
         if isinstance(response, BlockResponse):
             call_context(request).attach(*response.blocks)
+        media_type = ""
         altered = request.passage is not None and request.passage.is_altered(response)
         if not altered and has_plain_data(response):
             content = Content(response.data)  # type: ignore[attr-defined]
@@ -73,6 +76,7 @@ class ViewResponse:
                 content = Content(response.data)  # type: ignore[union-attr]
             else:
                 content = reader_class(response, request.build_absolute_uri()).read()
+            media_type = response.get("Content-Type", "")
         return cls(
             status=response.status_code,
             content=content,
@@ -81,6 +85,7 @@ class ViewResponse:
             request=request,
             excepted=getattr(response, "exception", False),
             query_string=query_string,
+            media_type=media_type,
         )
 
     @property
@@ -129,6 +134,7 @@ class OutcomeBuilder:
             meta={**outcome.meta, **notes.meta} if notes.meta else outcome.meta,
             version=version,
             content_hash=content_hash,
+            media_type=response.media_type,
         )
 
     def from_envelope(self, response: ViewResponse) -> Outcome | None:

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.http.response import HttpResponseBase
 from django.utils import translation
 
-from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import InvalidParams
@@ -21,10 +20,9 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.resources.documents import Document, Folder
 from drf_mcp.resources.reading import Reading, encode_content, make_not_found
-from drf_mcp.resources.routes import JSON, RouteResource
+from drf_mcp.resources.routes import RouteResource
 from drf_mcp.resources.uris import URISpace
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.tool import Tool
 
 _OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
@@ -42,21 +40,6 @@ RESULTS: Mapping[str, frozenset[str]] = {
     "resources/read": frozenset({"contents", "_meta"}),
 }
 STATELESS = {name: members | CACHE_MEMBERS | {"resultType"} for name, members in RESULTS.items()}
-
-
-class BodyDispatcher(Dispatcher):
-    """Calls a view for its body alone, and keeps the media type of the body."""
-
-    media_type = JSON
-
-    def get_outcome(
-        self, tool: Tool, call: Call, request: Any, response: HttpResponseBase
-    ) -> Outcome:
-        outcome = super().get_outcome(tool, call, request, response)
-        # Data that was read without rendering is what REST framework's own renderer would write.
-        if getattr(response, "is_rendered", True):
-            self.media_type = response.get("Content-Type", JSON)
-        return outcome
 
 
 class ResourcesCapability(Capability):
@@ -149,9 +132,12 @@ class ResourcesCapability(Capability):
         members = {"contents": contents, "ttlMs": 0}
         return members | ({"_meta": found.foreign_text.meta} if found.options.untrusted else {})
 
-    def get_dispatcher(self) -> Dispatcher:
-        """Return the dispatcher of one read, which calls the view."""
-        return BodyDispatcher()
+    def get_dispatcher(self) -> Any:
+        """Return the dispatcher, which calls the views: that of the tools, with its guards."""
+        dispatcher = copy.copy(self.server.tools_capability.get_dispatcher())
+        # The body of a view's own envelope is all of it.
+        dispatcher.recognize = None
+        return dispatcher
 
     def make_reading(self, route: RouteResource, uri: str, context: RequestContext) -> Reading:
         return Reading(route, uri, context, self.server.registry, self.get_dispatcher())

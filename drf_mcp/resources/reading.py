@@ -50,7 +50,7 @@ class Reading:
     """One request for a resource of a route.
 
     Args:
-        dispatcher: calls the view, and knows the ``media_type`` of the body afterwards.
+        dispatcher: calls the view.
     """
 
     def __init__(
@@ -93,15 +93,11 @@ class Reading:
         return contents
 
     def write(self, outcome: Outcome) -> list[dict[str, Any]]:
-        media_type = self.dispatcher.media_type
-        kind = media_type.partition(";")[0].strip().lower()
-        file = next(filter(None, map(self.get_file, outcome.content)), None)
-        if file is not None:
-            return [file]
-        if outcome.fidelity is not None and outcome.fidelity.level == "reference_only":
-            # A link to what is too large, by HTTP: no content of this resource.
-            return []
-        is_json = kind == JSON or kind.endswith("+json") or not isinstance(outcome.data, str)
+        kind = (outcome.media_type or JSON).partition(";")[0].strip().lower()
+        is_json = kind == JSON or kind.endswith("+json")
+        if not is_json and not isinstance(outcome.data, str):
+            # A file; a link to one that is too large is no content of this resource.
+            return [file for file in map(self.get_file, outcome.content) if file is not None][:1]
         writer = ResultWriter(BodyEnvelope(is_json=is_json), self.context.era)
         _, texts = writer.write_texts(outcome, self.get_budget())
         contents = [{"uri": self.uri, "mimeType": kind, "text": texts[0]}]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from mcp import MCPError
-from mcp_types import ElicitResult
+from mcp_types import ElicitResult, PromptReference
 
 from tests.agents import REVISIONS, STATELESS
 from tests.interop.python_sdk import connected
@@ -173,3 +175,26 @@ async def test_each_worker_finds_what_another_left_out(server_of, tokens):
         async with connected(server, tokens["alice"]) as connection:
             fetched = await connection.call("content_retrieve", archive_id=archive_id)
         assert fetched["data"]["archive_id"] == archive_id
+
+
+@every_revision
+async def test_client_reads_resources(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        listed = await connection.client.list_resources()
+        assert "shop://guides/returns" in [str(each.uri) for each in listed.resources]
+        templates = (await connection.client.list_resource_templates()).resource_templates
+        assert "shop://api/products/{slug}" in [each.uri_template for each in templates]
+        uri = f"shop://api/products/{await product_in_stock(connection)}"
+        (contents,) = (await connection.client.read_resource(uri)).contents
+        assert json.loads(contents.text)["in_stock"] is True
+
+
+@every_revision
+async def test_client_fills_in_a_prompt(uvicorn, tokens, revision):
+    async with connected(uvicorn, tokens["alice"], revision) as connection:
+        (prompt,) = (await connection.client.list_prompts()).prompts
+        ref = PromptReference(name=prompt.name)
+        completed = await connection.client.complete(ref, {"name": "order", "value": ""})
+        arguments = {"order": completed.completion.values[0], "tone": "formal"}
+        messages = (await connection.client.get_prompt(prompt.name, arguments)).messages
+        assert "formal tone" in messages[-1].content.text

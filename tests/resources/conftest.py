@@ -10,6 +10,7 @@ from tests.resources import views
 PATTERNS = [
     path("pages/<slug:name>/", views.Page.as_view()),
     path("picture/", views.Picture.as_view()),
+    path("illustrated/", views.Illustrated.as_view()),
     path("files/<path:file>", views.Archive.as_view()),
     path("busy/", views.Busy.as_view()),
     path("broken/", views.Broken.as_view()),

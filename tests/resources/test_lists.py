@@ -61,7 +61,7 @@ def test_a_tool_that_takes_several_objects_is_described_as_the_resource_of_one(t
 
 def test_documents_stand_before_the_chosen_routes(serve):
     agent = serve(GUIDE)
-    assert names_of(agent) == ["returns", "picture", "busy", "broken", "names_list"]
+    assert names_of(agent) == ["returns", "picture", "illustrated", "busy", "broken", "names_list"]
 
 
 def test_a_document_says_its_size_and_type(serve):
@@ -121,7 +121,7 @@ def test_pages_of_a_list_make_up_the_whole(serve):
             break
         cursor = {"cursor": page["nextCursor"]}
     assert found == whole
-    assert len(whole) == 8
+    assert len(whole) == 9
 
 
 def test_a_cursor_of_nobody_is_refused(serve):

@@ -8,6 +8,9 @@ from django.test import Client
 from django.urls import include, path
 
 from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.dispatch.dispatcher import Dispatcher
+from drf_mcp.guards.base import Guard
+from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.server import Server
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.views import MCPView
@@ -97,6 +100,25 @@ def test_tools_that_the_server_does_not_have_are_no_resources(mount):
 
     classes = [NoProducts, *Server.capability_classes[1:]]
     assert_taken_away(mount(server_class=type("Own", (Server,), {"capability_classes": classes})))
+
+
+def test_guards_of_the_tools_guard_resources(mount):
+    class Closed(Guard):
+        def __call__(self, pending, proceed):
+            failure = Failure("FORBIDDEN", Category.AUTHORIZATION, "Closed.", "Wait.")
+            return Outcome(pending.tool.name, 403, failure=failure)
+
+    class ClosedDispatcher(Dispatcher):
+        def get_guards(self, pending):
+            return [*super().get_guards(pending), Closed()]
+
+    class ClosedTools(ToolsCapability):
+        def get_dispatcher(self):
+            return ClosedDispatcher()
+
+    classes = [ClosedTools, *Server.capability_classes[1:]]
+    agent = mount(server_class=type("Own", (Server,), {"capability_classes": classes}))
+    assert agent.error("resources/read", uri=URI)["message"] == "Resource not found"
 
 
 def test_a_server_without_tools_has_resources(mount):

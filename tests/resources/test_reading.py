@@ -125,6 +125,11 @@ def test_a_file_is_a_blob(serve):
     assert base64.b64decode(contents["blob"]) == PNG
 
 
+def test_what_is_attached_to_an_answer_is_not_its_body(serve):
+    contents = read(serve(), "test://illustrated")
+    assert (contents["mimeType"], contents["text"]) == ("application/json", '{"name":"lamp"}')
+
+
 def test_a_file_that_is_too_large_is_refused_rather_than_cut(serve):
     error = serve(MAX_CONTENT_BYTES=10).error("resources/read", uri="test://picture")
     assert (error["code"], error["message"]) == (-32603, "The resource has more than 10 bytes.")

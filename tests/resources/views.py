@@ -10,7 +10,8 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from drf_mcp import mcp_tool
+from drf_mcp import call_context, mcp_tool
+from drf_mcp.interaction.blocks import Block
 from example_project.shop.models import Customer
 
 
@@ -29,6 +30,15 @@ class Page(Open):
 
     def get(self, request, name: str) -> HttpResponse:
         return HttpResponse(f"# {name}\n", content_type="text/markdown; charset=utf-8")
+
+
+@mcp_tool(resource=True)
+class Illustrated(Open):
+    """Answer with data, and a picture beside them."""
+
+    def get(self, request) -> Response:
+        call_context(request).attach(Block.image(PNG, "image/png"))
+        return Response({"name": "lamp"})
 
 
 @mcp_tool(resource=True)

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from drf_mcp.operators.checks import aggregates, endpoints, idempotency, settings, tools, writes
+from drf_mcp.operators.checks import (
+    aggregates,
+    endpoints,
+    idempotency,
+    resources,
+    settings,
+    tools,
+    writes,
+)
 
-__all__ = ["aggregates", "endpoints", "idempotency", "settings", "tools", "writes"]
+__all__ = ["aggregates", "endpoints", "idempotency", "resources", "settings", "tools", "writes"]
