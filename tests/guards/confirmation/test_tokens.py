@@ -313,3 +313,16 @@ def test_used_confirmations_expire(agent, press):
     UsedConfirmation.objects.update(expires=timezone.now())
     call_command("mcp_expire", verbosity=0)
     assert not UsedConfirmation.objects.exists()
+
+
+def test_a_repeated_change_is_answered_without_asking_again(serve, press, monkeypatch):
+    options = ToolOptions.of(confirm=True, idempotency_key=True)
+    monkeypatch.setattr(presses.PurgeView, "mcp_tool", options, raising=False)
+    agent = serve()()
+    first = agent.call("purge", idempotency_key="k1")
+    assert first.code == "CONFIRMATION_REQUIRED"
+    done = agent.call("purge", **first.data["next"])
+    assert done.envelope["success"]
+    for arguments in (first.data["next"], {"idempotency_key": "k1"}):
+        again = agent.call("purge", **arguments)
+        assert again.data == done.data
