@@ -12,7 +12,6 @@ from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.preconditions import IF_MATCH
-from drf_mcp.tools.tool import Tool
 
 PARTIAL = "PARTIAL_FAILURE"
 THROTTLED = 429
@@ -21,7 +20,7 @@ THROTTLED = 429
 class Batch:
     """The outcomes of the requests of one call, in the order of its ids."""
 
-    def __init__(self, tool: Tool, call: Call) -> None:
+    def __init__(self, tool: Any, call: Call) -> None:
         self.tool = tool
         self.call = call
         self.ids: Sequence[Any] = call.kwargs[call.many]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, router, transaction
 
 from drf_mcp.dispatch.batches import THROTTLED, Batch, is_miss
 from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
 from drf_mcp.tools.arguments.call import Call
-from drf_mcp.tools.tool import Tool
 
 
 class WriteBatch(Batch):
@@ -20,7 +20,7 @@ class WriteBatch(Batch):
     All of them are made, or none is; with ``bulk="partial"`` those that work are kept.
     """
 
-    def __init__(self, tool: Tool, call: Call) -> None:
+    def __init__(self, tool: Any, call: Call) -> None:
         self.tool = tool
         self.call = call
         self.outcomes: list[Outcome] = []

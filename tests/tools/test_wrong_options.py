@@ -71,6 +71,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("idempotency_key", "required"),
     ("if_match", 5),
     ("undo", True),
+    ("required_capabilities", ["elicitation"]),
     ("bulk", "each"),
     ("bulk_limit", 0),
     ("icons", {"src": "https://example.com/a.png"}),
