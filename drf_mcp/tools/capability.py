@@ -176,7 +176,7 @@ class ToolsCapability(Capability):
         if outcome.questions and (asked := rounds.write(outcome.questions)):
             Observer(context).record(tool, outcome, {}, started)
             return asked
-        if tool.options.undo and outcome.failure is None and not tool.reads:
+        if tool.options.undo and not tool.reads and is_done(outcome):
             outcome = self.add_undo(outcome, tool, context)
         writer = ResultWriter(self.get_envelope(tool), context.era)
 
@@ -264,3 +264,7 @@ def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | Non
     # Several objects are answered by a list.
     is_known = kind == "full" and not tool.takes_items
     return envelope.schema(tool.schema.output if is_known else {})
+
+
+def is_done(outcome: Outcome) -> bool:
+    return outcome.failure is None and outcome.dry_run is None

@@ -99,6 +99,7 @@ class ProductPriceSerializer(serializers.ModelSerializer):
     class Meta:
         model = Product
         fields = ["name", "slug", "price", "stock"]
+        read_only_fields = ["name", "slug", "stock"]
 
 
 class ProductLookupSerializer(serializers.Serializer):

@@ -99,7 +99,7 @@ class CustomerViewSet(viewsets.ModelViewSet):
         return Response(self.get_serializer(figures).data)
 
 
-class ProductViewSet(viewsets.ReadOnlyModelViewSet):
+class ProductViewSet(mixins.UpdateModelMixin, viewsets.ReadOnlyModelViewSet):
     """The catalogue. A product is named by its slug, such as ``cast-iron-pan``."""
 
     queryset = Product.objects.all()
@@ -111,6 +111,19 @@ class ProductViewSet(viewsets.ReadOnlyModelViewSet):
     filterset_class = filters.ProductFilter
     search_fields = ["name", "description"]
     ordering_fields = ["name", "price", "released"]
+    http_method_names = ["get", "post", "patch", "head", "options"]
+
+    def get_permissions(self):
+        return [IsAdminUser()] if self.action == "partial_update" else super().get_permissions()
+
+    def get_serializer_class(self):
+        prices = self.action == "partial_update"
+        return serializers.ProductPriceSerializer if prices else super().get_serializer_class()
+
+    @mcp_tool(title="Change prices", bulk=True)
+    def partial_update(self, request, *args, **kwargs) -> Response:
+        """Change the price of a product, or of several at once. Staff only."""
+        return super().partial_update(request, *args, **kwargs)
 
     @mcp_tool(title="Look up products", read_only=True)
     @action(detail=False, methods=["post"], serializer_class=serializers.ProductLookupSerializer)

@@ -96,3 +96,25 @@ def test_status_v2_says_more():
 
 def test_there_is_no_status_v3():
     assert APIClient().get("/api/v3/status/").status_code == 404
+
+
+def prices() -> dict[str, str]:
+    return {product.slug: str(product.price) for product in Product.objects.all()}
+
+
+def test_staff_change_several_prices_at_once_or_none(agent_of):
+    agent, before = agent_of("carol"), prices()
+    first, second = sorted(before)[:2]
+    sent = [{"slug": first, "price": "9.50"}, {"slug": second, "price": "-1"}]
+    refused = agent.call("products_partial_update", items=sent)
+    assert refused.problems[0]["pointer"] == "/items/1/price"
+    assert prices() == before
+    sent[1]["price"] = "12.00"
+    assert not agent.call("products_partial_update", items=sent).is_error
+    assert prices() == {**before, first: "9.50", second: "12.00"}
+
+
+def test_prices_are_for_staff_to_change(agent_of):
+    agent = agent_of("alice")
+    assert "products_partial_update" not in agent.tools()
+    assert agent.call("products_partial_update", slug="x", price="1").code == "FORBIDDEN"

@@ -144,7 +144,7 @@ class Arguments:
         return {**shared, **item}
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
-        if self.items is not None and arguments.get(self.items.name) is not None:
+        if self.items is not None and self.items.are_meant(arguments):
             call: Call = self.items.bind(arguments)
             return call
         return self.bind_one(arguments)

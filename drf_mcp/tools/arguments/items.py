@@ -43,41 +43,49 @@ class Items:
             return name == IF_MATCH
         return location == BODY or (location == PATH and name == self.key)
 
-    def add_to(self, schema: Schema) -> Schema:
-        """Return the schema of all arguments, of which those of one object are optional."""
-        own = {argument.name for argument in self.own}
-        groups = {argument.group for argument in self.own if argument.group}
-        required = [n for n in schema.get("required", ()) if n not in own and n not in groups]
-        others = {name: value for name, value in schema.items() if name != "required"}
-        properties = {**schema["properties"], self.name: self.schema}
-        return {**others, "properties": properties, **({"required": required} if required else {})}
+    def describe(self) -> Schema:
+        """Return the schema of all arguments: ``items``, and those that all of them share.
+
+        The arguments of one object are taken as well, and left out: a model that read both would
+        send both.
+        """
+        schema = self.get_groups_schema(self.shared)
+        schema["properties"][self.name] = self.schema
+        schema["required"] = [*schema.get("required", ()), self.name]
+        return {**schema, "additionalProperties": False}
 
     @property
     def schema(self) -> Schema:
-        groups: dict[str, list[Argument]] = {}
-        for argument in self.own:
-            groups.setdefault("" if argument.whole else argument.group, []).append(argument)
-        get_schema = self.arguments.get_object_schema
-        item = get_schema(map(self.without_words, groups.pop("", [])))
-        for name, members in groups.items():
-            item["properties"][name] = get_schema(map(self.without_words, members))
         return {
             "type": "array",
-            "description": "Several at once, instead of the arguments of one",
-            "items": item,
+            "description": f"1 to {self.most} objects",
+            "items": self.get_groups_schema(map(self.require_key, self.own)),
             "minItems": 1,
             "maxItems": self.most,
         }
 
-    def without_words(self, argument: Argument) -> Argument:
-        # They stand beside the arguments of one object.
-        parameter = argument.parameter
-        schema = {n: v for n, v in dict(parameter.schema).items() if n != "description"}
-        required = parameter.required or argument.location == PATH
-        return replace(argument, parameter=replace(parameter, schema=schema, required=required))
+    def get_groups_schema(self, arguments: Iterable[Argument]) -> Schema:
+        groups: dict[str, list[Argument]] = {}
+        for argument in arguments:
+            groups.setdefault("" if argument.whole else argument.group, []).append(argument)
+        get_schema = self.arguments.get_object_schema
+        schema: Schema = get_schema(groups.pop("", []))
+        for name, members in groups.items():
+            group = schema["properties"][name] = get_schema(members)
+            if "required" in group:
+                schema.setdefault("required", []).append(name)
+        return schema
+
+    def require_key(self, argument: Argument) -> Argument:
+        required = argument.required or argument.location == PATH
+        return replace(argument, parameter=replace(argument.parameter, required=required))
+
+    def are_meant(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether several objects are sent, or nothing of one."""
+        return arguments.get(self.name) is not None or not self.find_sent(self.own, arguments)
 
     def bind(self, arguments: Mapping[str, Any]) -> Call:
-        items = parse_json_text(arguments[self.name], list)
+        items = parse_json_text(arguments.get(self.name), list)
         if not isinstance(items, list) or not 0 < len(items) <= self.most:
             raise ArgumentsRefused([self.wrong_number(items)])
         shared = {name: value for name, value in arguments.items() if name != self.name}
@@ -127,16 +135,23 @@ class Items:
         return replace(problem, pointer=f"/{self.name}/{index}{pointer}")
 
     def wrong_number(self, items: Any) -> Problem:
-        many = isinstance(items, list) and len(items) > self.most
         accepted = f"an array of 1 to {self.most} objects"
-        further = " Send the others in further calls." if many else ""
+        more = isinstance(items, list) and items
+        further = " Send the others in further calls." if more else ""
         return Problem(
-            code="max_length" if many else "not_a_list" if not isinstance(items, list) else "empty",
+            code=self.get_code(items),
             message=f"'{self.name}' takes {accepted}.",
             pointer=f"/{self.name}",
             accepted=accepted,
             remediation=f"Send {accepted}.{further}",
         )
+
+    def get_code(self, items: Any) -> str:
+        if items is None:
+            return "required"
+        if not isinstance(items, list):
+            return "not_a_list"
+        return "max_length" if items else "empty"
 
     def misplaced(self, argument: Argument, into: bool) -> Problem:
         where = f"into each of '{self.name}'" if into else f"beside '{self.name}'"

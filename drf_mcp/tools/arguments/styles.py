@@ -62,8 +62,9 @@ class FlatArguments(Arguments):
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        schema = self.get_object_schema(self.named.values(), closed=True)
-        return schema if self.items is None else self.items.add_to(schema)
+        if self.items is not None:
+            return dict(self.items.describe())
+        return self.get_object_schema(self.named.values(), closed=True)
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
         # Nearly every call passes these two comparisons, and goes no further.
@@ -127,6 +128,8 @@ class GroupedArguments(Arguments):
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
+        if self.items is not None:
+            return dict(self.items.describe())
         properties, required = {}, []
         for location, by_name in self.by_name.items():
             name, group = self.groups[location], self.get_object_schema(by_name.values())
@@ -136,9 +139,8 @@ class GroupedArguments(Arguments):
                 required.append(name)
         if self.whole is not None and self.whole.listed:
             properties[self.whole.group] = self.whole.parameter.schema
-        schema: dict[str, Any] = {"type": "object", "properties": properties}
-        schema |= {"additionalProperties": False, **({"required": required} if required else {})}
-        return schema if self.items is None else self.items.add_to(schema)
+        schema = {"type": "object", "properties": properties, "additionalProperties": False}
+        return {**schema, "required": required} if required else schema
 
     def merge(self, shared: Mapping[str, Any], item: Mapping[str, Any]) -> Mapping[str, Any]:
         both = [name for name in item if isinstance(shared.get(name), Mapping)]
