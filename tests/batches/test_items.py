@@ -70,6 +70,11 @@ class Unvalidated(Teams):
     serializer_class = UnvalidatedSerializer
 
 
+@mcp_viewset(bulk=True, dry_run=True)
+class Tried(Teams):
+    pass
+
+
 def routes_of(view_class):
     one = {"patch": "partial_update", "get": "retrieve", "delete": "destroy"}
     return [
@@ -298,3 +303,11 @@ def test_each_pointer_names_the_place_of_a_refused_item(wholly, db, valid):
     else:
         assert len(result.data["results"]) == len(valid)
         Group.objects.all().delete()
+
+
+def test_a_dry_run_of_several_writes_none_of_them(serve, db):
+    agent = serve(*routes_of(Tried))()
+    result = agent.call(CREATE, items=[{"name": "a"}, {"name": "b"}], dry_run=True)
+    assert [row["name"] for row in result.data["results"]] == ["a", "b"]
+    assert result.envelope["meta"]["dry_run"]["created"] == {"group": 2}
+    assert names() == []

@@ -163,3 +163,9 @@ def test_grouped_arguments_are_told_in_their_groups(teams_at, team, settings):
     settings.DRF_MCP = {**settings.DRF_MCP, "ARGUMENTS": "grouped"}
     undo = undo_of(agent.call("teams_close", kwargs={"pk": team.pk}))
     assert undo["arguments"] == {"kwargs": {"pk": team.pk}, "body": {"name": "red"}}
+
+
+def test_a_dry_run_has_nothing_to_take_back(teams_at):
+    agent = teams_at(tool_options={"dry_run": True})
+    assert undo_of(agent.call("teams_create", name="green", dry_run=True)) is None
+    assert undo_of(agent.call("teams_create", name="green", dry_run=False)) is not None
