@@ -26,6 +26,7 @@ FIELDS = {
     "queries",
     "bytes",
     "request_id",
+    "dry_run",
     "user_id",
     "client",
     "revision",
