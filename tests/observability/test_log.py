@@ -61,6 +61,7 @@ def test_a_call_is_one_record_with_every_field(alice, record):
         "queries": None,
         "bytes": told["bytes"],
         "request_id": json.loads(result["content"][0]["text"])["meta"]["request_id"],
+        "dry_run": False,
         "user_id": str(User.objects.get(username="alice").pk),
         "client": "tests",
         "revision": STATELESS,
