@@ -70,9 +70,14 @@ class ResourcesCapability(Capability):
         return URISpace(self.server.name or mcp_settings.SERVER_NAME)
 
     def get_documents(self, context: RequestContext) -> Sequence[Document]:
-        """Return the documents that a request lists."""
-        registry = self.server.registry
-        return [*registry.find_added(Document), *(f.main for f in registry.find_added(Folder))]
+        """Return the documents of a request, those in folders aside."""
+        documents: Sequence[Document] = self.server.registry.find_added(Document)
+        return documents
+
+    def get_folders(self, context: RequestContext) -> Sequence[Folder]:
+        """Return the folders of documents of a request."""
+        folders: Sequence[Folder] = self.server.registry.find_added(Folder)
+        return folders
 
     def get_routes(self, tools: Iterable[Tool]) -> list[RouteResource]:
         """Return the tools that are resources as well."""
@@ -83,7 +88,7 @@ class ResourcesCapability(Capability):
 
     def list_resources(self, context: RequestContext) -> dict[str, Any]:
         routes = [route for route in self.get_visible_routes(context) if route.is_single]
-        documents = self.get_documents(context)
+        documents = [*self.get_documents(context), *(f.main for f in self.get_folders(context))]
         listed = [document.get_resource(self.uris) for document in documents]
         listed += describe_in_own_language(routes, RouteResource.get_resource)
         return self.get_list("resources", listed, "uri", context)
@@ -155,9 +160,10 @@ class ResourcesCapability(Capability):
         return found
 
     def find_document(self, uri: str, context: RequestContext) -> Document | None:
-        uris, documents = self.uris, list(self.get_documents(context))
-        for folder in self.server.registry.find_added(Folder):
-            documents += folder.documents
+        uris, documents = self.uris, self.get_documents(context)
+        for folder in self.get_folders(context):
+            if (found := folder.get_document(uri)) is not None:
+                return found
         return next((each for each in documents if each.get_uri(uris) == uri), None)
 
     def find_template(self, template: str, context: RequestContext) -> RouteResource | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -159,10 +159,9 @@ class Folder(ABC):
     def main(self) -> Document:
         """The document that is listed."""
 
-    @property
     @abstractmethod
-    def documents(self) -> Iterable[Document]:
-        """All documents."""
+    def get_document(self, uri: str) -> Document | None:
+        """Return the document of a URI, None if it is none of the folder's."""
 
 
 class SchemaDocument(Document):

@@ -90,10 +90,12 @@ class Skill(Folder):
     def get_uri(self, file: Path) -> str:
         return f"{self.root}/{quote(file.relative_to(self.folder).as_posix())}"
 
-    @property
-    def documents(self) -> Iterator[Document]:
-        for file in self.files:
-            yield Document(self.get_uri(file), file=file)
+    def get_document(self, uri: str) -> Document | None:
+        """Return the file of a URI as a document, None if it is none of the skill's."""
+        if not uri.startswith(f"{self.root}/"):
+            return None
+        file = next((file for file in self.files if self.get_uri(file) == uri), None)
+        return None if file is None else Document(uri, file=file)
 
     @property
     def main(self) -> Document:
