@@ -42,7 +42,7 @@ def test_of_two_writers_with_one_version_the_second_waits_and_is_refused(agent_a
         monkeypatch.setattr(Precondition, "matches", compare_while_another_comes)
         assert write("First") == ""
         assert others[0].result(timeout=10) == "CONFLICT"
-    assert User.objects.get().first_name == "First"
+    assert User.objects.get(pk=user.pk).first_name == "First"
 
 
 def wait_a_little(future) -> bool:
