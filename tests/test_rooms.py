@@ -21,6 +21,7 @@ BRIDGES = {
     "renderers",
     "views",
     "tools.capability",
+    "tools.chosen_envelopes",
     "tools.results",
     "resources.capability",
     "resources.reading",

@@ -32,7 +32,6 @@ from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.dispatch.write_batches import WriteBatch
-from drf_mcp.dispatch.write_guards import WRITE_GUARDS
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import (
     CallCrashed,
@@ -42,6 +41,9 @@ from drf_mcp.guards.base import (
     Proceed,
     pass_guards,
 )
+from drf_mcp.guards.confirmation import ConfirmationGuard
+from drf_mcp.guards.dry_run import DryRunGuard
+from drf_mcp.guards.idempotency.guard import IdempotencyGuard
 from drf_mcp.guards.limits import RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
@@ -60,7 +62,13 @@ class Dispatcher(FailureOutcomes):
 
     content_reader_class: type[ContentReader] = ContentReader
     # Those that a project switches on tool by tool, the outermost first.
-    write_guards: ClassVar[Sequence[type[Guard]]] = WRITE_GUARDS
+    write_guards: ClassVar[Sequence[type[Guard]]] = [
+        IdempotencyGuard,
+        PreconditionGuard,
+        ConfirmationGuard,
+        # A dry run is made where the call itself would be.
+        DryRunGuard,
+    ]
 
     def __init__(self, recognize: Recognizer | None = None) -> None:
         self.recognize = recognize

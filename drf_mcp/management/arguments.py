@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from drf_mcp.management.base import UsageError
+from drf_mcp.management.errors import UsageError
 
 
 class CommandLineArguments:

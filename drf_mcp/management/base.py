@@ -1,47 +1,23 @@
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.exceptions import Refused, UnknownTool
+from drf_mcp.management.errors import UsageError as UsageError
 from drf_mcp.tools import Tool
 from drf_mcp.transports.in_process import ServedEndpoint
 
-# The exit code of a command that could not do what it was asked.
-USAGE = 2
 ANONYMOUS = "anonymous"
 DEFAULT_ORIGIN = "http://127.0.0.1:8000"
 # The user names among which a mistyped one is looked for.
 MAX_USERS = 1000
-
-
-class UsageError(CommandError):
-    """A command was given arguments that it cannot use."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"returncode": USAGE, **kwargs})
-
-    @classmethod
-    def unknown(
-        cls, noun: str, name: str, known: Iterable[str], *, complete: bool = False
-    ) -> UsageError:
-        """Return the error of a name that nothing has, with the nearest names.
-
-        Where no name is near, a complete list is shown whole.
-        """
-        names = {other.casefold(): other for other in known}
-        nearest = difflib.get_close_matches(name[:64].casefold(), names, n=3)
-        hint = f" Choose from {', '.join(names.values())}." if complete else ""
-        if nearest:
-            hint = f" Did you mean {' or '.join(names[other] for other in nearest)}?"
-        return cls(f"There is no {noun} {name[:128]!r}.{hint}")
 
 
 class MCPCommand(BaseCommand):

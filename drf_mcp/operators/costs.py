@@ -10,7 +10,11 @@ from typing import Any
 
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.json_text import encode_plain, to_bytes
-from drf_mcp.tools.capability import choose_envelope_class, get_output_schema, make_envelope
+from drf_mcp.tools.chosen_envelopes import (
+    choose_envelope_class,
+    get_output_schema,
+    make_envelope,
+)
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,12 +11,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
-from drf_mcp.option_types.kinds import Kind, shorten_repr
-
 
 class Setting(NamedTuple):
     default: Any
-    kind: Kind
+    # A `drf_mcp.option_types.kinds.Kind`.
+    kind: Any
 
 
 class ProjectSettings:
@@ -69,7 +69,7 @@ class ProjectSettings:
     def find_faults(cls, project: Any) -> Iterator[str]:
         # Values aside: each is checked when it is read.
         if not isinstance(project, Mapping):
-            yield f"DRF_MCP must be a dict, not {shorten_repr(project)}."
+            yield f"DRF_MCP must be a dict, not {reprlib.repr(project)}."
             return
         for key in project:
             if key not in cls.table:

@@ -20,18 +20,23 @@ from drf_mcp.interaction.progress import Progress
 from drf_mcp.interaction.rounds import Rounds
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import Observer
-from drf_mcp.outcomes import MISSING, Outcome
+from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.chosen_envelopes import (
+    choose_envelope_class,
+    get_output_schema,
+    make_envelope,
+)
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
 from drf_mcp.tools.undo import Undo
-from drf_mcp.truncation import RETRIEVAL_TOOL, relax_schema
+from drf_mcp.truncation import RETRIEVAL_TOOL
 
 logger = logging.getLogger("drf_mcp")
 
@@ -234,37 +239,3 @@ class ToolsCapability(Capability):
         return (
             self.server.registry.narrow(tools, narrowings).get(name, tool) if narrowings else tool
         )
-
-
-_ENVELOPES: dict[type[Envelope], Envelope] = {}
-
-
-def make_envelope(envelope_class: type[Envelope]) -> Envelope:
-    # One instance of each class: envelopes hold no state of a call.
-    if envelope_class not in _ENVELOPES:
-        _ENVELOPES[envelope_class] = envelope_class()
-    return _ENVELOPES[envelope_class]
-
-
-def choose_envelope_class(
-    tool: Tool | None, endpoint_class: type[Envelope] | None = None
-) -> type[Envelope]:
-    own = tool.options.envelope_class if tool else None
-    chosen: type[Envelope] = own or endpoint_class or mcp_settings.ENVELOPE_CLASS
-    return chosen
-
-
-def get_output_schema(tool: Tool, envelope: Envelope) -> Mapping[str, Any] | None:
-    own = tool.options.output_schema
-    kind = mcp_settings.OUTPUT_SCHEMA if own is MISSING else own
-    if kind is None:
-        return None
-    if isinstance(kind, Mapping):
-        return envelope.schema(relax_schema(kind))
-    # Several objects are answered by a list.
-    is_known = kind == "full" and not tool.takes_items
-    return envelope.schema(tool.schema.output if is_known else {})
-
-
-def is_done(outcome: Outcome) -> bool:
-    return outcome.failure is None and outcome.dry_run is None

@@ -27,7 +27,8 @@ from drf_mcp.protocol import select_era
 from drf_mcp.renderers import EnvelopeJSONRenderer
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools.capability import ToolsCapability, get_output_schema, make_envelope
+from drf_mcp.tools.capability import ToolsCapability
+from drf_mcp.tools.chosen_envelopes import get_output_schema, make_envelope
 from tests.oracles.contract import is_response_v2, judge_response_v2
 
 
