@@ -239,3 +239,7 @@ class ToolsCapability(Capability):
         return (
             self.server.registry.narrow(tools, narrowings).get(name, tool) if narrowings else tool
         )
+
+
+def is_done(outcome: Outcome) -> bool:
+    return outcome.failure is None and outcome.dry_run is None
