@@ -136,7 +136,8 @@ class MissingClientCapability(ProtocolError):
     http_status = 400
 
     def __init__(self, required: Mapping[str, Any]) -> None:
-        names = ", ".join(required)
+        members = [name for name in required if name != "extensions"]
+        names = ", ".join([*members, *required.get("extensions", ())])
         super().__init__(
             f"The call needs a client with: {names}.", data={"requiredCapabilities": required}
         )

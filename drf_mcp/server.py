@@ -31,7 +31,7 @@ from drf_mcp.protocol import (
     select_era,
 )
 from drf_mcp.protocol.context import RequestContext
-from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.reply import MessageStream
 from drf_mcp.protocol.reply import Reply as Reply
@@ -39,11 +39,12 @@ from drf_mcp.resources.capability import ResourcesCapability
 from drf_mcp.settings import mcp_settings
 from drf_mcp.skills.capability import SkillsCapability
 from drf_mcp.subscriptions.capability import SubscriptionsCapability
+from drf_mcp.tasks.capability import TasksCapability
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
 from drf_mcp.tools.tool import Tool
 
-Handler = Callable[[RequestContext], "Mapping[str, Any] | InputRequired | MessageStream"]
+Handler = Callable[[RequestContext], "Mapping[str, Any] | Unfinished | MessageStream"]
 # A message as `jsonrpc` read it, or the error of one that could not be read.
 Item = Message | ClientResponse | ProtocolError
 Headers = Mapping[str, str] | None
@@ -74,6 +75,7 @@ class Server:
         CompletionCapability,
         SkillsCapability,
         SubscriptionsCapability,
+        TasksCapability,
     ]
     # The handlers of the methods that every server has, where the era has them.
     lifecycle: ClassVar[Mapping[str, str]] = {

@@ -82,6 +82,11 @@ SETTINGS: dict[str, Setting] = {
     # Seconds after which a call is stopped where that can be done: before its next statement on
     # a database, and at the next await of an async view. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number(none=True)),
+    # The alias in TASKS, of Django's tasks framework, whose workers make calls of tools with the
+    # option task. None, or a backend without workers: clients wait. See docs/long_work.md.
+    "TASKS_BACKEND": Setting("default", Text(none=True)),
+    # Seconds for which a task and its result are kept.
+    "TASK_TTL": Setting(24 * 3600, Number()),
     # True asks before each call of a DELETE, and of a tool with destructive=True in its options:
     # the first call answers what would happen. See docs/writes.md.
     "CONFIRM": Setting(False, Flag()),
@@ -171,8 +176,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open)
     # or "full" (its data as far as stock fields guarantee it). Each schema takes more tokens
-    # than the rest of its tool.
-    # See docs/arguments_and_schemas.md.
+    # than the rest of its tool. See docs/arguments_and_schemas.md.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", none=True)),
     # True gives reads an argument "fields", which asks for some fields of the answer only.
     # See docs/large_results.md.

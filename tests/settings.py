@@ -2,6 +2,8 @@
 
 import os
 
+from django import VERSION
+
 from example_project.settings import *  # noqa: F403
 from example_project.settings import DRF_MCP, INSTALLED_APPS
 
@@ -23,7 +25,15 @@ INSTALLED_APPS = [
     *(app for app in INSTALLED_APPS if app != AUDIT),
     "tests.audit.apps.SilentAuditConfig",
     "oauth2_provider",
+    "django_tasks_db",
     "tests.oauth.apps.UncheckedOAuthConfig",
     "tests",
 ]
+# Of a test that leaves calls to workers; the default backend, as Django's own, has none.
+TASKS = {
+    "default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"},
+    "background": {"BACKEND": "django_tasks_db.DatabaseBackend"},
+}
+if VERSION >= (6, 0):
+    TASKS["default"]["BACKEND"] = "django.tasks.backends.immediate.ImmediateBackend"
 DEBUG = False

@@ -31,6 +31,9 @@ BRIDGES = {
     "archive.retrieval",
     "envelopes.standardized",
     "interaction.rounds",
+    "tasks.capability",
+    "tasks.ledger",
+    "tasks.run",
 }
 ONLOOKERS = {"observability", "transports", "browsable", "operators", "management", "test"}
 
@@ -56,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resources": WAIST | {"access", "introspection", "tools"},
     "skills": WAIST | {"resources"},
     "prompts": WAIST | {"access", "dispatch", "introspection", "tools"},
+    "tasks": WAIST | {"access", "interaction", "models", "tools"},
     "guards": WAIST | {"access", "interaction", "introspection", "models", "tools"},
     "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
 }

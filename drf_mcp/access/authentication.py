@@ -121,6 +121,8 @@ class Caller:
         self.progress: Any = None
         # The dry run that is under way: a `Rollback`, None for a call that is made.
         self.dry_run: Any = None
+        # Makes a task of the call that is being made, or is running it; None for a call that waits.
+        self.task: Any = None
         # What records the message that is being answered, None where nothing does.
         self.audit: Any = None
         # The view's request, where its authentication was the only one: of several classes the

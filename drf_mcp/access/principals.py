@@ -29,6 +29,9 @@ def get_caller_key(user: Any, auth: Any, request: Any) -> str:
         auth: the credential that authentication found, None for none.
         request: Django's request.
     """
+    if run := getattr(request, "mcp_task", None):
+        # A worker has not the credential that told who called.
+        return run.principal  # type: ignore[no-any-return]
     key = get_principal(user, request)
     credential = request.META.get("HTTP_AUTHORIZATION", "")
     if key or auth is None or not credential:

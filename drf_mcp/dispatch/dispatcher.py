@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from django.http.response import HttpResponseBase
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.admission import Admission, get_rerun_callback
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.crashes import close_broken_connections
@@ -42,12 +43,13 @@ from drf_mcp.guards.base import (
     pass_guards,
 )
 from drf_mcp.guards.confirmation import ConfirmationGuard
+from drf_mcp.guards.deferral import DeferralGuard
 from drf_mcp.guards.dry_run import DryRunGuard
 from drf_mcp.guards.idempotency.guard import IdempotencyGuard
 from drf_mcp.guards.limits import RecordGuard, ThrottleGuard, TimeLimitGuard
 from drf_mcp.guards.narrowing import NarrowingGuard, find_refusal
 from drf_mcp.guards.preview import Preview
-from drf_mcp.interaction.exchange import Asked
+from drf_mcp.interaction.exchange import Asked, Deferred
 from drf_mcp.introspection.field_selection import FieldSelection
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
@@ -101,6 +103,8 @@ class Dispatcher(FailureOutcomes):
         except CallCrashed as exc:
             inner = self.get_request(tool, pending.call, caller, tool.endpoint.route.path)
             outcome = self.get_exception_outcome(tool, inner, exc.cause, request_id)
+        except Deferred:
+            outcome = Outcome(tool.name, 202, is_deferred=True)
         if caller.refusal is not None:
             raise caller.refusal
         caller.authenticate()
@@ -127,6 +131,8 @@ class Dispatcher(FailureOutcomes):
             guards.append(TimeLimitGuard())
         if guarded_by := pending.tool.guarded_by:
             guards += [guard() for guard in self.write_guards if guard.name in guarded_by]
+        if caller.task is not None:
+            guards.append(DeferralGuard())
         return guards
 
     def perform(self, pending: PendingCall) -> Outcome:
@@ -161,6 +167,10 @@ class Dispatcher(FailureOutcomes):
             return Preview(own=f"{len(pending.call.items)} calls of {pending.tool.name}.")
         return Previewer(self, pending).preview()
 
+    def admit(self, pending: PendingCall) -> Outcome | None:
+        """Return the outcome of a call that the view would not let in, None if it would."""
+        return Admission(self, pending).find_refusal()
+
     def perform_call(
         self,
         tool: Tool,
@@ -182,6 +192,8 @@ class Dispatcher(FailureOutcomes):
             return self.get_failed_outcome(tool, 404, failure)
         request = self.get_request(tool, call, caller, path)
         request.resolver_match = match
+        if caller.task is not None and caller.task.is_running:
+            callback = get_rerun_callback(tool, match)
 
         def answer() -> Outcome:
             if middleware := CallHandler.of_settings():

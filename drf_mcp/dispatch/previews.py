@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Model
 from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 from rest_framework.response import Response
 
 from drf_mcp.access.likeness import is_bare
@@ -67,12 +68,15 @@ class Previewer:
 
     def respond(self, request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         endpoint = self.tool.endpoint
-        view = make_unthrottled_view(endpoint, request.resolver_match)  # type: ignore[arg-type]
+        view = self.make_view(request.resolver_match)  # type: ignore[arg-type]
         if endpoint.action is None:
             view.setup(request, *args, **kwargs)
         setattr(view, endpoint.method.lower(), functools.partial(self.look, view))
         response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
         return response
+
+    def make_view(self, match: ResolverMatch) -> Any:
+        return make_unthrottled_view(self.tool.endpoint, match)
 
     def look(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> Response:
         instance = view.get_object() if names_an_object(view) else None

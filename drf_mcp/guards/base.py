@@ -69,6 +69,12 @@ class PendingCall:
         return SILENT if rounds is None else rounds.exchange
 
     @property
+    def is_rerun(self) -> bool:
+        """Whether a worker makes a call again, as a task, that passed the guards before."""
+        task = self.caller.task
+        return task is not None and task.is_running
+
+    @property
     def request_parts(self) -> dict[str, Any]:
         call = self.__dict__.get("call")
         return {} if call is None else {"kwargs": call.kwargs, "query_string": call.query_string}

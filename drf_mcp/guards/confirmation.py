@@ -121,7 +121,7 @@ class ConfirmationGuard(Guard):
     name: ClassVar[str] = "confirm"
 
     def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
-        if pending.is_dry_run:
+        if pending.is_dry_run or pending.is_rerun:
             return proceed(pending)
         preview = pending.dispatcher.preview(pending)
         if isinstance(preview, Outcome):

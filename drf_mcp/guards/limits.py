@@ -28,6 +28,8 @@ class ThrottleGuard(Guard):
     """Asks the endpoint's throttles, and counts nothing that the view's own throttles count."""
 
     def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
+        if pending.is_rerun:
+            return proceed(pending)
         limits = self.get_limits(pending)
         waits = list(limits.find_waits())
         quota = Quotas.get_tightest(limits.left)
@@ -114,7 +116,7 @@ class TimeLimitGuard(Guard):
     def __call__(self, pending: PendingCall, proceed: Proceed) -> Outcome:
         own = pending.tool.options.time_limit
         seconds = mcp_settings.TIME_LIMIT if own is None else own
-        if not seconds:
+        if not seconds or pending.is_rerun:
             return proceed(pending)
         # The first call of a tool has it described, which is none of the view's time.
         pending.call  # noqa: B018 - reading it binds the arguments

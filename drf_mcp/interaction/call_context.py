@@ -121,9 +121,20 @@ class CallContext:
         if told is not None:
             told.report(progress, total, message)
 
+    def defer(self) -> None:
+        """Go on in the background, in a tool with the options ``task`` and ``defers``.
+
+        The call ends here, and the client gets a task. A worker runs the view again from its
+        start, where this returns at once; it does so too where the client takes no task, and over
+        plain HTTP. Defer before the view writes anything.
+        """
+        task = getattr(self.caller, "task", None)
+        if task is not None and self.caller.dry_run is None:
+            task.defer()
+
     @property
     def cancelled(self) -> bool:
-        """True once the client is gone, so that nobody waits for the answer."""
+        """True once nobody waits for the answer: the client is gone, or cancelled the task."""
         channel = getattr(self.caller, "channel", None)
         return channel is not None and channel.is_cancelled
 

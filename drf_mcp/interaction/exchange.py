@@ -67,3 +67,7 @@ class Asked(BaseException):
         super().__init__(*questions)
         self.questions = questions
         self.failure = failure
+
+
+class Deferred(BaseException):
+    """Ends a call that goes on as a task, whatever the view catches."""

@@ -41,6 +41,14 @@ class RequestContext:
             self.caller.authenticate()
             raise MissingClientCapability(missing)
 
+    def has_extension(self, name: str) -> bool:
+        """Return whether the client declared an extension in this request."""
+        declared = self.message.meta.get(CLIENT_CAPABILITIES_KEY)
+        if not self.era.asks_for_input or not isinstance(declared, Mapping):
+            return False
+        extensions = declared.get("extensions")
+        return isinstance(extensions, Mapping) and isinstance(extensions.get(name), Mapping)
+
     def check_headers(self, mirrored: Mapping[tuple[str, ...], str]) -> None:
         """Raise HeaderMismatch unless the headers that repeat arguments agree with them.
 

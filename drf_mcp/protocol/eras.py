@@ -21,7 +21,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.protocol.headers import HeaderValue, compare_header, repeats
-from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.jsonrpc import Message, RequestId, encode_error
 from drf_mcp.settings import mcp_settings
 
@@ -67,13 +67,13 @@ class Era(ABC):
         """Return the members of a result as the revision wants them, the others left out."""
 
     def write(
-        self, result: Members | InputRequired, defined: frozenset[str], server_info: Members
+        self, result: Members | Unfinished, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
-        """Return the members of a result of any kind: a complete one, or a question."""
-        if not isinstance(result, InputRequired):
+        """Return the members of a result of any kind: complete, a question or a task."""
+        if not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
-            raise InternalError(f"{self.revision} has no result that asks for input.")
+            raise InternalError(f"{self.revision} has results of one kind.")
         return {**result.members, "_meta": {constants.SERVER_INFO_KEY: server_info}}
 
     def method_not_found(self, method: str) -> MethodNotFound:

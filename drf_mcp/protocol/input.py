@@ -11,8 +11,31 @@ from drf_mcp.outcomes import Question
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 
 
+class Unfinished:
+    """The result of a request that is not complete yet (2026-07-28, ``resultType``)."""
+
+    @property
+    def members(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class InputRequired:
+class TaskCreated(Unfinished):
+    """The result of a request that goes on as a task (SEP-2663).
+
+    Attributes:
+        task: the members of the task.
+    """
+
+    task: Mapping[str, Any]
+
+    @property
+    def members(self) -> dict[str, Any]:
+        return {"resultType": "task", **self.task}
+
+
+@dataclass(frozen=True)
+class InputRequired(Unfinished):
     """The result of a request that cannot go on before somebody was asked.
 
     Attributes:

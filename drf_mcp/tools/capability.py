@@ -24,7 +24,7 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
 from drf_mcp.protocol.constants import CACHE_MEMBERS
 from drf_mcp.protocol.context import RequestContext
-from drf_mcp.protocol.input import InputRequired
+from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.chosen_envelopes import (
@@ -42,6 +42,8 @@ logger = logging.getLogger("drf_mcp")
 
 # Of the ``_meta`` of a list: what takes tools away, and how many the caller would see else.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
+# The capability that makes tasks of calls.
+TASKS = "io.modelcontextprotocol/tasks"
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
 STRUCTURED_CALL = CALL | {"structuredContent"}
@@ -160,12 +162,17 @@ class ToolsCapability(Capability):
 
     # --- tools/call -----------------------------------------------------------------------
 
-    def call_tool(self, context: RequestContext) -> dict[str, Any] | InputRequired:
+    def call_tool(self, context: RequestContext) -> dict[str, Any] | Unfinished:
         tool = self.get_tool(context)
         context.check_headers(tool.mirrored)
         if tool.options.required_capabilities:
             context.check_capabilities(tool.options.required_capabilities)
-        context.caller.rounds = rounds = Rounds(context, f"tools/call {tool.name}")
+        subject = f"tools/call {tool.name}"
+        if tool.options.task and (tasks := self.server.find_capability(TASKS)):
+            context.caller.task = tasks.offer(tool, context)
+        task = context.caller.task
+        rounds = Rounds(context, subject) if task is None else task.get_rounds(context, subject)
+        context.caller.rounds = rounds
         if rounds.is_retry:
             rounds.exchange  # noqa: B018 - what cannot be trusted is refused before anything runs
         if (channel := context.caller.channel) is not None:
@@ -181,6 +188,10 @@ class ToolsCapability(Capability):
         if outcome.questions and (asked := rounds.write(outcome.questions)):
             Observer(context).record(tool, outcome, {}, started)
             return asked
+        if outcome.is_deferred:
+            Observer(context).record(tool, outcome, {}, started)
+            created: Unfinished = tasks.create(tool, context)
+            return created
         if tool.options.undo and not tool.reads and is_done(outcome):
             outcome = self.add_undo(outcome, tool, context)
         writer = ResultWriter(self.get_envelope(tool), context.era)

@@ -52,6 +52,8 @@ KINDS: Mapping[str, Kind] = {
     "idempotency_key": Flag(none=True),
     "bulk": Either(Flag(), Choice("partial"), none=True),
     "bulk_limit": Number(none=True),
+    "task": Choice("optional", "required", none=True),
+    "defers": Flag(none=True),
     "condition": Function(none=True),
     "tags": Words(),
     "examples": EXAMPLES,
@@ -115,6 +117,10 @@ class ToolOptions:
         bulk: True lets a tool that creates or updates one object take several as ``items``, each
             by a request of its own, all of them or none; ``"partial"`` keeps those that work.
         bulk_limit: the most of them in a call, 50 by default.
+        task: ``"optional"`` leaves calls to a worker, for clients that take a task; others wait.
+            ``"required"`` refuses others.
+        defers: True lets the view say, by ``call_context(request).defer()``, whether and from
+            where on a call is left to a worker.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
@@ -158,6 +164,8 @@ class ToolOptions:
     undo: str | None = None
     bulk: bool | str | None = None
     bulk_limit: int | None = None
+    task: str | None = None
+    defers: bool | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 SECRET_KEY = "for-the-suite-on-this-machine-only"
 DEBUG = False
 ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
@@ -9,11 +11,20 @@ INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "rest_framework",
+    "django_tasks_db",
     "drf_mcp",
     "tests.conformance",
 ]
 ROOT_URLCONF = "tests.conformance.urls"
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        # The server and its workers share it.
+        "NAME": os.environ.get("CONFORMANCE_DB", ":memory:"),
+        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
+    },
+}
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 TEMPLATES = [
     {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True},
 ]

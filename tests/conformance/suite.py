@@ -23,6 +23,7 @@ SERVERS: Mapping[str, list[str]] = {
         "--no-control-socket",
     ],
 }
+WORKER = ["db_worker", "--interval=0.1", "--no-startup-delay", "--no-reload"]
 # The options of the suite for each revision. Which scenarios a revision requires, the suite has
 # frozen from 2025-11-25 on; before, all those count that it has for the revision.
 REVISIONS: Mapping[str, list[str]] = {
@@ -40,21 +41,33 @@ def serving(kind: str, folder: Path) -> Iterator[str]:
     """Serve the fixtures until the block ends, and give the URL of the endpoint."""
     port, log = free_port(), folder / "server.log"
     command = [sys.executable, "-m", *(part.format(port=port) for part in SERVERS[kind])]
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.conformance.settings"}
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.conformance.settings",
+        "CONFORMANCE_DB": str(folder / "db.sqlite3"),
+    }
+    admin = [sys.executable, "-m", "django"]
+    subprocess.run([*admin, "migrate", "--verbosity=0"], cwd=ROOT, env=environment, check=True)
+    processes = []
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        # Two workers: what one leaves unfinished for a minute does not hold up the next task.
+        for started in (command, [*admin, *WORKER], [*admin, *WORKER]):
+            processes.append(
+                subprocess.Popen(
+                    started,
+                    cwd=ROOT,
+                    env=environment,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            )
     try:
-        wait_until_ready(process, port, log)
+        wait_until_ready(processes[0], port, log)
         yield f"http://{HOST}:{port}/mcp"
     finally:
-        stop(process)
+        for process in processes:
+            stop(process)
 
 
 def run(revision: str, url: str) -> dict[str, dict[str, bool]]:

@@ -30,6 +30,7 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.chosen_envelopes import get_output_schema, make_envelope
 from tests.oracles.contract import is_response_v2, judge_response_v2
+from tests.oracles.tasks import judge_task
 
 
 @dataclass
@@ -65,6 +66,9 @@ class Watched:
         JSONRPCResponse.model_validate(message)
         result, method = message["result"], self.item.method
         revision = select_era(self.item, self.headers).revision
+        if method.startswith("tasks/") or result.get("resultType") == "task":
+            judge_task(method, result)
+            return
         methods.validate_server_result(method, revision, result, surface=surface_of(result))
         if method == "tools/list":
             judge_definitions(result["tools"])

@@ -7,23 +7,24 @@ from django.utils import timezone
 
 from drf_mcp.guards.idempotency.records import IntendedChange
 from drf_mcp.management.base import MCPCommand
-from drf_mcp.models import UsedConfirmation
+from drf_mcp.models import CallTask, UsedConfirmation
 from drf_mcp.observability.auditing import find_auditor
 from drf_mcp.settings import mcp_settings
 
 
 class Command(MCPCommand):
     """Run it once a day where ARCHIVE_CLASS is the database, with AUDIT_RETENTION or CONFIRM, or
-    where tools take an idempotency_key.
+    where tools take an idempotency_key or become tasks.
 
     A cache expires by itself.
     """
 
-    help = "Delete what has expired: archived content, records of calls, answers to changes."
+    help = "Delete what has expired: archived content, records of calls, answers, tasks."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.expire_archive()
-        self.expire_confirmations()
+        for model in (UsedConfirmation, CallTask):
+            self.expire_rows(model)
         auditor = find_auditor()
         deleted = None if auditor is None else auditor.expire()
         if deleted is not None:
@@ -31,9 +32,8 @@ class Command(MCPCommand):
         if deleted := IntendedChange.expire():
             self.stdout.write(f"Deleted {deleted} answers to changes.")
 
-    def expire_confirmations(self) -> None:
-        using = router.db_for_write(UsedConfirmation)
-        rows = UsedConfirmation._default_manager.using(using)
+    def expire_rows(self, model: Any) -> None:
+        rows = model._default_manager.using(router.db_for_write(model))
         rows.filter(expires__lte=timezone.now()).delete()
 
     def expire_archive(self) -> None:

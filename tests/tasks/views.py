@@ -1,0 +1,168 @@
+"""Views whose calls are left to workers."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import Group, User
+from django.http import HttpResponse
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import CreateAPIView
+from rest_framework.permissions import DjangoModelPermissions, IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.views import APIView
+
+from drf_mcp import call_context, mcp_tool
+from drf_mcp.outcomes import Question
+
+# What the views were called with, in the order of the calls.
+SEEN: list[dict] = []
+# As many rows as let the import write too early.
+WRITING = 77
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+class OncePerDay(UserRateThrottle):
+    rate = "1/day"
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Approval(serializers.Serializer):
+    approved_by = serializers.EmailField()
+
+
+@mcp_tool(name="groups_create", task="optional")
+class GroupView(CreateAPIView):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    permission_classes = [DjangoModelPermissions]
+
+
+@mcp_tool(name="report", task="optional")
+class ReportView(APIView):
+    """Tells what the view sees of its request."""
+
+    permission_classes = [IsAuthenticated]
+
+    def post(self, request):
+        SEEN.append({"user": request.user.pk, "auth": request.auth})
+        call_context(request).progress(3, 10)
+        return Response(
+            {
+                "user": request.user.username,
+                "url": request.build_absolute_uri("/x"),
+                "language": request.META.get("HTTP_ACCEPT_LANGUAGE", ""),
+                "tenant": request.META.get("HTTP_X_TENANT", ""),
+                "authorization": request.META.get("HTTP_AUTHORIZATION", ""),
+            }
+        )
+
+
+@mcp_tool(name="audit_required", task="required")
+class RequiredView(APIView):
+    permission_classes: list[type] = []
+
+    def post(self, request):
+        return Response({"done": True})
+
+
+@mcp_tool(name="rare", task="optional")
+class RareView(APIView):
+    throttle_classes = [OncePerDay]
+
+    def post(self, request):
+        return Response({"done": True})
+
+
+@mcp_tool(name="rare_deferring", task="optional", defers=True)
+class RareDeferringView(RareView):
+    def post(self, request):
+        call_context(request).defer()
+        return super().post(request)
+
+
+@mcp_tool(name="import_rows", task="optional", defers=True, body={"rows": {"type": "integer"}})
+class ImportView(APIView):
+    """Leaves to a worker what is much, once it knows that it can be done."""
+
+    def post(self, request):
+        rows = request.data.get("rows", 0)
+        if rows < 0:
+            raise ValidationError({"rows": ["Not so few."]})
+        context = call_context(request)
+        by = context.ask(Approval, "Who approved it?")["approved_by"] if rows > 1000 else ""
+        if rows == WRITING:
+            Group.objects.create(name="too early")
+        if rows > 10:
+            context.defer()
+        return Response({"rows": rows, "by": by})
+
+
+@mcp_tool(name="deletion", task="optional")
+class QuestionView(APIView):
+    def post(self, request):
+        by = call_context(request).ask(Approval, "Who approved it?")["approved_by"]
+        return Response({"by": by})
+
+
+@mcp_tool(name="two_questions", task="optional")
+@api_view(["POST"])
+def two_questions(request):
+    questions = [Question(key, f"The {key} name?", FORM) for key in ("first", "second")]
+    answers = call_context(request).collect(*questions)
+    return Response({key: answer.content["name"] for key, answer in answers.items()})
+
+
+@mcp_tool(name="stoppable", task="optional")
+class StoppableView(APIView):
+    """Is cancelled while it runs, and looks at it or not."""
+
+    looks = False
+
+    def post(self, request):
+        context = call_context(request)
+        context.caller.channel.cancel()
+        if self.looks and context.cancelled:
+            return Response({"partly": True})
+        return Response({"done": True})
+
+
+class Panic(BaseException):
+    pass
+
+
+@mcp_tool(name="panic", task="optional")
+class PanicView(APIView):
+    def post(self, request):
+        raise Panic
+
+
+@mcp_tool(name="broken", task="optional")
+class BrokenView(APIView):
+    def post(self, request):
+        raise RuntimeError("no")
+
+
+@mcp_tool(name="user_delete", task="optional", confirm=True)
+class DeletionView(APIView):
+    def delete(self, request, pk):
+        User.objects.get(pk=pk).delete()
+        return Response(status=204)
+
+
+class Turnstile:
+    """Middleware that answers in the place of the endpoint."""
+
+    is_closed = False
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        return HttpResponse("Later.", status=503) if self.is_closed else self.get_response(request)
