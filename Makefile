@@ -18,7 +18,7 @@ OAUTH ?= 0
 demo_extras := demo
 demo_oauth_extras := demo,oauth
 docs_extras := docs
-test_extras := demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,test
+test_extras := demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,test
 
 run := .venv/bin/python
 

@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resources": WAIST | {"access", "introspection", "tools"},
     "skills": WAIST | {"resources"},
     "prompts": WAIST | {"access", "dispatch", "introspection", "tools"},
-    "tasks": WAIST | {"access", "interaction", "models", "tools"},
+    "tasks": WAIST | {"access", "interaction", "models"},
     "guards": WAIST | {"access", "interaction", "introspection", "models", "tools"},
     "dispatch": WAIST | {"access", "interaction", "introspection", "tools", "guards"},
 }

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from django.http.response import HttpResponseBase
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.admission import Admission, get_rerun_callback
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.crashes import close_broken_connections
@@ -27,7 +26,7 @@ from drf_mcp.dispatch.middleware import (
     keep_thread_state,
 )
 from drf_mcp.dispatch.preconditions import PreconditionGuard
-from drf_mcp.dispatch.previews import Previewer
+from drf_mcp.dispatch.previews import Admission, Previewer, get_rerun_callback
 from drf_mcp.dispatch.reading import Reading
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id

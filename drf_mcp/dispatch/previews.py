@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import Model
@@ -17,7 +18,7 @@ from drf_mcp.dispatch.cascades import Cascade
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation
 from drf_mcp.dispatch.list_hints import ListHint
-from drf_mcp.dispatch.middleware import is_asynchronous, transactions
+from drf_mcp.dispatch.middleware import as_http_would, is_asynchronous, transactions
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import PendingCall
@@ -26,6 +27,7 @@ from drf_mcp.interaction.state import hash_json
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import get_model_name
 from drf_mcp.outcomes import Failure, Outcome
+from drf_mcp.tools.tool import Tool
 
 # Characters of what an object says of itself.
 LONGEST_LABEL = 200
@@ -132,3 +134,41 @@ class Previewer:
             return str(instance)
         fields = instance._meta.concrete_fields
         return [str(instance.pk), {f.attname: f.value_to_string(instance) for f in fields}]
+
+
+class Admission(Previewer):
+    """Asks the permissions and throttles of a view, and whether it has the object."""
+
+    def find_refusal(self) -> Outcome | None:
+        # Of several objects each has its own outcome.
+        call = self.pending.call
+        found = None if call.is_batch else self.preview()
+        return found if isinstance(found, Outcome) else None
+
+    def make_view(self, match: ResolverMatch) -> Any:
+        view = super().make_view(match)
+        # This is the call that counts.
+        del view.check_throttles
+        return view
+
+    def look(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> Response:
+        if names_an_object(view):
+            view.get_object()
+        self.found = Preview()
+        return Response(status=204)
+
+
+def get_rerun_callback(tool: Tool, match: ResolverMatch) -> Callable[..., HttpResponseBase] | None:
+    """Return what makes a call that was let in before, None where only the route's callback can."""
+    callback = tool.endpoint.route.callback
+    if is_asynchronous(callback) or not is_bare(callback):
+        return None
+
+    def respond(request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        view = make_unthrottled_view(tool.endpoint, match)
+        for method, action in getattr(view, "action_map", {}).items():
+            setattr(view, method, getattr(view, action))
+        response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
+        return response
+
+    return as_http_would(respond)

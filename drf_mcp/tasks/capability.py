@@ -10,15 +10,13 @@ from drf_mcp.exceptions import InvalidParams, MissingClientCapability
 from drf_mcp.interaction.exchange import Deferred
 from drf_mcp.interaction.rounds import RESPONSES, STATE, Rounds
 from drf_mcp.protocol import Capability, Era
-from drf_mcp.protocol.constants import STATELESS_REVISION
+from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import TaskCreated, read_responses
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tasks.backends import find_backend
 from drf_mcp.tasks.credentials import Credential, keep_environ
 from drf_mcp.tasks.ledger import Ledger
-from drf_mcp.tools.capability import TASKS as EXTENSION
-from drf_mcp.tools.tool import Tool
 
 ACKNOWLEDGED = frozenset({"resultType", "_meta"})
 TASK = ACKNOWLEDGED | {"taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttlMs"}
@@ -48,7 +46,7 @@ class Deferral:
 class TasksCapability(Capability):
     """Makes tasks of calls, tells how they stand, takes answers and cancels (SEP-2663)."""
 
-    name = EXTENSION
+    name = TASKS_EXTENSION
     is_extension = True
     methods = {
         "tasks/get": "get_task",
@@ -82,7 +80,7 @@ class TasksCapability(Capability):
 
     # --- tools/call ------------------------------------------------------------------------------
 
-    def offer(self, tool: Tool, context: RequestContext) -> Any:
+    def offer(self, tool: Any, context: RequestContext) -> Any:
         """Return what makes a task of a call, or is running it; None for a call that waits.
 
         Raises:
@@ -96,14 +94,14 @@ class TasksCapability(Capability):
         # A door of this process has no URL at which a worker could make the call.
         if caller.view is None or not self.is_on:
             return None
-        if context.has_extension(EXTENSION):
+        if context.has_extension(TASKS_EXTENSION):
             credential = Credential.of(caller.authenticate())
             return None if credential is None else Deferral(credential)
         if tool.options.task == "required":
             self.require(context)
         return None
 
-    def create(self, tool: Tool, context: RequestContext) -> TaskCreated:
+    def create(self, tool: Any, context: RequestContext) -> TaskCreated:
         """Return the result that tells of a new task, which a worker is going to run."""
         caller, exchange = context.caller, context.caller.rounds.exchange
         params = {k: v for k, v in context.message.params.items() if k not in (STATE, RESPONSES)}
@@ -132,8 +130,8 @@ class TasksCapability(Capability):
 
     def require(self, context: RequestContext) -> None:
         context.caller.authenticate()
-        if not context.has_extension(EXTENSION):
-            raise MissingClientCapability({"extensions": {EXTENSION: {}}})
+        if not context.has_extension(TASKS_EXTENSION):
+            raise MissingClientCapability({"extensions": {TASKS_EXTENSION: {}}})
 
     # --- tasks/get, tasks/update, tasks/cancel --------------------------------------------------
 

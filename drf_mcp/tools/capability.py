@@ -22,7 +22,7 @@ from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import Observer
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Capability, Encoded, Era
-from drf_mcp.protocol.constants import CACHE_MEMBERS
+from drf_mcp.protocol.constants import CACHE_MEMBERS, TASKS_EXTENSION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
@@ -42,8 +42,6 @@ logger = logging.getLogger("drf_mcp")
 
 # Of the ``_meta`` of a list: what takes tools away, and how many the caller would see else.
 NARROWING_KEY = "io.github.drf-mcp/narrowing"
-# The capability that makes tasks of calls.
-TASKS = "io.modelcontextprotocol/tasks"
 LIST = frozenset({"tools", "nextCursor", "_meta"})
 CALL = frozenset({"content", "isError", "_meta"})
 STRUCTURED_CALL = CALL | {"structuredContent"}
@@ -168,7 +166,7 @@ class ToolsCapability(Capability):
         if tool.options.required_capabilities:
             context.check_capabilities(tool.options.required_capabilities)
         subject = f"tools/call {tool.name}"
-        if tool.options.task and (tasks := self.server.find_capability(TASKS)):
+        if tool.options.task and (tasks := self.server.find_capability(TASKS_EXTENSION)):
             context.caller.task = tasks.offer(tool, context)
         task = context.caller.task
         rounds = Rounds(context, subject) if task is None else task.get_rounds(context, subject)

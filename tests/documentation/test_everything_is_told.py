@@ -50,6 +50,8 @@ NO_SETTINGS = {
     # The settings that hold them, a key of DATABASES, an attribute of user models, and what
     # commands take.
     *("DRF_MCP", "REST_FRAMEWORK", "ATOMIC_REQUESTS", "USERNAME_FIELD", "NAME", "YOUR_TOKEN"),
+    # A setting of Django since 6.0.
+    "TASKS",
     # The key of a request's META, and a word in the command of tokens.
     *("REMOTE_ADDR", "TOKEN"),
     # The file of a skill.

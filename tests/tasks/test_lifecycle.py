@@ -251,7 +251,8 @@ def test_a_confirmation_is_asked_before_the_task_is_made(agent, work):
     params = {"name": "user_delete", "arguments": {"pk": doomed.pk}}
     asked = agent.result("tools/call", **params)
     assert asked["resultType"] == "input_required"
-    answers = {"confirm": {"action": "accept", "content": {}}}
+    (key,) = asked["inputRequests"]
+    answers = {key: {"action": "accept", "content": {}}}
     state = asked["requestState"]
     task = agent.result("tools/call", **params, inputResponses=answers, requestState=state)
     assert task["resultType"] == "task"
