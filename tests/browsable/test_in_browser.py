@@ -56,6 +56,23 @@ def test_reading_tool_answers_with_its_envelope_time_and_queries(visit):
     assert "queries" in measured
 
 
+def test_a_call_that_tells_of_its_progress_shows_it_until_the_answer_is_there(visit):
+    watched = visit("alice", "?tool=count_up")
+    watched.page.evaluate(
+        """() => {
+          const place = document.querySelector("[data-progress]");
+          window.shown = [];
+          new MutationObserver(() => window.shown.push(place.innerText.trim()))
+            .observe(place, { subtree: true, childList: true, characterData: true });
+        }"""
+    )
+    watched.call("count_up")
+    assert watched.verdict() == "Success"
+    assert json.loads(watched.text_of("envelope"))["data"] == {"counted": 3}
+    assert "3 of 3 Counted 3" in watched.page.evaluate("window.shown")
+    assert watched.page.locator("[data-progress]").is_hidden()
+
+
 def test_next_page_is_fetched_with_the_arguments_that_the_answer_names(visit):
     watched = visit("carol", "?tool=customers_list")
     watched.page.get_by_label("page_size").fill("2")

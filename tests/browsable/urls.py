@@ -12,7 +12,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp import mcp_tool
+from drf_mcp import call_context, mcp_tool
 from example_project.urls import urlpatterns as shop
 
 PIXEL = base64.b64decode(
@@ -48,8 +48,19 @@ class WeighView(APIView):
         return Response({"name": file.name, "size": file.size})
 
 
+@mcp_tool(name="count_up", title="Count up")
+class CountUpView(APIView):
+    """Count to three, and say so."""
+
+    def get(self, request) -> Response:
+        for number in (1, 2, 3):
+            call_context(request).progress(number, 3, f"Counted {number}")
+        return Response({"counted": 3})
+
+
 urlpatterns = [
     *shop,
+    path("api/count-up/", CountUpView.as_view()),
     path("api/picture/", PictureView.as_view()),
     path("api/weigh/", WeighView.as_view()),
     *staticfiles_urlpatterns(),

@@ -477,6 +477,7 @@
       "io.modelcontextprotocol/protocolVersion": tool.revision,
       "io.modelcontextprotocol/clientInfo": { name: "drf-mcp-page", version: "1" },
       "io.modelcontextprotocol/clientCapabilities": capabilities,
+      progressToken: "page",
     };
     const params = { name: tool.name, arguments: args, ...answers, _meta: meta };
     return { jsonrpc: "2.0", id: (calls += 1), method: "tools/call", params };
@@ -505,7 +506,9 @@
     const headers = { ...headersOf(tool, message.params.arguments), [tool.csrf.header]: tool.csrf.token };
     const started = performance.now();
     const response = await fetch(location.pathname, { method: "POST", headers, body: JSON.stringify(message), credentials: "same-origin" });
-    const text = await response.text();
+    const type = response.headers.get("Content-Type") || "";
+    const streams = type.startsWith("text/event-stream");
+    const text = streams ? await readEvents(response) : await response.text();
     const milliseconds = performance.now() - started;
     let body;
     try {
@@ -513,7 +516,38 @@
     } catch {
       body = undefined;
     }
-    return { status: `${response.status} ${response.statusText}`.trim(), type: response.headers.get("Content-Type") || "", text, body, milliseconds };
+    return { status: `${response.status} ${response.statusText}`.trim(), type: streams ? "application/json" : type, text, body, milliseconds };
+  }
+
+  /** Show how far a call is while it runs, and return the message that answers it. */
+  async function readEvents(response) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let [rest, answer] = ["", ""];
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const events = (rest + value).split("\n\n");
+      rest = events.pop();
+      for (const event of events) {
+        const data = event.split("\n").find((line) => line.startsWith("data: "))?.slice(6);
+        if (!data) continue;
+        const { method, params } = JSON.parse(data);
+        if (method === "notifications/progress") showProgress(params);
+        else answer = data;
+      }
+    }
+    return answer;
+  }
+
+  function showProgress({ progress, total, message = "" }) {
+    const place = find("[data-progress]");
+    const [bar, words] = place.children;
+    place.hidden = false;
+    if (total) {
+      bar.max = total;
+      bar.value = progress;
+    }
+    words.textContent = `${total ? `${progress} of ${total}` : progress} ${message}`.trim();
   }
 
   /** Send a call, and what the person answers where the tool shows first what it would do. */
@@ -771,6 +805,7 @@
         else if (!(error instanceof Refused)) throw error;
       } finally {
         busy = false;
+        find("[data-progress]").hidden = true;
         panel.removeAttribute("aria-busy");
         button.removeAttribute("aria-disabled");
       }
