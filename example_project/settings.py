@@ -3,6 +3,7 @@
 Environment variables change them: ``SHOP_DB`` (path of the SQLite file), ``SHOP_DEBUG``
 (1 or 0), ``SHOP_SECRET_KEY``, ``SHOP_HOSTS`` (by commas), ``SHOP_HTTPS`` (1 behind a proxy that
 ends TLS and sets X-Forwarded-Proto itself), ``SHOP_OAUTH`` (1: people sign in for their agents),
+``SHOP_TASKS`` (1: with ``manage.py db_worker`` beside the server, `orders_export` is a task),
 ``SHOP_CARRIER_URL``, and ``LIBRARY_ANSWER_MODEL_URL``, ``_NAME`` and ``_KEY``.
 """
 
@@ -142,6 +143,11 @@ if SHOP_OAUTH:
     }
     DRF_MCP |= {"AUTHORIZATION_SERVERS": ["/o"], "SCOPES": ["shop"]}
     LOGIN_URL = "rest_framework:login"
+
+# Workers beside the server: what takes a while is left to them by clients that take tasks.
+if os.environ.get("SHOP_TASKS") == "1":
+    INSTALLED_APPS += ["django_tasks_db"]
+    TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
 # Where a carrier names its prices; without it quotes have the shop's own flat rates.
 SHOP_CARRIER_URL = os.environ.get("SHOP_CARRIER_URL", "")

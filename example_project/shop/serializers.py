@@ -206,6 +206,13 @@ class CustomerOrderSerializer(OrderSerializer):
     customer = serializers.PrimaryKeyRelatedField(read_only=True)
 
 
+class ExportSerializer(serializers.Serializer):
+    """Orders in one text."""
+
+    orders = serializers.IntegerField(help_text="How many there are.")
+    csv = serializers.CharField(help_text="A line for each order, below the names of the columns.")
+
+
 class RefundSerializer(serializers.Serializer):
     """Why and how much to give back."""
 

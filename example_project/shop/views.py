@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from decimal import Decimal
 
 from django.db.models import Count, DecimalField, F, Max, Sum
@@ -172,7 +174,8 @@ class OrderViewSet(viewsets.ModelViewSet):
 
     def get_queryset(self):
         orders = super().get_queryset()
-        return orders.visible_to(self.request.user) if self.action == "list" else orders
+        several = self.action in ("list", "export")
+        return orders.visible_to(self.request.user) if several else orders
 
     def perform_update(self, serializer) -> None:
         require_status(serializer.instance, Order.Status.PENDING)
@@ -185,6 +188,22 @@ class OrderViewSet(viewsets.ModelViewSet):
     def perform_destroy(self, instance: Order) -> None:
         require_status(instance, Order.Status.PENDING, Order.Status.CANCELLED)
         instance.delete()
+
+    @mcp_tool(title="Export orders", task="optional")
+    @action(detail=False, pagination_class=None, serializer_class=serializers.ExportSerializer)
+    def export(self, request) -> Response:
+        """Write all orders of your own customers as one CSV text, narrowed as the list is."""
+        context, orders = call_context(request), self.filter_queryset(self.get_queryset())
+        text, total = io.StringIO(), len(orders)
+        lines = csv.writer(text)
+        lines.writerow(["number", "customer", "status", "placed_at", "total"])
+        for count, order in enumerate(orders, start=1):
+            if context.cancelled:
+                break
+            placed = order.placed_at.isoformat()
+            lines.writerow([order.number, order.customer, order.status, placed, order.total])
+            context.progress(count, total, f"Wrote {count} of {total} orders")
+        return Response({"orders": total, "csv": text.getvalue()})
 
     def answer(self, order: Order) -> Response:
         """The order as the other routes show it."""

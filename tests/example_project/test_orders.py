@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from decimal import Decimal
 
 import pytest
@@ -184,3 +186,12 @@ def test_filters(carol):
     rows = carol.get(URL, {**query, "page_size": 100}).data["results"]
     assert {row["status"] for row in rows} == {"paid", "shipped"}
     assert min(row["placed_at"] for row in rows) >= "2026-06-01"
+
+
+def test_an_export_has_the_orders_that_the_list_has(alice):
+    export = alice.get(f"{URL}export/", {"status": "paid"}).data
+    rows = list(csv.DictReader(io.StringIO(export["csv"])))
+    listed = alice.get(URL, {"status": "paid", "page_size": 100}).data["results"]
+    assert [row["number"] for row in rows] == [row["number"] for row in listed]
+    assert export["orders"] == len(rows) > 0
+    assert [row["total"] for row in rows] == [row["total"] for row in listed]

@@ -12,6 +12,7 @@ from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.query.parameters import QueryParameters
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
+from drf_mcp.tasks.backends import find_backend
 from drf_mcp.tools.endpoints import Endpoint
 from drf_mcp.tools.exposure import Choice
 from drf_mcp.tools.naming import DEFAULT_MAX_LENGTH
@@ -69,6 +70,24 @@ def check_budgets(project: Project) -> Iterator[CheckMessage]:
                     hint="Correct the option in @mcp_tool, or wherever the tool is chosen.",
                     id="drf_mcp.E001",
                 )
+
+
+@register_check()
+def check_tasks(project: Project) -> Iterator[CheckMessage]:
+    for name, tool in project.tools.items():
+        if tool.options.task == "required" and find_backend() is None:
+            yield Warning(
+                f'The tool {name} has task="required", but TASKS_BACKEND names no backend with '
+                f"workers: its calls wait.",
+                hint="Set TASKS to a backend such as django_tasks_db. See docs/long_work.md.",
+                id="drf_mcp.W030",
+            )
+        if tool.options.defers and not tool.options.task:
+            yield Warning(
+                f"The tool {name} has defers=True, but no task: its calls wait.",
+                hint='Add task="optional" or task="required". See docs/long_work.md.',
+                id="drf_mcp.W030",
+            )
 
 
 @register_check()
