@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from django.db import transaction
 
-from drf_mcp.exceptions import InvalidParams, MissingClientCapability
+from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
 from drf_mcp.interaction.exchange import Deferred
 from drf_mcp.interaction.rounds import RESPONSES, STATE, Rounds
 from drf_mcp.protocol import Capability, Era
@@ -16,11 +15,12 @@ from drf_mcp.protocol.input import TaskCreated, read_responses
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tasks.backends import find_backend
 from drf_mcp.tasks.credentials import Credential, keep_environ
-from drf_mcp.tasks.ledger import Ledger
+from drf_mcp.tasks.ledger import FAILED, Ledger
 
 ACKNOWLEDGED = frozenset({"resultType", "_meta"})
 TASK = ACKNOWLEDGED | {"taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttlMs"}
 TASK |= {"pollIntervalMs", "inputRequests", "result", "error"}
+NOT_QUEUED = {"error": {"code": InternalError.code, "message": "No worker could be told."}}
 
 
 class Deferral:
@@ -124,9 +124,17 @@ class TasksCapability(Capability):
     def enqueue(self, row: Any) -> None:
         from drf_mcp.tasks.work import run_call
 
+        def send() -> None:
+            sent = False
+            try:
+                run_call.using(backend=mcp_settings.TASKS_BACKEND).enqueue(row.task_id)
+                sent = True
+            finally:
+                if not sent:
+                    self.ledger.finish(row, FAILED, NOT_QUEUED)
+
         # Outside of a transaction that is at once: a worker has to find the row.
-        queued = run_call.using(backend=mcp_settings.TASKS_BACKEND)
-        transaction.on_commit(partial(queued.enqueue, row.task_id), using=row._state.db)
+        transaction.on_commit(send, using=row._state.db)
 
     def require(self, context: RequestContext) -> None:
         context.caller.authenticate()

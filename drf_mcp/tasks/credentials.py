@@ -15,6 +15,7 @@ from rest_framework.request import Request
 LEFT_OUT = re.compile(
     r"HTTP_(?:ACCEPT$|ACCEPT_ENCODING|CONNECTION|COOKIE|ORIGIN|REFERER|RANGE|SEC_FETCH|IF_"
     r"|TRANSFER_|CONTENT_|LAST_EVENT)|AUTH|TOKEN|SECRET|PASSW|SESSION|SIGNATURE|API_?KEY|CSRF"
+    r"|CREDENTIAL|ASSERTION|JWT|OIDC"
 )
 KEPT = frozenset({"SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_METHOD", "REMOTE_ADDR"})
 KEPT |= {"SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL"}
@@ -29,12 +30,16 @@ def keep_environ(request: Any) -> dict[str, str]:
     kept = {
         name: value
         for name, value in request.META.items()
-        if isinstance(value, str)
-        and (name in KEPT or (name.startswith("HTTP_") and not LEFT_OUT.search(name)))
+        if isinstance(value, str) and (name in KEPT or is_harmless(name))
     }
     # An ASGI server's own environment has none of these.
     protocol = {"SERVER_PROTOCOL": "HTTP/1.1", "wsgi.url_scheme": request._get_scheme()}
     return {**protocol, **kept}
+
+
+def is_harmless(name: str) -> bool:
+    # Those of MCP repeat what the body says, and are held against it again.
+    return name.startswith("HTTP_MCP_") or (name.startswith("HTTP_") and not LEFT_OUT.search(name))
 
 
 @dataclass(frozen=True)

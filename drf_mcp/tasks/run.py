@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from drf_mcp.exceptions import InternalError
 from drf_mcp.interaction.exchange import Answer, Exchange
@@ -94,7 +94,7 @@ class Watch:
                 channel.message = ""
             if ledger.is_cancelled(row):
                 channel.cancel()
-        except DatabaseError:
+        except Error:
             # A database that one writes at a time is busy: the next look may find it free.
             connections.close_all()
 

@@ -60,6 +60,7 @@ def served(settings, db):
         path("deletion", views.QuestionView.as_view()),
         path("two", views.two_questions),
         path("stoppable", views.StoppableView.as_view()),
+        path("awaiting", views.AwaitingView.as_view()),
         path("panic", views.PanicView.as_view()),
         path("broken", views.BrokenView.as_view()),
         path("users/<int:pk>", views.DeletionView.as_view()),

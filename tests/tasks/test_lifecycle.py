@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
+from django_tasks_db.backend import DatabaseBackend
 
 from drf_mcp.models import CallTask
 from drf_mcp.tasks.run import Run, Watch
@@ -74,6 +76,17 @@ def test_middleware_that_answers_itself_fails_the_task(agent, work, settings, mo
     work()
     monkeypatch.setattr(views.Turnstile, "is_closed", False)
     assert agent.get(task)["error"]["message"] == "The call was answered with 503."
+
+
+def test_a_queue_that_is_down_fails_the_call_and_the_task(agent, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ConnectionError("nobody there")
+
+    monkeypatch.setattr(DatabaseBackend, "enqueue", refuse)
+    with pytest.raises(ConnectionError):
+        agent.request("tools/call", name="report", arguments={})
+    row = CallTask.objects.get()
+    assert (row.status, row.request) == ("failed", {})
 
 
 def test_a_task_that_is_delivered_twice_is_run_once(agent):
@@ -155,6 +168,13 @@ def test_a_running_task_is_cancelled_if_its_view_looks(agent, work, monkeypatch,
     task = agent.start("stoppable")
     work()
     assert agent.get(task)["status"] == status
+
+
+def test_an_async_view_is_cancelled_where_it_awaits(agent, work):
+    task = agent.start("awaiting")
+    with pytest.raises(asyncio.CancelledError):
+        work()
+    assert agent.get(task)["status"] == "cancelled"
 
 
 def test_a_running_task_hears_that_it_is_cancelled(agent):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import threading
+
 from django.contrib.auth.models import Group, User
 from django.http import HttpResponse
 from rest_framework import serializers
@@ -131,6 +135,26 @@ class StoppableView(APIView):
         if self.looks and context.cancelled:
             return Response({"partly": True})
         return Response({"done": True})
+
+
+@mcp_tool(name="awaiting", task="optional")
+class AwaitingView(APIView):
+    """Made asynchronous by hand: REST framework has no views of its own for it."""
+
+    @classmethod
+    def as_view(cls, **initkwargs):
+        view = super().as_view(**initkwargs)
+
+        async def asynchronous(request, *args, **kwargs):
+            threading.Timer(0.05, request.caller.channel.cancel).start()
+            await asyncio.sleep(30)
+
+        wrapped = functools.wraps(view)(asynchronous)
+        wrapped.cls, wrapped.initkwargs = cls, initkwargs
+        return wrapped
+
+    def post(self, request):
+        raise NotImplementedError
 
 
 class Panic(BaseException):
