@@ -43,6 +43,7 @@ from drf_mcp.tasks.capability import TasksCapability
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
 from drf_mcp.tools.tool import Tool
+from drf_mcp.ui.capability import UICapability
 
 Handler = Callable[[RequestContext], "Mapping[str, Any] | Unfinished | MessageStream"]
 # A message as `jsonrpc` read it, or the error of one that could not be read.
@@ -74,6 +75,7 @@ class Server:
         PromptsCapability,
         CompletionCapability,
         SkillsCapability,
+        UICapability,
         SubscriptionsCapability,
         TasksCapability,
     ]

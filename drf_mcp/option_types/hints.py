@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from drf_mcp.option_types.kinds import Kind, ListOf, Text, shorten_repr
+from drf_mcp.option_types.kinds import Flag, Kind, ListOf, MappingOf, Text, Words, shorten_repr
 
 # The names of the members of ``_meta`` (2025-11-25, basic, "General fields").
 LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -118,6 +118,26 @@ class ResourceDetails(Kind):
         if not isinstance(value, Mapping) or value.keys() - self.members.keys():
             return False
         return not any(self.members[name].fault(member) for name, member in value.items())
+
+
+class PageDetails(Kind):
+    words = (
+        "a dict with template, and if need be csp ({'resourceDomains': ['https://...']}), "
+        "permissions, domain and prefersBorder"
+    )
+    members: Mapping[str, Kind] = {
+        "template": Text(),
+        "csp": MappingOf(Words(), "a dict of lists of origins"),
+        "permissions": JSONObject(),
+        "domain": Text(),
+        "prefersBorder": Flag(),
+    }
+
+    def takes(self, value: Any) -> bool:
+        if not isinstance(value, Mapping) or "template" not in value:
+            return False
+        known = self.members
+        return value.keys() <= known.keys() and not any(known[k].fault(v) for k, v in value.items())
 
 
 EXAMPLES = ListOf(JSONObject())

@@ -56,14 +56,23 @@ class ResourcesCapability(Capability):
 
     @property
     def is_on(self) -> bool:
-        """Whether the server has resources at all."""
+        """Whether the server has resources other than the pages of tools."""
         return bool(mcp_settings.RESOURCES)
 
+    @property
+    def pages(self) -> Any:
+        return self.server.find_capability("io.modelcontextprotocol/ui")
+
+    def is_declared(self, era: Era) -> bool:
+        """Return whether there is anything to read: resources, or the pages of tools."""
+        return self.is_on or bool(self.pages and self.pages.get_capability_object(era) is not None)
+
     def get_capability_object(self, era: Era) -> Mapping[str, Any] | None:
-        return super().get_capability_object(era) if self.is_on else None
+        return super().get_capability_object(era) if self.is_declared(era) else None
 
     def get_result_members(self, method: str, era: Era) -> frozenset[str] | None:
-        return super().get_result_members(method, era) if self.is_on else None
+        members = super().get_result_members(method, era)
+        return members if members is not None and self.is_declared(era) else None
 
     @property
     def uris(self) -> URISpace:
@@ -106,6 +115,8 @@ class ResourcesCapability(Capability):
         self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
     ) -> dict[str, Any]:
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
+        # Pages belong to tools, and are found by them.
+        listed = listed if self.is_on else []
         page, following = cut_page(
             listed, params, size, lambda item: str(item[key]), lambda items, most: items[:most]
         )
@@ -153,8 +164,11 @@ class ResourcesCapability(Capability):
         Raises:
             ResourceNotFound: if it stands for nothing.
         """
-        found = self.find_document(uri, context) or self.find_route(uri, context)
-        if found is None or not self.is_on:
+        found: Document | RouteResource | None
+        found = self.pages.find_page(uri, context) if self.pages else None
+        if found is None and self.is_on:
+            found = self.find_document(uri, context) or self.find_route(uri, context)
+        if found is None:
             context.caller.authenticate()
             raise make_not_found(uri, context)
         return found

@@ -7,7 +7,13 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.option_types.hints import EXAMPLES, ICONS, MetaMembers, ResourceDetails
+from drf_mcp.option_types.hints import (
+    EXAMPLES,
+    ICONS,
+    MetaMembers,
+    PageDetails,
+    ResourceDetails,
+)
 from drf_mcp.option_types.kinds import (
     Choice,
     Class,
@@ -63,6 +69,7 @@ KINDS: Mapping[str, Kind] = {
     "meta": MetaMembers(none=True),
     "icons": ICONS,
     "resource": Either(Flag(), ResourceDetails(), none=True),
+    "ui": Either(Text(), PageDetails(), none=True),
 }
 COLLECTIONS = frozenset({"tags", "examples", "keywords", "icons", "untrusted"})
 VIEW_KINDS: Mapping[str, Kind] = {
@@ -136,6 +143,9 @@ class ToolOptions:
         resource: where RESOURCES is on, True for what the tool reads as a resource, False for none.
             By default tools that retrieve one object are. A dict of ``title``, ``description``,
             ``mimeType`` and ``annotations`` says more than True.
+        ui: the page that hosts show beside results: ``"table"``, ``"form"`` or the name of a Django
+            template; or a dict of ``template`` and of ``csp``, ``permissions``, ``domain`` and
+            ``prefersBorder`` as SEP-1865 has them.
     """
 
     name: str | None = None
@@ -175,6 +185,7 @@ class ToolOptions:
     meta: Mapping[str, Any] | None = None
     icons: tuple[Mapping[str, Any], ...] = ()
     resource: bool | Mapping[str, Any] | None = None
+    ui: str | Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, **options: Any) -> ToolOptions:
@@ -200,6 +211,16 @@ class ToolOptions:
     @property
     def mirrors(self) -> bool:
         return KEYWORD in str(self.declared_schema)
+
+    def get_page_uri(self, name: str) -> str:
+        return f"ui://tools/{name}"
+
+    def get_meta(self, name: str) -> Mapping[str, Any]:
+        meta = self.meta or {}
+        if not self.ui:
+            return meta
+        # ``visibility`` may stand beside it.
+        return {**meta, "ui": {"resourceUri": self.get_page_uri(name), **meta.get("ui", {})}}
 
     def get_flag(self, name: str, default: bool) -> bool:
         flag = getattr(self, name)

@@ -263,8 +263,8 @@ class Tool:
             definition["outputSchema"] = output_schema
         if self.options.icons:
             definition["icons"] = self.options.icons
-        if self.options.meta:
-            definition["_meta"] = self.options.meta
+        if meta := self.options.get_meta(self.name):
+            definition["_meta"] = meta
         return definition
 
     def advise(self, problem: Problem) -> Problem:

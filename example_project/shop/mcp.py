@@ -37,6 +37,10 @@ registry.register(
     idempotency_key=True,
     examples=[{"customer": 1, "lines": [{"product": "cast-iron-pan", "quantity": 2}]}],
 )
+# Hosts show the list as a table and an order on a page of the shop's. The form of refunds stands
+# at the action.
+registry.register(OrderViewSet, actions=["list"], ui="table")
+registry.register(OrderViewSet, actions=["retrieve"], ui="shop/order.html")
 # Anybody may open a ticket, and a model reads it with the rights of somebody else. Several are
 # read in one call.
 registry.register(TicketList, untrusted=["subject", "body"])

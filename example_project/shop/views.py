@@ -210,7 +210,7 @@ class OrderViewSet(viewsets.ModelViewSet):
         context = self.get_serializer_context()
         return Response(serializers.OrderSerializer(order, context=context).data)
 
-    @mcp_tool(title="Refund an order", destructive=True, idempotency_key=True)
+    @mcp_tool(title="Refund an order", destructive=True, idempotency_key=True, ui="form")
     @action(detail=True, methods=["post"], serializer_class=serializers.RefundSerializer)
     def refund(self, request, pk=None) -> Response:
         """Give back the money of a paid or shipped order, or a part of it. Cannot be undone."""

@@ -1,9 +1,11 @@
-"""Resources are off unless RESOURCES switches them on."""
+"""Resources are off unless RESOURCES switches them on, or a tool has a page."""
 
 from __future__ import annotations
 
 import pytest
+from django.urls import path
 
+from example_project.shop.views import ProductViewSet
 from tests.agents import REVISIONS
 
 METHODS = ["resources/list", "resources/templates/list", "resources/read"]
@@ -11,8 +13,8 @@ PARAMS = {"resources/read": {"uri": "shop://api/products/cast-iron-pan"}}
 
 
 @pytest.fixture
-def off(settings):
-    settings.DRF_MCP = {**settings.DRF_MCP, "RESOURCES": False}
+def off(expose):
+    expose(path("api/products/", ProductViewSet.as_view({"get": "list"})), RESOURCES=False)
 
 
 def capabilities_of(agent) -> dict:

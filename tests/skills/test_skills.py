@@ -68,7 +68,7 @@ def test_without_resources_there_are_no_methods(serve, folder):
 
 def test_it_is_declared_among_the_extensions(serve, folder):
     declared = serve(Skill(folder)).result("server/discover")["capabilities"]
-    assert declared["extensions"] == {EXTENSION: {}}
+    assert declared["extensions"][EXTENSION] == {}
     assert declared["resources"] == {}
 
 

@@ -1,0 +1,260 @@
+"""Pages of tools: named in the list, read as resources by whom the tools are offered to."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+from django.template import engines
+from django.test import override_settings
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+import drf_mcp
+from drf_mcp import mcp_tool
+from drf_mcp.tools import registry
+from drf_mcp.tools.options import ToolOptions
+from tests.agents import REVISIONS
+from tests.documentation.pages import DOCS, blocks
+
+EXTENSION = "io.modelcontextprotocol/ui"
+URI = "ui://tools/weather"
+OWN = "<!doctype html><title>{{ tool.title }}</title>{{ tool.inputSchema|json_script:'schema' }}"
+
+
+@pytest.fixture
+def templates(settings):
+    """Serve these templates beside those of the apps."""
+
+    def serve(**sources):
+        loaders = [
+            ("django.template.loaders.locmem.Loader", sources),
+            "django.template.loaders.app_directories.Loader",
+        ]
+        backend = "django.template.backends.django.DjangoTemplates"
+        settings.TEMPLATES = [{"BACKEND": backend, "OPTIONS": {"loaders": loaders}}]
+
+    return serve
+
+
+@pytest.fixture
+def weather(expose, agent_of):
+    """Serve one tool with some options, to staff alone if wanted; returns agents."""
+
+    def serve(username="alice", permissions=(), revision="2026-07-28", **options):
+        class WeatherView(APIView):
+            """Tell the weather."""
+
+            def get(self, request) -> Response:
+                return Response({"sun": True})
+
+        if permissions:
+            WeatherView.permission_classes = permissions
+        settings = options.pop("settings", {})
+        view = mcp_tool(name="weather", title="The weather <now>", **options)(WeatherView)
+        expose(path("api/weather/", view.as_view()), **settings)
+        return agent_of(username, revision=revision)
+
+    return serve
+
+
+def read(agent, uri=URI):
+    [contents] = agent.result("resources/read", uri=uri)["contents"]
+    return contents
+
+
+def refuse(agent, uri):
+    message, headers = agent.frame("resources/read", {"uri": uri})
+    return json.loads(agent.post(message, headers).content)["error"]
+
+
+class Scripts(HTMLParser):
+    """Whatever a page would fetch from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.fetched += [value for name, value in attrs if name in ("src", "href", "action")]
+
+
+# --- What is declared ---------------------------------------------------------------------------
+
+
+def test_nothing_is_declared_without_a_page(weather):
+    capabilities = weather().result("server/discover")["capabilities"]
+    assert "extensions" not in capabilities
+    assert "resources" not in capabilities
+
+
+def test_a_page_declares_the_extension_and_that_resources_are_read(weather):
+    capabilities = weather(ui="table").result("server/discover")["capabilities"]
+    assert capabilities["extensions"] == {EXTENSION: {}}
+    assert capabilities["resources"] == {}
+
+
+@pytest.mark.parametrize("revision", REVISIONS[1:3])
+def test_hosts_of_earlier_revisions_are_told_as_well(weather, revision):
+    agent = weather(ui="table", revision=revision)
+    params = {"protocolVersion": revision, "capabilities": {}}
+    client = {"name": "test", "version": "1"}
+    offer = agent.result("initialize", clientInfo=client, **params)
+    assert offer["capabilities"]["extensions"] == {EXTENSION: {}}
+    [tool] = agent.result("tools/list")["tools"]
+    assert tool["_meta"] == {"ui": {"resourceUri": URI}}
+    assert read(agent)["_meta"]["ui"]["csp"]
+
+
+def test_the_first_revision_has_no_place_for_pages(weather):
+    agent = weather(ui="table", revision="2025-03-26")
+    [tool] = agent.result("tools/list")["tools"]
+    assert "_meta" not in tool
+    assert refuse(agent, URI)["code"] == -32601
+
+
+def test_the_tool_names_its_page_beside_its_own_meta(weather):
+    meta = {"com.example/team": "sky", "ui": {"visibility": ["app"]}}
+    [tool] = weather(ui="table", meta=meta).result("tools/list")["tools"]
+    assert tool["_meta"] == {
+        "com.example/team": "sky",
+        "ui": {"resourceUri": URI, "visibility": ["app"]},
+    }
+
+
+def test_pages_are_no_resources_to_attach(weather):
+    agent = weather(ui="table")
+    assert agent.result("resources/list")["resources"] == []
+    assert agent.result("resources/templates/list")["resourceTemplates"] == []
+
+
+def test_beside_pages_nothing_is_a_resource_unless_resources_are_on(weather, settings):
+    agent = weather(ui="table", resource=True)
+    uri = f"{settings.DRF_MCP.get('SERVER_NAME', 'drf-mcp')}://api/weather"
+    assert refuse(agent, uri)["code"] == -32602
+    agent = weather(ui="table", resource=True, settings={"RESOURCES": True})
+    listed = agent.result("resources/list")["resources"]
+    assert [each["uri"] for each in listed if each["uri"].endswith("://api/weather")]
+
+
+# --- Reading ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["table", "form"])
+def test_a_stock_page_is_small_and_fetches_nothing(weather, name):
+    contents = read(weather(ui=name))
+    assert contents["uri"] == URI
+    assert contents["mimeType"] == "text/html;profile=mcp-app"
+    assert contents["_meta"]["ui"] == {
+        "csp": {
+            "connectDomains": [],
+            "resourceDomains": [],
+            "frameDomains": [],
+            "baseUriDomains": [],
+        },
+        "prefersBorder": True,
+    }
+    scripts = Scripts()
+    scripts.feed(contents["text"])
+    assert scripts.fetched == []
+    assert "default-src 'none'" in contents["text"]
+    assert "The weather &lt;now&gt;" in contents["text"]
+
+
+def test_the_stock_pages_have_less_than_30_kilobytes():
+    """What they share is counted once."""
+    folder = Path(drf_mcp.__file__).parent / "templates" / "drf_mcp" / "ui"
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 30_000
+
+
+def test_a_template_knows_the_tool(weather, templates):
+    templates(**{"sky.html": OWN})
+    text = read(weather(ui="sky.html"))["text"]
+    members = {"title": "The weather <now>", "inputSchema": registry.tool("weather").input_schema}
+    assert text == engines["django"].from_string(OWN).render({"tool": members})
+
+
+def test_a_template_knows_neither_caller_nor_request(weather, templates):
+    templates(**{"sky.html": "<p>{{ request }}{{ user }}</p>"})
+    assert read(weather(ui="sky.html"))["text"] == "<p></p>"
+
+
+def test_a_page_may_name_the_origins_that_it_needs(weather, templates):
+    templates(**{"sky.html": OWN})
+    details = {
+        "template": "sky.html",
+        "csp": {"resourceDomains": ["https://cdn.example.com"]},
+        "permissions": {"geolocation": {}},
+        "prefersBorder": False,
+    }
+    given = read(weather(ui=details))["_meta"]["ui"]
+    assert given["csp"]["resourceDomains"] == ["https://cdn.example.com"]
+    assert given["csp"]["connectDomains"] == []
+    assert given["permissions"] == {"geolocation": {}}
+    assert given["prefersBorder"] is False
+    assert "template" not in given
+
+
+def test_who_is_not_offered_the_tool_does_not_find_its_page(weather):
+    from rest_framework.permissions import IsAdminUser
+
+    assert read(weather("carol", permissions=[IsAdminUser], ui="form"))["text"]
+    error = refuse(weather("alice", permissions=[IsAdminUser], ui="form"), URI)
+    assert error["code"] == -32602
+
+
+@pytest.mark.parametrize("uri", ["ui://tools/", "ui://tools/nothing", "ui://other/weather"])
+def test_what_is_no_page_is_not_found(weather, uri):
+    assert refuse(weather(ui="form"), uri)["code"] == -32602
+
+
+def test_a_tool_without_a_page_has_none(weather):
+    assert refuse(weather(settings={"RESOURCES": True}), URI)["code"] == -32602
+
+
+def test_an_endpoint_can_give_pages_to_all_its_tools(serve):
+    agent = serve(endpoint={"tool_options": {"ui": "table"}}, RESOURCES=False)
+    assert read(agent, "ui://tools/customers_list")["text"].startswith("<!doctype html>")
+
+
+def test_the_page_in_the_documentation_is_that_of_the_shop():
+    shown = engines["django"].get_template("shop/order.html").template.source
+    [block] = [b.text for b in blocks(DOCS / "apps.md") if b.language == "html"]
+    assert block.strip() == shown.strip()
+
+
+# --- Options that are no pages ------------------------------------------------------------------
+
+
+NO_LIST = {"template": "a.html", "csp": {"resourceDomains": "https://cdn.example.com"}}
+NO_PAGES = ["", 7, {}, {"csp": {}}, {"template": "a.html", "colour": "red"}, NO_LIST]
+
+
+@pytest.mark.parametrize("value", NO_PAGES)
+def test_what_is_no_page_is_refused_where_it_is_written(value):
+    with pytest.raises(ImproperlyConfigured, match="ui"):
+        ToolOptions.of(ui=value)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"), [({}, "nowhere.html"), ({"nowhere.html": "{% if %}"}, "if")]
+)
+def test_a_template_that_cannot_be_loaded_is_told_before_the_first_request(
+    weather, templates, source, words
+):
+    templates(**source)
+    weather(ui="nowhere.html")
+    with pytest.raises(SystemCheckError, match=rf"(?s)E016.*{words}|{words}.*E016"):
+        call_command("check", "--tag", "drf_mcp")
+
+
+def test_stock_pages_need_the_templates_of_apps(weather):
+    weather(ui="table")
+    with override_settings(TEMPLATES=[]), pytest.raises(SystemCheckError, match="E016"):
+        call_command("check", "--tag", "drf_mcp")
