@@ -7,77 +7,10 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
-from drf_mcp.option_types.hints import (
-    EXAMPLES,
-    ICONS,
-    MetaMembers,
-    PageDetails,
-    ResourceDetails,
-)
-from drf_mcp.option_types.kinds import (
-    Choice,
-    Class,
-    Either,
-    Flag,
-    Function,
-    Kind,
-    MappingOf,
-    Number,
-    Text,
-    Words,
-    refuse_wrong_values,
-)
+from drf_mcp.option_types.kinds import refuse_wrong_values
+from drf_mcp.option_types.tool_options import COLLECTIONS, KINDS, VIEW_KINDS
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.mirrored import KEYWORD, HeaderNames
-
-SCHEMAS = MappingOf(
-    MappingOf(Kind(none=True), "a schema"), "a dict from names to JSON Schemas", none=True
-)
-JSON_SCHEMA = MappingOf(Kind(none=True), "a JSON Schema as a dict", none=True)
-KINDS: Mapping[str, Kind] = {
-    "name": Text(none=True),
-    "title": Text(lazy=True, none=True),
-    "description": Text(lazy=True, none=True),
-    **dict.fromkeys(
-        ("read_only", "destructive", "idempotent", "open_world", "extra_query", "portable", "many"),
-        Flag(none=True),
-    ),
-    "dry_run": Flag(none=True),
-    "query": SCHEMAS,
-    "body": SCHEMAS,
-    "input_schema": JSON_SCHEMA,
-    "output_schema": Either(Choice("envelope", "full"), JSON_SCHEMA, none=True),
-    "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
-    "max_result_tokens": Number(0, none=True),
-    "max_error_tokens": Number(0, none=True),
-    "throttle_scope": Text(none=True),
-    "time_limit": Number(0, none=True),
-    "confirm": Flag(none=True),
-    "if_match": Either(Flag(), Text(), none=True),
-    "undo": Text(none=True),
-    "idempotency_key": Flag(none=True),
-    "bulk": Either(Flag(), Choice("partial"), none=True),
-    "bulk_limit": Number(none=True),
-    "task": Choice("optional", "required", none=True),
-    "defers": Flag(none=True),
-    "condition": Function(none=True),
-    "tags": Words(),
-    "examples": EXAMPLES,
-    "keywords": Words(),
-    "untrusted": Words(),
-    "required_capabilities": MappingOf(Kind(), "a dict such as {'elicitation': {}}", none=True),
-    "meta": MetaMembers(none=True),
-    "icons": ICONS,
-    "resource": Either(Flag(), ResourceDetails(), none=True),
-    "ui": Either(Text(), PageDetails(), none=True),
-}
-COLLECTIONS = frozenset({"tags", "examples", "keywords", "icons", "untrusted"})
-VIEW_KINDS: Mapping[str, Kind] = {
-    "actions": Words(none=True),
-    "exclude": Words(),
-    "name": Text(none=True),
-    "aggregate": Words(),
-}
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 

@@ -13,8 +13,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.envelopes import OkEnvelope
+from drf_mcp.option_types.tool_options import KINDS
 from drf_mcp.tools import Registry, mcp_tool, mcp_viewset
-from drf_mcp.tools.options import KINDS, ToolOptions
+from drf_mcp.tools.options import ToolOptions
 from drf_mcp.views import MCPView
 
 
@@ -88,6 +89,10 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("resource", "yes"),
     ("resource", {"mime": "text/plain"}),
     ("resource", {"annotations": {"priority": 2}}),
+    ("ui", ""),
+    ("ui", {"csp": {}}),
+    ("ui", {"template": "a.html", "colour": "red"}),
+    ("ui", {"template": "a.html", "csp": {"resourceDomains": "https://cdn.example.com"}}),
 ]
 WRONG_VIEW_OPTIONS: list[tuple[str, Any]] = [
     ("actions", "list"),

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.template import engines
@@ -19,7 +18,6 @@ from rest_framework.views import APIView
 import drf_mcp
 from drf_mcp import mcp_tool
 from drf_mcp.tools import registry
-from drf_mcp.tools.options import ToolOptions
 from tests.agents import REVISIONS
 from tests.documentation.pages import DOCS, blocks
 
@@ -229,17 +227,7 @@ def test_the_page_in_the_documentation_is_that_of_the_shop():
     assert block.strip() == shown.strip()
 
 
-# --- Options that are no pages ------------------------------------------------------------------
-
-
-NO_LIST = {"template": "a.html", "csp": {"resourceDomains": "https://cdn.example.com"}}
-NO_PAGES = ["", 7, {}, {"csp": {}}, {"template": "a.html", "colour": "red"}, NO_LIST]
-
-
-@pytest.mark.parametrize("value", NO_PAGES)
-def test_what_is_no_page_is_refused_where_it_is_written(value):
-    with pytest.raises(ImproperlyConfigured, match="ui"):
-        ToolOptions.of(ui=value)
+# --- Templates that cannot be loaded -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
