@@ -227,7 +227,7 @@ def test_the_page_in_the_documentation_is_that_of_the_shop():
     assert block.strip() == shown.strip()
 
 
-# --- Templates that cannot be loaded -------------------------------------------------------------
+# --- Templates that cannot be loaded ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
