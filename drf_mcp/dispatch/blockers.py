@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -41,34 +41,42 @@ class Listings:
         Args:
             keys: the primary keys of the rows, by model.
         """
-        caller = self.caller
-        if self.finders is None or caller is None:
-            return tuple(Rows(get_plural_name(model)) for model in keys)
-        user = caller.user
-        try:
-            return tuple(self._describe_model(caller, *entry) for entry in keys.items())
-        finally:
-            # A view that authenticates in its own way leaves its user on the request.
-            caller.request.user = user
+        return tuple(self._describe_model(model, found) for model, found in keys.items())
 
-    def _describe_model(self, caller: Caller, model: type[Model], keys: Sequence[Any]) -> Rows:
-        name = get_plural_name(model)
-        tool = self.finders.by_model.get(model._meta.concrete_model)
-        if tool is None or len(keys) > MOST_ROWS:
-            return Rows(name)
-        endpoint = self.finders.endpoints[tool]
+    def may_list(self, model: type[Model]) -> bool:
+        """Return whether a tool lists rows of a model to the caller."""
+        return self._ask_list(model, lambda rows: 1) == 1
 
-        def count() -> int:
-            rows = self._get_rows(caller, endpoint)
-            if not isinstance(rows, QuerySet):
-                return 0
+    def _describe_model(self, model: type[Model], keys: Sequence[Any]) -> Rows:
+        def count(rows: QuerySet[Any]) -> int:
             rows = rows.order_by().values("pk").distinct()
             parts = (keys[start : start + MOST_KEYS] for start in range(0, len(keys), MOST_KEYS))
             return sum(rows.filter(pk__in=part).count() for part in parts)
 
-        # Permissions and filters of the list may raise anything: then nothing is said of it.
-        shown = attempt(endpoint.place, count, "", [], 0)
-        return Rows(name, shown, tool) if shown else Rows(name)
+        name = get_plural_name(model)
+        shown = 0 if len(keys) > MOST_ROWS else self._ask_list(model, count)
+        return Rows(name, shown, self._find_tool(model)) if shown else Rows(name)
+
+    def _find_tool(self, model: type[Model]) -> str:
+        tools = {} if self.finders is None else self.finders.by_model
+        return str(tools.get(model._meta.concrete_model, ""))
+
+    def _ask_list(self, model: type[Model], ask: Callable[[QuerySet[Any]], int]) -> int:
+        tool, caller = self._find_tool(model), self.caller
+        if not tool or caller is None:
+            return 0
+        endpoint, user = self.finders.endpoints[tool], caller.user
+
+        def answer() -> int:
+            rows = self._get_rows(caller, endpoint)
+            return ask(rows) if isinstance(rows, QuerySet) else 0
+
+        try:
+            # Permissions and filters of the list may raise anything: then nothing is said of it.
+            return attempt(endpoint.place, answer, "", [], 0)
+        finally:
+            # A view that authenticates in its own way leaves its user on the request.
+            caller.request.user = user
 
     def _get_rows(self, caller: Caller, endpoint: Any) -> Any:
         route = endpoint.route

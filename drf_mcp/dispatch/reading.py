@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.encoding import AnswerEncoder
 from drf_mcp.dispatch.preconditions import CallTarget
 from drf_mcp.exceptions import contain
@@ -41,6 +42,10 @@ class Reading(CallTarget):
         names = (name for name, endpoint in endpoints.items() if endpoint is reader)
         tool = replace(self.tool.for_endpoint(reader), name=next(names, ""))
         return reader is not None and caller.find_narrowing(tool) is None
+
+    def may_list(self, model: Any) -> bool:
+        """Return whether the caller may list a model, and so know how many rows change."""
+        return Listings(self.tool.finders, self.pending.caller).may_list(model)
 
     def settle(self, outcome: Outcome) -> Outcome:
         """Return an outcome of JSON values, which no database has to be asked for any more."""

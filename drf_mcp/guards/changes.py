@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property, partial
+from typing import Any, TypeAlias
 
 from django.apps import apps
 from django.db import Error
@@ -26,6 +26,8 @@ COMMON = re.compile(rf"{LEAD}WITH\b.*?(?<!FOR )(?<!KEY )(?<!DO )\b{WRITES}", WRI
 OTHER = re.compile(
     rf"{LEAD}(?P<verb>CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b", WRITE.flags
 )
+# Whether rows of a model are counted, or the model is only named.
+Counts: TypeAlias = Callable[[Any], bool]
 QUOTES = str.maketrans("", "", '"`[]')
 
 
@@ -151,34 +153,47 @@ class Changes:
             touched |= {f.related_model for f in fields if f.auto_created and not f.concrete}
         return touched
 
-    def report(self) -> dict[str, Any]:
-        """Return the counts by model, and what they leave out: see `Outcome.dry_run`."""
+    def report(self, may_list: Callable[[Any], bool]) -> dict[str, Any]:
+        """Return the counts by model, and what they leave out: see `Outcome.dry_run`.
+
+        Args:
+            may_list: whether the caller may list a model; no rows of others are counted.
+        """
+        # A table without a model is listed by nobody.
+        counts: Counts = cache(lambda model: model is not None and may_list(model))
+        name = partial(self.name_all, counts)
         deleted = ((self.models.get(table), count) for table, count in self.deleted.items())
         report = {
-            "created": self.name_all((model, len(keys)) for model, keys in self.created.items()),
-            "updated": self.name_all((model, len(keys)) for model, keys in self.updated.items()),
-            "deleted": self.name_all(deleted),
-            "bulk_statements": list(self.describe_bulk()),
+            "created": name((model, len(keys)) for model, keys in self.created.items()),
+            "updated": name((model, len(keys)) for model, keys in self.updated.items()),
+            "deleted": name(deleted),
+            "bulk_statements": list(self.describe_bulk(counts)),
         }
         return {name: value for name, value in report.items() if value}
 
-    def name_all(self, rows: Iterable[tuple[Any, int]]) -> dict[str, int]:
-        counts: Counter[str] = Counter()
+    def name_all(
+        self, counts: Counts, rows: Iterable[tuple[Any, int]]
+    ) -> dict[str, int | None]:
+        named: dict[str, int | None] = {}
         for model, count in rows:
-            counts[self.get_name(model)] += count
-        return {name: count for name, count in counts.items() if count}
+            if count:
+                known = named.get(name := self.get_name(model), 0)
+                named[name] = None if known is None or not counts(model) else known + count
+        return named
 
-    def describe_bulk(self) -> Iterator[dict[str, Any]]:
-        counts: dict[tuple[str, str], list[int | None]] = {}
+    def describe_bulk(self, counts: Counts) -> Iterator[dict[str, Any]]:
+        found: dict[tuple[str, str], list[int | None]] = {}
         for statement in self.bulk:
             # What changed no row is no change.
             if statement.rows != 0:
-                key = statement.verb, self.get_name(self.models.get(statement.table))
-                counts.setdefault(key, []).append(statement.rows)
-        for (verb, model), rows in counts.items():
-            known = [count for count in rows if count is not None]
-            total = {"rows": sum(known)} if len(known) == len(rows) else {}
-            yield {"statement": verb, "model": model, **total}
+                model = self.models.get(statement.table)
+                key = statement.verb, self.get_name(model)
+                rows = statement.rows if counts(model) else None
+                found.setdefault(key, []).append(rows)
+        for (verb, name), each in found.items():
+            known = [count for count in each if count is not None]
+            total = {"rows": sum(known)} if len(known) == len(each) else {}
+            yield {"statement": verb, "model": name, **total}
 
     def get_name(self, model: Any) -> str:
         # Names of tables are none of a caller's business.

@@ -14,6 +14,7 @@ from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 from drf_mcp.tools.controls import DRY_RUN
 
 NOTE = "Dry run: nothing was changed."
+UNCOUNTED = "Null: some rows change, and no tool lists rows of the model to you."
 # Characters of a value before and after.
 MOST_SHOWN = 500
 
@@ -64,8 +65,17 @@ class DryRunGuard(Guard):
         if failed is not None:
             return failed.changed(dry_run={"note": NOTE})
         after = self.read_object(pending) if before else {}
-        report = {**rollback.changes.report(), **self.compare(before, after)}
-        return outcome.changed(dry_run={"note": NOTE, **report})
+        counts = rollback.changes.report(partial(self.may_list, pending))
+        uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
+        note = f"{NOTE} {UNCOUNTED}" if uncounted else NOTE
+        report = {**counts, **self.compare(before, after)}
+        return outcome.changed(dry_run={"note": note, **report})
+
+    def may_list(self, pending: PendingCall, model: Any) -> bool:
+        """Return whether the caller may know how many rows of a model change."""
+        # A permission that fails may not spoil the transaction.
+        with Rollback(self.get_databases(pending)).undoing():
+            return bool(pending.dispatcher.get_reading(pending).may_list(model))
 
     def read_object(self, pending: PendingCall) -> Mapping[str, Any]:
         """Return the object of a call as the caller sees it, {} if they may not."""

@@ -140,6 +140,13 @@ REQUESTS = [
     request("products_retrieve", {"slug": "{product}"}, "GET", "products/{product}/"),
     request("products_retrieve", {"slug": "no-such"}, "GET", "products/no-such/"),
     request(
+        "products_partial_update",
+        {"slug": "{product}", "price": "12.50"},
+        "PATCH",
+        "products/{product}/",
+        {"price": "12.50"},
+    ),
+    request(
         "products_lookup",
         {"slugs": ["{product}", "{other_product}"]},
         "POST",

@@ -718,7 +718,7 @@
 
   /** What a dry run would change: counts, then the fields before and after. */
   function changesOf(tried) {
-    const counted = Object.entries(CHANGES).flatMap(([name, words]) => Object.entries(tried[name] || {}).map(([model, count]) => `${count} × ${model} ${words}`));
+    const counted = Object.entries(CHANGES).flatMap(([name, words]) => Object.entries(tried[name] || {}).map(([model, count]) => `${count ?? "?"} × ${model} ${words}`));
     const bulk = (tried.bulk_statements || []).map(({ statement, model, rows }) => `${rows ?? "?"} × ${model} by a statement of its own: ${statement}`);
     const parts = [make("p", {}, tried.note)];
     if (counted.length + bulk.length) parts.push(make("ul", {}, ...[...counted, ...bulk].map((text) => make("li", {}, text))));

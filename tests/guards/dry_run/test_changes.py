@@ -46,7 +46,7 @@ def test_an_action_shows_them_as_the_get_of_its_object_does(agent, group):
 def test_who_may_not_read_the_object_sees_no_fields(agent, group, monkeypatch):
     monkeypatch.setattr(views.MayRead, "reads", False)
     told = report(agent, "groups_partial_update", pk=group.pk, name="writers")
-    assert told["updated"] == {"group": 1}
+    assert told["updated"] == {"group": None}
     assert told.keys().isdisjoint({"before", "after"})
 
 
@@ -54,6 +54,31 @@ def test_who_is_not_offered_the_read_sees_no_fields(configure, group):
     agent = configure(EXCLUDE=["groups_retrieve"])
     told = report(agent, "groups_partial_update", pk=group.pk, name="writers")
     assert told.keys() == {"note", "updated"}
+
+
+def test_who_may_not_list_a_model_knows_that_rows_change_and_not_how_many(
+    agent, rehearse, group, monkeypatch
+):
+    def deed(request):
+        Group.objects.create(name="a")
+        Group.objects.bulk_create([Group(name="b")])
+        group.delete()
+
+    monkeypatch.setattr(views.MayRead, "reads", False)
+    told = rehearse(deed)
+    assert (told["created"], told["deleted"]) == ({"group": None}, {"group": None})
+    assert told["bulk_statements"] == [{"statement": "INSERT", "model": "group"}]
+
+
+def test_a_model_that_no_tool_lists_is_only_named(configure, do):
+    agent = configure(EXCLUDE=["*_list"])
+    do(lambda request: Group.objects.create(name="a").name)
+    assert report(agent, "deed")["created"] == {"group": None}
+
+
+def test_asking_the_list_changes_neither_the_caller_nor_a_throttle(agent, rehearse):
+    assert rehearse(lambda request: Group.objects.create(name="a").name)["created"] == {"group": 1}
+    assert not agent.call("throttled_list").is_error
 
 
 def test_a_long_value_is_cut(agent, group, monkeypatch):
@@ -68,9 +93,10 @@ def test_a_deletion_counts_the_rows_that_go_along(agent, group):
     told = report(agent, "groups_destroy", pk=group.pk)
     assert told["deleted"] == {
         "group": 1,
-        "group-permission relationship": 3,
-        "user-group relationship": 1,
+        "group-permission relationship": None,
+        "user-group relationship": None,
     }
+    assert told["note"].endswith("no tool lists rows of the model to you.")
     assert group.permissions.count() == 3
 
 
@@ -125,11 +151,7 @@ def test_a_table_without_a_model_is_not_named(rehearse):
             cursor.execute("INSERT INTO hidden_ledger VALUES (1)")
 
     told = rehearse(deed)
-    assert told["bulk_statements"][1] == {
-        "statement": "INSERT",
-        "model": "another table",
-        "rows": 1,
-    }
+    assert told["bulk_statements"][1] == {"statement": "INSERT", "model": "another table"}
     assert "hidden" not in str(told)
 
 
@@ -220,7 +242,7 @@ def test_the_counts_are_those_of_the_rows(db, orders):
                     deleted += 1
                     old[2].delete()
         transaction.set_rollback(True)
-    told = changes.report()
+    told = changes.report(lambda model: True)
     assert told.get("created", {}) == ({"group": made} if made else {})
     assert told.get("updated", {}) == ({"group": len(saved)} if saved else {})
     assert told.get("deleted", {}) == ({"group": deleted} if deleted else {})
