@@ -58,7 +58,7 @@ class MCPCommand(BaseCommand):
 
     def get_tool(self, name: str, endpoint: ServedEndpoint) -> Tool:
         try:
-            return endpoint.registry.tool(name)
+            return endpoint.registry.tool(name, None, endpoint.tool_options)
         except UnknownTool as exc:
             raise UsageError(exc.message) from exc
 

@@ -140,9 +140,11 @@ class Registry:
             self._narrowed[kept] = tools, narrowed
         return self._narrowed[kept][1]
 
-    def tool(self, name: str, urlconf: Any = None) -> Tool:
-        """Return the tool of that name; `UnknownTool` names the nearest ones."""
-        tools = self.tools(urlconf)
+    def tool(
+        self, name: str, urlconf: Any = None, defaults: Mapping[str, Any] | None = None
+    ) -> Tool:
+        """Return the tool of that name, as in `tools`; `UnknownTool` names the nearest ones."""
+        tools = self.tools(urlconf, defaults)
         tool = tools.get(name)
         if tool is None:
             raise UnknownTool.named(name, tools)

@@ -11,7 +11,7 @@ from drf_mcp import envelopes
 from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import CallArchive, can_archive
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
-from drf_mcp.dispatch.errors.remediation import UNWRITABLE
+from drf_mcp.dispatch.errors.remediation import UNWRITABLE, UNWRITABLE_TRIAL
 from drf_mcp.envelopes import Envelope
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
 from drf_mcp.outcomes import Outcome
@@ -74,11 +74,12 @@ class ResultWriter:
             fault = next(self.find_faults(outcome), "")
         if not fault:
             return failure
+        advice = UNWRITABLE if outcome.dry_run is None else UNWRITABLE_TRIAL
         explained = replace(
             failure.failure,
             message=f"{fault}. It was logged under the id {failure.request_id}.",
-            remediation=UNWRITABLE.text,
-            recoverable=UNWRITABLE.recoverable,
+            remediation=advice.text,
+            recoverable=advice.recoverable,
         )
         return replace(failure, failure=explained)
 

@@ -32,13 +32,20 @@ class ServedEndpoint(LocalEndpoint):
         return own
 
     @property
+    def tool_options(self) -> Mapping[str, Any] | None:
+        """The options that the endpoint sets of all of its tools."""
+        own: Mapping[str, Any] | None = self.found and self.found.view.tool_options
+        return own
+
+    @property
     def tools(self) -> Mapping[str, Tool]:
         """The tools that the endpoint leaves, whoever calls.
 
         Raises:
             Refused: if the path names no toolset.
         """
-        return self.registry.narrow(self.registry.tools(), self.make_caller().narrowings)
+        every = self.registry.tools(None, self.tool_options)
+        return self.registry.narrow(every, self.make_caller().narrowings)
 
     def make_server(self) -> Server:
         """Return a server that answers as the endpoint does."""

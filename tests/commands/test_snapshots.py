@@ -36,6 +36,11 @@ def test_what_is_not_exposed(printed, columns):
     assert_golden(f"unexposed-{columns}.txt", printed("--unexposed", columns=columns))
 
 
+@pytest.mark.parametrize("columns", [80, 40])
+def test_what_guards_writes(printed, columns):
+    assert_golden(f"risks-{columns}.txt", printed("--risks", columns=columns))
+
+
 def test_definitions(printed):
     (definition,) = json.loads(printed("shelves_list", "--json"))
     assert_golden("definition.json", json.dumps(definition, indent=2))

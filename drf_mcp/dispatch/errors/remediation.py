@@ -118,6 +118,11 @@ UNWRITABLE = Advice(
     " request id.",
     recoverable=False,
 )
+UNWRITABLE_TRIAL = Advice(
+    "Do not repeat the dry run: its answer cannot be written, nor would that of the call be. Report"
+    " the request id.",
+    recoverable=False,
+)
 
 
 def get_status_advice(status: int) -> Advice | None:

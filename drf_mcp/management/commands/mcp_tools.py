@@ -11,6 +11,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand, UsageError
+from drf_mcp.management.checklist import Checklist
 from drf_mcp.management.reports import Report
 from drf_mcp.management.review import Review
 from drf_mcp.operators.costs import ToolCost
@@ -19,6 +20,7 @@ from drf_mcp.operators.exposure_report import ExposureReport
 from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.lock import LOCK_FILE, LockFileError, SurfaceLock
 from drf_mcp.operators.permission_trace import PermissionTrace
+from drf_mcp.operators.risks import RiskReport
 from drf_mcp.tools import Tool, registry
 
 BREAKING = 1
@@ -44,12 +46,13 @@ class Command(MCPCommand):
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print the definitions as JSON, with --warnings or --size the report",
+            help="print the definitions as JSON, with --warnings, --size or --risks the report",
         )
         self.add_endpoint_argument(parser.add_argument)
         add = parser.add_mutually_exclusive_group().add_argument
         add("--warnings", action="store_true", help="findings by root cause, with their remedies")
         add("--size", action="store_true", help="tokens of each tool, and the limits of clients")
+        add("--risks", action="store_true", help="what guards each tool that writes, and what not")
         add("--unexposed", action="store_true", help="the endpoints that are not tools, and why")
         add(
             "--why",
@@ -93,6 +96,8 @@ class Command(MCPCommand):
         own = [tool for tool in every if not tool.endpoint.is_built_in]
         if not own and not options["json"] and not options["username"] and not options["name"]:
             return report.show_exposing(ExposureReport(registry).endpoints)
+        if options["risks"]:
+            return self.check_risks(RiskReport(tools, self.endpoint), options, report)
         if options["size"] or options["warnings"]:
             return self.review(Lint(tools), options, report)
         if options["json"]:
@@ -108,6 +113,13 @@ class Command(MCPCommand):
             return [self.format_json(lint.as_data())]
         review = Review(lint, report)
         return review.list_sizes() if options["size"] else review.list_findings()
+
+    def check_risks(
+        self, risks: RiskReport, options: dict[str, Any], report: Report
+    ) -> Iterable[str]:
+        if options["json"]:
+            return [self.format_json(risks.as_data())]
+        return Checklist(risks, report).list_risks()
 
     def get_lock_file(self, path: str) -> str:
         # Each endpoint has a file of its own: mcp-tools.mcp-readonly.lock.json.

@@ -85,6 +85,14 @@ def test_the_plain_envelope_has_it_in_a_second_block(configure, name):
     assert "dry_run" not in first["text"]
 
 
+def test_an_answer_that_cannot_be_written_is_told_as_one_that_changed_nothing(agent, do):
+    do(lambda request: {"rate": float("nan")})
+    tried = agent.call("deed", dry_run=True)
+    assert tried.envelope["meta"]["dry_run"] == {"note": NOTE}
+    assert "have taken effect" not in tried.data["remediation"]
+    assert "have taken effect" in agent.call("deed").data["remediation"]
+
+
 def test_the_output_schema_allows_it(configure):
     agent = configure(OUTPUT_SCHEMA="full")
     assert not agent.call("groups_create", name="a", dry_run=True).is_error

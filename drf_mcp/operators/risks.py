@@ -1,0 +1,152 @@
+"""What guards the tools that write, and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rest_framework.permissions import AllowAny
+from rest_framework.throttling import ScopedRateThrottle
+from rest_framework.views import APIView
+
+from drf_mcp.access.likeness import is_bare
+from drf_mcp.observability.auditing import find_auditor
+from drf_mcp.tools.controls import DRY_RUN
+from drf_mcp.tools.preconditions import PRECONDITION
+from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.local_caller import LocalEndpoint
+
+GUARDED, LACKING, NEEDLESS, UNKNOWN = "yes", "no", "not needed", "not known"
+# The heading of each guard in a table, by its name.
+GUARDS: Mapping[str, str] = {
+    "permissions": "perms",
+    "confirmation": "confirm",
+    "dry_run": "dry_run",
+    "idempotency_key": "key",
+    "if_match": "match",
+    "undo": "undo",
+    "throttle": "throttle",
+    "audit": "audit",
+}
+
+
+@dataclass(frozen=True)
+class ToolRisks:
+    """What guards one tool.
+
+    Attributes:
+        tool: a tool that writes.
+        throttles: those of the endpoint.
+        audited: whether calls are recorded.
+    """
+
+    tool: Tool
+    throttles: Sequence[Any]
+    audited: bool
+
+    @cached_property
+    def guards(self) -> Mapping[str, str]:
+        """Each guard by its name: "yes", "no", "not needed" or "not known"."""
+        tool, hints = self.tool, self.tool.annotations
+        names = tool.guarded_by
+        writes_one = tool.endpoint.key_kwarg is not None
+        return {
+            "permissions": self.judge_permissions(),
+            "confirmation": self.judge("confirm" in names, hints["destructiveHint"]),
+            "dry_run": self.judge(DRY_RUN in names),
+            # What changes nothing when it is repeated may be repeated.
+            "idempotency_key": self.judge("idempotency" in names, not hints["idempotentHint"]),
+            "if_match": self.judge(PRECONDITION in names, writes_one),
+            "undo": self.judge(bool(tool.options.undo)),
+            "throttle": self.judge(any(self.find_throttles())),
+            "audit": self.judge(self.audited),
+        }
+
+    @property
+    def lacking(self) -> list[str]:
+        return [name for name, guarded in self.guards.items() if guarded == LACKING]
+
+    @property
+    def grave(self) -> list[str]:
+        """What should not be lacking: anybody may call, or nothing is asked before a deletion."""
+        # An update may overwrite something, but does not destroy as CONFIRM means it.
+        destroys = self.tool.options.get_flag("destructive", self.tool.endpoint.method == "DELETE")
+        needed = {"permissions", "confirmation"} if destroys else {"permissions"}
+        return [name for name in self.lacking if name in needed]
+
+    @property
+    def rank(self) -> tuple[Any, ...]:
+        """What tools are sorted by, the worst first."""
+        grave = ["permissions" not in self.grave, "confirmation" not in self.grave]
+        return *grave, -len(self.lacking), self.tool.name
+
+    def judge(self, guarded: bool, needed: bool = True) -> str:
+        return GUARDED if guarded else LACKING if needed else NEEDLESS
+
+    def judge_permissions(self) -> str:
+        permissions = self.permissions
+        if permissions and not all(isinstance(each, AllowAny) for each in permissions):
+            return GUARDED
+        # A decorator, or a method of the view's own, may ask for something.
+        is_stock = type(self.tool.view).check_permissions is APIView.check_permissions
+        is_known = is_stock and is_bare(self.tool.endpoint.route.callback)
+        return UNKNOWN if permissions is None or not is_known else LACKING
+
+    @cached_property
+    def permissions(self) -> list[Any] | None:
+        """The view's permissions, None where they cannot be asked for without a caller."""
+        found: list[Any] | None = self.tool.endpoint.attempt(self.tool.view.get_permissions, None)
+        return found
+
+    def find_throttles(self) -> Iterator[Any]:
+        view, scope = self.tool.view, self.tool.options.throttle_scope
+        own: list[Any] = self.tool.endpoint.attempt(view.get_throttles, [])
+        scopes = [(own, None), (self.throttles, scope)]
+        for throttles, chosen in scopes:
+            for throttle in throttles:
+                by_scope = isinstance(throttle, ScopedRateThrottle)
+                limit = chosen or getattr(view, "throttle_scope", None) if by_scope else throttle
+                # REST framework's throttles without a rate let everything pass.
+                if limit and (by_scope or getattr(throttle, "rate", True)):
+                    yield throttle
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the facts as JSON values."""
+        endpoint = self.tool.endpoint
+        return {
+            "tool": self.tool.name,
+            "request": f"{endpoint.method} {endpoint.route.path}",
+            "place": endpoint.place,
+            "destructive": self.tool.annotations["destructiveHint"],
+            "permissions": [type(each).__name__ for each in self.permissions or ()],
+            "guards": dict(self.guards),
+            "grave": self.grave,
+        }
+
+
+class RiskReport:
+    """The tools that write, the least guarded first.
+
+    Args:
+        tools: tools by name; those that read are left out.
+        endpoint: where they are called.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], endpoint: LocalEndpoint) -> None:
+        throttles, audited = endpoint.make_caller().throttles, find_auditor() is not None
+        writing = (tool for tool in tools.values() if not tool.reads)
+        found = (ToolRisks(tool, throttles, audited) for tool in writing)
+        self.risks = sorted(found, key=lambda risks: risks.rank)
+
+    @property
+    def sums(self) -> dict[str, int]:
+        """How many tools lack each guard."""
+        lacking = [name for risks in self.risks for name in risks.lacking]
+        return {name: lacking.count(name) for name in GUARDS}
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        tools = [risks.as_data() for risks in self.risks]
+        return {"tools": tools, "sums": {"tools": len(tools), "lacking": self.sums}}

@@ -1,0 +1,192 @@
+"""``mcp_tools --risks``: what guards each tool that writes, and what does not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.urls import path
+from django.views.decorators.cache import never_cache
+from rest_framework.permissions import AllowAny, IsAdminUser
+from rest_framework.response import Response
+from rest_framework.throttling import ScopedRateThrottle, UserRateThrottle
+from rest_framework.views import APIView
+
+from drf_mcp import mcp_tool
+from drf_mcp.contrib.audit.auditor import Auditor
+from drf_mcp.guards.idempotency import IdempotencyKeyMixin
+from drf_mcp.views import MCPView
+
+pytestmark = pytest.mark.django_db
+
+
+class Hourly(UserRateThrottle):
+    rate = "9/hour"
+
+
+class Unlimited(UserRateThrottle):
+    rate = None
+
+
+class Scoped(ScopedRateThrottle):
+    THROTTLE_RATES = {"deeds": "9/hour"}
+
+
+class Deed(APIView):
+    """Do it."""
+
+    permission_classes = [IsAdminUser]
+
+    def post(self, request) -> Response:
+        """Do it."""
+        return Response()
+
+
+class KeyedDeed(IdempotencyKeyMixin, Deed):
+    pass
+
+
+class SampleDeed(Deed):
+    permission_classes = []
+
+    def get_permissions(self) -> list[Any]:
+        return [IsAdminUser()]
+
+
+class CallersDeed(Deed):
+    permission_classes = []
+
+    def get_permissions(self) -> list[Any]:
+        return [self.request.tenant.permission]
+
+
+class OwnCheck(Deed):
+    permission_classes = []
+
+    def check_permissions(self, request) -> None:
+        pass
+
+
+@pytest.fixture
+def judge(expose, printed) -> Callable[..., dict[str, Any]]:
+    """Serve a deed with these options and attributes, and return what is said of it."""
+
+    def judge(view_class: type = Deed, *args: str, options: Any = None, **attributes: Any) -> Any:
+        view = mcp_tool(**options or {})(type("Own", (view_class,), attributes))
+        own = MCPView.as_view(tool_options={"confirm": True}, throttle_classes=[Hourly])
+        expose(path("deed/", view.as_view()), path("own/mcp", own))
+        (told,) = json.loads(printed("--risks", "--json", *args))["tools"]
+        return told
+
+    return judge
+
+
+@pytest.mark.parametrize("classes", [[], [AllowAny]])
+def test_a_tool_without_permissions_is_a_grave_risk(judge, classes):
+    told = judge(permission_classes=classes)
+    assert (told["guards"]["permissions"], told["grave"]) == ("no", ["permissions"])
+
+
+def test_permissions_that_a_method_chooses_are_asked_for(judge):
+    told = judge(SampleDeed)
+    assert (told["guards"]["permissions"], told["permissions"]) == ("yes", ["IsAdminUser"])
+
+
+@pytest.mark.parametrize("view_class", [CallersDeed, OwnCheck])
+def test_permissions_that_only_a_call_tells_are_not_known(judge, view_class):
+    told = judge(view_class)
+    assert (told["guards"]["permissions"], told["grave"]) == ("not known", [])
+
+
+def test_a_decorator_may_ask_for_something(expose, printed):
+    expose(path("deed/", never_cache(Deed.as_view(permission_classes=[]))))
+    (told,) = json.loads(printed("--risks", "--json"))["tools"]
+    assert told["guards"]["permissions"] == "not known"
+
+
+def test_what_destroys_and_is_not_confirmed_is_a_grave_risk(judge):
+    assert judge(options={"destructive": True})["grave"] == ["confirmation"]
+    assert judge(options={"destructive": True, "confirm": True})["grave"] == []
+
+
+def test_what_only_adds_needs_no_confirmation(judge):
+    assert judge(options={"destructive": False})["guards"]["confirmation"] == "not needed"
+
+
+def test_what_may_be_repeated_needs_no_key(judge):
+    assert judge()["guards"]["idempotency_key"] == "no"
+    assert judge(options={"idempotent": True})["guards"]["idempotency_key"] == "not needed"
+    assert judge(KeyedDeed)["guards"]["idempotency_key"] == "yes"
+
+
+def test_the_other_options_of_a_tool_are_told(judge):
+    guards = judge(options={"dry_run": True, "undo": "deed"})["guards"]
+    assert (guards["dry_run"], guards["undo"], guards["if_match"]) == ("yes", "yes", "not needed")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "limited"),
+    [
+        ({"throttle_classes": [Hourly]}, "yes"),
+        ({"throttle_classes": [Unlimited]}, "no"),
+        ({"throttle_classes": [Scoped], "throttle_scope": "deeds"}, "yes"),
+        ({"throttle_classes": [Scoped]}, "no"),
+    ],
+)
+def test_a_throttle_counts_where_it_limits(judge, attributes, limited):
+    assert judge(**attributes)["guards"]["throttle"] == limited
+
+
+def test_an_endpoint_is_judged_by_its_own_options_and_throttles(judge):
+    guards = judge(Deed, "--endpoint", "/own/mcp")["guards"]
+    assert (guards["confirmation"], guards["throttle"]) == ("yes", "yes")
+    guards = judge()["guards"]
+    assert (guards["confirmation"], guards["throttle"]) == ("no", "no")
+
+
+def test_an_audit_is_one_that_records(judge, monkeypatch):
+    for auditor, told in [(None, "no"), (Auditor(), "yes")]:
+        monkeypatch.setattr(apps.get_app_config("drf_mcp_audit"), "auditor", auditor)
+        assert judge()["guards"]["audit"] == told
+
+
+def test_the_sums_count_what_is_lacking(expose, printed):
+    expose(path("a/", Deed.as_view()), path("b/", Deed.as_view(permission_classes=[])))
+    sums = json.loads(printed("--risks", "--json"))["sums"]
+    assert sums["tools"] == 2
+    assert (sums["lacking"]["permissions"], sums["lacking"]["confirmation"]) == (1, 2)
+
+
+def test_the_least_guarded_come_first(expose, printed):
+    deeds = {
+        "tried": mcp_tool(dry_run=True)(type("Tried", (Deed,), {})),
+        "bare": Deed,
+        "final": mcp_tool(destructive=True)(type("Final", (Deed,), {})),
+        "anybody": type("Anybody", (Deed,), {"permission_classes": []}),
+    }
+    expose(*(path(f"{name}/", view.as_view()) for name, view in deeds.items()))
+    told = json.loads(printed("--risks", "--json"))["tools"]
+    assert [each["tool"] for each in told] == ["anybody", "final", "bare", "tried"]
+
+
+def test_a_user_is_told_of_what_the_user_sees(printed):
+    names = {each["tool"] for each in json.loads(printed("--risks", "--json"))["tools"]}
+    seen = json.loads(printed("--risks", "--json", "--as", "alice"))["tools"]
+    assert names - {each["tool"] for each in seen} == {
+        "customers_deactivate",
+        "products_partial_update",
+    }
+
+
+def test_tools_that_read_have_no_risks(printed):
+    assert printed("--risks", "--endpoint", "/mcp/readonly").strip() == "None of the tools writes."
+
+
+def test_a_long_name_has_a_line_of_its_own_on_a_narrow_screen(expose, printed):
+    expose(path(f"{'long' * 10}/", Deed.as_view()))
+    lines = printed("--risks", columns=80).splitlines()
+    assert lines[1] == f"  {'long' * 10}"
+    assert max(map(len, lines)) <= 80
