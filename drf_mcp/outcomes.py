@@ -250,8 +250,9 @@ class Outcome:
         questions: what the user has to be asked; the failure is for clients that cannot ask.
         dry_run: None for a call that was made, else what it would have changed: a ``note`` and,
             where it would succeed, ``created``, ``updated`` and ``deleted`` (rows by the name of
-            their model, None where the caller may not list it), ``bulk_statements`` ({statement, model, rows}) that these counts leave
-            out, and the fields of the object that would change, ``before`` and ``after``.
+            their model, None where the caller may not list it), ``bulk_statements`` ({statement,
+            model, rows}) that these counts leave out, and the fields of the object that would
+            change, ``before`` and ``after``.
         is_deferred: the call goes on as a task, and this is all that there is of it.
     """
 

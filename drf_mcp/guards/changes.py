@@ -171,9 +171,7 @@ class Changes:
         }
         return {name: value for name, value in report.items() if value}
 
-    def name_all(
-        self, counts: Counts, rows: Iterable[tuple[Any, int]]
-    ) -> dict[str, int | None]:
+    def name_all(self, counts: Counts, rows: Iterable[tuple[Any, int]]) -> dict[str, int | None]:
         named: dict[str, int | None] = {}
         for model, count in rows:
             if count:

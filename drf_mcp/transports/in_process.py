@@ -34,8 +34,7 @@ class ServedEndpoint(LocalEndpoint):
     @property
     def tool_options(self) -> Mapping[str, Any] | None:
         """The options that the endpoint sets of all of its tools."""
-        own: Mapping[str, Any] | None = self.found and self.found.view.tool_options
-        return own
+        return None if self.found is None else self.found.view.tool_options
 
     @property
     def tools(self) -> Mapping[str, Tool]:
