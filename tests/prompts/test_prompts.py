@@ -53,7 +53,6 @@ def test_prompts_and_completions_are_declared_where_there_are_any(serve):
     assert "prompts" not in serve().result("server/discover")["capabilities"]
     declared = serve(PLAIN, RESOURCES=False).result("server/discover")["capabilities"]
     assert (declared["prompts"], declared["completions"]) == ({}, {})
-    assert "resources" not in declared
 
 
 # --- The list -----------------------------------------------------------------------------------
