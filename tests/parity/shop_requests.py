@@ -154,6 +154,7 @@ REQUESTS = [
         {"slugs": ["{product}", "{other_product}"]},
     ),
     request("products_lookup", {"slugs": []}, "POST", "products/lookup/", {"slugs": []}),
+    request("orders_export", {"status": ["paid"]}, "GET", "orders/export/?status=paid"),
     request("orders_list", {}, "GET", "orders/"),
     request(
         "orders_list",

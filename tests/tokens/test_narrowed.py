@@ -24,7 +24,7 @@ from tests.agents import Agent
 from tests.tokens.views import RUNS, CountedViewSet
 
 NEW_CUSTOMER = {"name": "Eve", "email": "eve@shop.example"}
-READS = {"orders_list", "orders_retrieve", "orders_aggregate"}
+READS = {"orders_list", "orders_retrieve", "orders_aggregate", "orders_export"}
 
 
 def names_of(agent: Agent) -> set[str]:
