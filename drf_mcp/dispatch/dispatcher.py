@@ -162,8 +162,8 @@ class Dispatcher(FailureOutcomes):
 
     def preview(self, pending: PendingCall) -> Preview | Outcome:
         """Return what a call would do, without doing it; the outcome of one that is refused."""
-        if pending.call.items:
-            return Preview(own=f"{len(pending.call.items)} calls of {pending.tool.name}.")
+        if count := len(pending.call.items):
+            return Preview(f"{count} object{'' if count == 1 else 's'}")
         return Previewer(self, pending).preview()
 
     def admit(self, pending: PendingCall) -> Outcome | None:

@@ -17,6 +17,7 @@ from drf_mcp.dispatch.response import ViewResponse
 from drf_mcp.dispatch.uncounted import REFUSALS, UncountedCall
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from drf_mcp.guards.dry_run import NOTE
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.tools.preconditions import IF_MATCH, PRECONDITION
 
@@ -71,7 +72,8 @@ class PreconditionGuard(Guard):
         )
         facts = {IF_MATCH: version, "current": target.show(answer)}
         meta = {name: value for name, value in facts.items() if value not in (None, {})}
-        return Outcome(tool.name, STATUS, failure=failure, meta=meta)
+        trial = {"note": NOTE} if pending.is_dry_run else None
+        return Outcome(tool.name, STATUS, failure=failure, meta=meta, dry_run=trial)
 
 
 class CallTarget:

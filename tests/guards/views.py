@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
@@ -118,6 +119,13 @@ class SecretView(APIView):
 
     def get(self, request):
         return answer("secret")
+
+
+class Refusing(BaseThrottle):
+    """Refuses every call."""
+
+    def allow_request(self, request, view) -> bool:
+        return False
 
 
 class OtherBadge(Badge):

@@ -57,9 +57,9 @@ def observed(send: Callable[[], Any], models: Sequence[type[Model]] = MODELS) ->
         return answer, effect
 
 
-def over_http(http: APIClient, method: str, path: str, body: Any = None) -> Any:
+def over_http(http: APIClient, method: str, path: str, body: Any = None, **headers: str) -> Any:
     content = {} if body is None else {"data": json.dumps(body)}
-    return http.generic(method, path, content_type="application/json", **content)
+    return http.generic(method, path, content_type="application/json", **content, **headers)
 
 
 def body_of(response: Any) -> Any:

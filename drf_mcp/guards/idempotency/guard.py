@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rest_framework.exceptions import APIException
 
@@ -18,6 +19,7 @@ from drf_mcp.guards.idempotency.records import (
     fingerprint,
     is_key,
 )
+from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import CONTROL
@@ -107,15 +109,23 @@ class IdempotencyGuard(Guard):
         seconds = mcp_settings.IDEMPOTENCY_WINDOW if key else mcp_settings.REPEAT_WINDOW
         if not seconds or not pending.caller.principal:
             return None
+        values = dict(self.find_values(pending))
+        return IntendedChange(pending.caller.principal, key, pending.tool.name, values, seconds)
+
+    def find_values(self, pending: PendingCall) -> Iterator[tuple[str, str]]:
+        arguments, sent = pending.tool.arguments, dict(pending.call.arguments)
+        if pending.call.items:
+            name = arguments.items.name
+            items = parse_json_text(sent.pop(name), list)
+            yield f"/{name}", fingerprint([dict(self.read(arguments, item)) for item in items])
+        for pointer, value in self.read(arguments, sent):
+            yield pointer, fingerprint(value)
+
+    def read(self, arguments: Any, sent: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         # What other guards read is no part of the change: a token, a version.
-        values = (
-            (argument.pointer, fingerprint(argument.read(value)))
-            for argument, value in pending.tool.arguments.get_values(pending.call.arguments)
-            if argument.location != CONTROL
-        )
-        return IntendedChange(
-            pending.caller.principal, key, pending.tool.name, dict(values), seconds
-        )
+        for argument, value in arguments.get_values(sent):
+            if argument.location != CONTROL:
+                yield argument.pointer, argument.read(value)
 
     def get_conflict(self, exc: KeyReused, pending: PendingCall) -> Outcome:
         problems = (
