@@ -78,6 +78,10 @@ def test_the_table_reads_every_envelope_and_says_what_failed(host):
         here.notify("ui/notifications/tool-result", result)
         frame.get_by_text("2 rows").wait_for()
         assert [cells(frame, 1), cells(frame, 2)] == [["Ada", "Bob"], ["9", "10"]]
+    left_out = {"warnings": ["44 of 46 items left out."], "warning_details": [{"message": "Next:"}]}
+    trimmed = {**ENVELOPES["response-v2"], "meta": left_out}
+    here.notify("ui/notifications/tool-result", {"structuredContent": trimmed})
+    assert "2 rows · 44 of 46 items left out." in frame.get_by_role("status").inner_text()
     failed = {"success": False, "error": "Not today.", "data": {"remediation": "Ask tomorrow."}}
     here.notify("ui/notifications/tool-result", {"structuredContent": failed, "isError": True})
     assert frame.get_by_role("alert").inner_text() == "Not today.\nAsk tomorrow."
