@@ -76,7 +76,7 @@ class Precondition:
             IF_MATCH,
             {
                 "type": "integer" if is_number else "string",
-                "description": f"The {shown} last read: refused if changed since",
+                "description": f"The {shown} last read: refused if changed since.",
             },
         )
 

@@ -58,7 +58,7 @@ class Items:
     def schema(self) -> Schema:
         return {
             "type": "array",
-            "description": f"1 to {self.most} objects",
+            "description": f"1 to {self.most} objects.",
             "items": self.get_groups_schema(map(self.require_key, self.own)),
             "minItems": 1,
             "maxItems": self.most,
