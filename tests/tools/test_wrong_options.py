@@ -75,6 +75,8 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("required_capabilities", ["elicitation"]),
     ("bulk", "each"),
     ("bulk_limit", 0),
+    ("task", True),
+    ("defers", "yes"),
     ("icons", {"src": "https://example.com/a.png"}),
     ("icons", [{"mimeType": "image/png"}]),
     ("icons", [{"src": "http://example.com/a.png"}]),
