@@ -18,8 +18,8 @@ from drf_mcp.dispatch.pagination import PageReader
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.exceptions import SoftDetail
-from drf_mcp.interaction.blocks import BlockResponse
 from drf_mcp.interaction.call_context import CallContext, call_context, notes_of
+from drf_mcp.interaction.responses import BlockResponse
 from drf_mcp.introspection.field_selection import is_page
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Pagination, RateLimit

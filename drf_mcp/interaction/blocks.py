@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from rest_framework.response import Response
-
 AUDIENCE = frozenset({"user", "assistant"})
 
 
@@ -106,17 +104,3 @@ class Block:
 
 def encode_base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-class BlockResponse(Response):
-    """A response with content blocks beside its data; over plain HTTP the data alone is rendered.
-
-    Args:
-        data: as of `Response`.
-        blocks: the blocks, in the order in which the client shows them.
-        kwargs: as of `Response`.
-    """
-
-    def __init__(self, data: Any = None, blocks: Iterable[Block] = (), **kwargs: Any) -> None:
-        super().__init__(data, **kwargs)
-        self.blocks = tuple(blocks)

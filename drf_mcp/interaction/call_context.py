@@ -14,16 +14,17 @@ Over plain HTTP nobody reads what it says, and the request's own data answers it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rest_framework.serializers import BaseSerializer
-
-from drf_mcp.codes import WARNING_SEVERITIES, Category
+from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.interaction.blocks import Block
 from drf_mcp.interaction.exchange import Answer
-from drf_mcp.interaction.inquiry import CODE, NOTHING_TO_SEND, Inquiry
-from drf_mcp.outcomes import Failure, Question, Severity, Warning
-from drf_mcp.settings import mcp_settings
+from drf_mcp.outcomes import Question, Severity, Warning
+
+if TYPE_CHECKING:
+    from rest_framework.serializers import BaseSerializer
+
+    from drf_mcp.interaction.inquiry import Inquiry
 
 ATTRIBUTE = "mcp_notes"
 
@@ -92,6 +93,8 @@ class CallContext:
         A block of more than MAX_CONTENT_BYTES is left out, and a warning says so. Over plain HTTP
         there are none.
         """
+        from drf_mcp.settings import mcp_settings
+
         for block in blocks:
             if block.size <= mcp_settings.MAX_CONTENT_BYTES:
                 self.blocks.append(block)
@@ -156,6 +159,13 @@ class CallContext:
         self.content_version = version
         self.content_hash = content_hash
 
+    @property
+    def inquiry(self) -> Inquiry:
+        # Only what asks needs REST framework: warnings are written without it.
+        from drf_mcp.interaction.inquiry import Inquiry
+
+        return Inquiry(self.request)
+
     def ask(
         self, serializer_class: type[BaseSerializer[Any]], message: str, *, key: str = ""
     ) -> Any:
@@ -179,7 +189,7 @@ class CallContext:
             SoftFailure: if the user declined, with the code ``declined``.
             ImproperlyConfigured: if a form cannot ask for one of the fields.
         """
-        return Inquiry(self.request).ask(serializer_class, message, key)
+        return self.inquiry.ask(serializer_class, message, key)
 
     def visit(self, url: str, message: str, *, key: str = "visit") -> None:
         """Send the user to a page, for a payment, a sign-in or an upload.
@@ -194,7 +204,7 @@ class CallContext:
         Raises:
             SoftFailure: if the user declined, with the code ``declined``.
         """
-        Inquiry(self.request).visit(url, message, key)
+        self.inquiry.visit(url, message, key)
 
     def collect(self, *questions: Question, message: str = "") -> dict[str, Answer]:
         """Return the answers to several questions, which are asked in one round.
@@ -205,8 +215,7 @@ class CallContext:
             message: what a client is told that cannot answer.
         """
         text = message or " ".join(question.message for question in questions)
-        failure = Failure(CODE, Category.VALIDATION, text, NOTHING_TO_SEND, soft=True)
-        return Inquiry(self.request).collect(questions, failure)
+        return self.inquiry.collect_all(questions, text)
 
 
 def call_context(request: Any) -> CallContext:

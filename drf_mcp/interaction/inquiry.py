@@ -45,6 +45,10 @@ class Inquiry:
             raise Asked(*missing, failure=failure)
         return {question.key: known[question.key] for question in questions}
 
+    def collect_all(self, questions: tuple[Question, ...], message: str) -> dict[str, Answer]:
+        failure = Failure(CODE, Category.VALIDATION, message, NOTHING_TO_SEND, soft=True)
+        return self.collect(questions, failure)
+
     def demand(self, question: Question, failure: Failure) -> Answer:
         answer = self.collect((question,), failure)[question.key]
         if not answer.is_accepted:
