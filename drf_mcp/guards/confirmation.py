@@ -45,7 +45,7 @@ DECLINED = Failure(
     soft=True,
 )
 REMEDIATION = (
-    "Compare the preview with what the user asked for. If they agree, call again with the arguments"
+    "Compare the preview with what the user asked for. If it is that, call again with the arguments"
     " in 'next', or add the confirmation to the same arguments. If in doubt, ask the user first."
 )
 

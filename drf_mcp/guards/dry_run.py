@@ -12,6 +12,7 @@ from drf_mcp.guards.base import Guard, PendingCall, Proceed
 from drf_mcp.guards.rollback import Rollback
 from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 from drf_mcp.tools.controls import DRY_RUN
+from drf_mcp.tools.preconditions import IF_MATCH
 
 NOTE = "Dry run: nothing was changed."
 UNCOUNTED = "Null: some rows change, and no tool lists rows of the model to you."
@@ -69,7 +70,9 @@ class DryRunGuard(Guard):
         uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
         note = f"{NOTE} {UNCOUNTED}" if uncounted else NOTE
         report = {**counts, **self.compare(before, after)}
-        return outcome.changed(dry_run={"note": note, **report})
+        # The version that the view wrote is rolled back with it.
+        meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
+        return outcome.changed(dry_run={"note": note, **report}, meta=meta)
 
     def may_list(self, pending: PendingCall, model: Any) -> bool:
         """Return whether the caller may know how many rows of a model change."""

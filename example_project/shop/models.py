@@ -125,6 +125,9 @@ class Order(models.Model):
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     placed_at = models.DateTimeField(default=timezone.now)
     note = models.TextField(blank=True, help_text="What the customer asked for.")
+    status_before = models.CharField(
+        max_length=10, blank=True, editable=False, help_text="What a cancelled order was."
+    )
     refunded_amount = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
     refund_reason = models.CharField(max_length=200, blank=True)
     changed_at = models.DateTimeField(auto_now=True)

@@ -231,13 +231,13 @@ class OrderViewSet(viewsets.ModelViewSet):
         serializer.is_valid(raise_exception=True)
         return serializer
 
-    @mcp_tool(title="Cancel an order", destructive=True)
+    @mcp_tool(title="Cancel an order", destructive=True, undo="orders_reopen")
     @action(detail=True, methods=["post"])
     def cancel(self, request, pk=None) -> Response:
         """Call off an order that has not been shipped."""
         order = self.find_unshipped()
-        order.status = Order.Status.CANCELLED
-        order.save(update_fields=["status"])
+        order.status_before, order.status = order.status, Order.Status.CANCELLED
+        order.save(update_fields=["status", "status_before"])
         return self.answer(order)
 
     def preview_cancel(self, request, pk=None) -> str:
@@ -250,6 +250,16 @@ class OrderViewSet(viewsets.ModelViewSet):
         order = self.get_object()
         require_status(order, Order.Status.PENDING, Order.Status.PAID)
         return order
+
+    @mcp_tool(title="Reopen an order")
+    @action(detail=True, methods=["post"])
+    def reopen(self, request, pk=None) -> Response:
+        """Take a cancellation back: the order is pending or paid again, as it was."""
+        order = self.get_object()
+        require_status(order, Order.Status.CANCELLED)
+        order.status, order.status_before = order.status_before or Order.Status.PENDING, ""
+        order.save(update_fields=["status", "status_before"])
+        return self.answer(order)
 
     @mcp_tool(title="Order the same again", undo="orders_destroy")
     @action(detail=True, methods=["post"])

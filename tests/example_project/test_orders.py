@@ -176,6 +176,22 @@ def test_cancel_needs_no_input(alice):
     assert alice.post(f"{URL}{order.pk}/cancel/").data["status"] == "cancelled"
 
 
+@pytest.mark.parametrize("status", ["pending", "paid"])
+def test_a_cancelled_order_is_reopened_as_it_was(alice, status):
+    order = order_of("alice", status)
+    alice.post(f"{URL}{order.pk}/cancel/")
+    assert alice.post(f"{URL}{order.pk}/reopen/").data["status"] == status
+    assert alice.post(f"{URL}{order.pk}/reopen/").status_code == 409
+
+
+def test_a_cancellation_tells_what_takes_it_back(agent_of):
+    order = order_of("alice", "paid")
+    alice = agent_of("alice")
+    undo = alice.call("orders_cancel", pk=order.pk).envelope["meta"]["undo"]
+    assert undo == {"tool": "orders_reopen", "arguments": {"pk": order.pk}}
+    assert alice.call(undo["tool"], **undo["arguments"]).data["status"] == "paid"
+
+
 def test_a_shipped_order_cannot_be_cancelled(alice):
     order = order_of("alice", "shipped")
     assert alice.post(f"{URL}{order.pk}/cancel/").status_code == 409

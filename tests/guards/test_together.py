@@ -64,13 +64,15 @@ class Teams(ModelViewSet):
 def teams(expose, agent_of) -> Callable[..., Agent]:
     """Serve teams behind the guards of these options, and return alice at the endpoint."""
 
-    def teams(endpoint: Any = None, settings: Any = None, **options: Any) -> Agent:
-        view = mcp_viewset(**options)(type("Guarded", (Teams,), {}))
+    def teams(
+        endpoint: Any = None, settings: Any = None, view: Any = None, **options: Any
+    ) -> Agent:
+        guarded = mcp_viewset(**options)(type("Guarded", (Teams,), view or {}))
         one = {"patch": "partial_update", "delete": "destroy", "get": "retrieve"}
         expose(
-            path("teams/", view.as_view({"post": "create", "get": "list"})),
-            path("teams/<int:pk>/", view.as_view(one)),
-            path("teams/<int:pk>/rename/", view.as_view({"post": "rename"})),
+            path("teams/", guarded.as_view({"post": "create", "get": "list"})),
+            path("teams/<int:pk>/", guarded.as_view(one)),
+            path("teams/<int:pk>/rename/", guarded.as_view({"post": "rename"})),
             path("own/mcp", MCPView.as_view(**endpoint or {})),
             **settings or {},
         )
@@ -131,6 +133,17 @@ def test_a_dry_run_of_a_stale_write_is_refused_and_marked(teams, team):
     assert trial(stale) == {"note": "Dry run: nothing was changed."}
     assert trial(agent.call(UPDATE, **sent, if_match="vermilion"))["after"] == {"name": "rose"}
     assert names() == ["vermilion"]
+
+
+def test_a_dry_run_tells_no_version_that_never_was(teams, team):
+    class IdSerializer(TeamSerializer):
+        class Meta(TeamSerializer.Meta):
+            fields = ["id"]
+
+    agent = teams(dry_run=True, if_match="name", view={"serializer_class": IdSerializer})
+    assert agent.call("teams_retrieve", pk=team.pk).envelope["meta"]["if_match"] == "vermilion"
+    tried = agent.call(UPDATE, pk=team.pk, dry_run=True)
+    assert "if_match" not in tried.envelope["meta"]
 
 
 def test_a_dry_run_of_several_refuses_those_that_have_changed(teams, team):

@@ -67,6 +67,7 @@ def rows_of_alice() -> dict[str, Any]:
         "customer_without_orders": customers.filter(orders=None).first().pk,
         "pending": orders.filter(status="pending").first().pk,
         "paid": orders.filter(status="paid").first().pk,
+        "cancelled": orders.filter(status="cancelled").first().pk,
         "shipped": orders.filter(status="shipped").first().pk,
         "customer_of_paid": orders.filter(status="paid").first().customer_id,
         "ticket": Ticket.objects.filter(opened_by__username="alice").first().pk,
@@ -209,6 +210,8 @@ REQUESTS = [
     request("orders_destroy", {"pk": "{shipped}"}, "DELETE", "orders/{shipped}/"),
     request("orders_cancel", {"pk": "{paid}"}, "POST", "orders/{paid}/cancel/"),
     request("orders_cancel", {"pk": "{shipped}"}, "POST", "orders/{shipped}/cancel/"),
+    request("orders_reopen", {"pk": "{cancelled}"}, "POST", "orders/{cancelled}/reopen/"),
+    request("orders_reopen", {"pk": "{shipped}"}, "POST", "orders/{shipped}/reopen/"),
     request("orders_reorder", {"pk": "{paid}"}, "POST", "orders/{paid}/reorder/"),
     request(
         "orders_refund",
