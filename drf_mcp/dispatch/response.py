@@ -120,7 +120,9 @@ class OutcomeBuilder:
         version, content_hash = self.get_version(outcome, notes, response.view)
         return outcome.changed(
             tool=self.tool,
-            content=(*response.content.blocks, *(block.members for block in notes.blocks)),
+            content=response.content.blocks + notes.content
+            if notes.blocks
+            else response.content.blocks,
             fidelity=response.content.fidelity or outcome.fidelity,
             rate_limit=quota,
             warnings=(

@@ -104,6 +104,10 @@ class CallContext:
             message += f"{mcp_settings.MAX_CONTENT_BYTES} are allowed."
             self.warn(message, code="CONTENT_TRUNCATED")
 
+    @property
+    def content(self) -> tuple[Mapping[str, Any], ...]:
+        return tuple(block.members for block in self.blocks)
+
     def measure(self, **measurements: Any) -> None:
         """Add measurements to the telemetry, such as ``downstream_calls=3``."""
         self.telemetry.update(measurements)
