@@ -19,16 +19,16 @@ class Rounds:
     Args:
         context: the request of this round.
         subject: what is called: the method, and the name of the tool.
+
+    Attributes:
+        is_retry: whether the request brings answers, or what was signed for them.
     """
 
     def __init__(self, context: RequestContext, subject: str) -> None:
         self.context = context
         self.subject = subject
-
-    @property
-    def is_retry(self) -> bool:
-        params = self.context.message.params
-        return STATE in params or RESPONSES in params
+        params = context.message.params
+        self.is_retry = STATE in params or RESPONSES in params
 
     @cached_property
     def exchange(self) -> Exchange:
