@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-WRITES = ("_create", "_update", "_destroy", "_cancel", "_reorder", "_refund", "_deactivate")
+WRITES = (
+    *("_create", "_update", "_destroy", "_deactivate"),
+    *("_cancel", "_refund", "_reopen", "_reorder"),
+)
 
 
 @pytest.fixture(scope="module")
