@@ -12,7 +12,8 @@ from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
 from drf_mcp import call_context, mcp_tool, registry
-from drf_mcp.interaction import Block, BlockResponse
+from drf_mcp.interaction import Block
+from drf_mcp.interaction.responses import BlockResponse
 from tests.agents import REVISIONS, Agent
 
 MOMENT = datetime(2026, 7, 28, tzinfo=timezone.utc)
