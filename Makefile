@@ -34,9 +34,12 @@ docs: .venv/installed-docs
 	$(run) -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation: file://$(CURDIR)/docs/_build/html/index.html"
 
+# One more than there are cores: tests that start a server or a browser wait for it.
+workers = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 test: lint
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
-	$(run) -m pytest -n auto
+	$(run) -m pytest -n $(workers)
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
 	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
 

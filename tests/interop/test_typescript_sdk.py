@@ -61,3 +61,42 @@ def test_action_hidden_from_a_user_refuses_to_be_called(seen):
     result = seen["results"]["customers_deactivate"]
     assert result["isError"] is True
     assert envelope(result)["data"]["error_code"] == "FORBIDDEN"
+
+
+# --- Further capabilities -------------------------------------------------------------------
+
+CAPABILITIES = Path(__file__).with_name("typescript_capabilities.cjs")
+
+
+@pytest.fixture(scope="module", params=["2026-07-28", "2025-11-25"])
+def capabilities(request, uvicorn, node_modules):
+    """What the second version of the SDK saw of resources, prompts, progress and forms."""
+    command = [node_modules / ".bin" / "node", CAPABILITIES]
+    command += [request.param, uvicorn.url, uvicorn.shop.tokens["alice"]]
+    environment = {**os.environ, "NODE_PATH": str(node_modules)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return {**json.loads(run.stdout), "revision": request.param}
+
+
+def test_client_reads_resources_and_lists_prompts(capabilities):
+    assert capabilities["contents"][0]["uri"] == capabilities["resources"][0]["uri"]
+    assert capabilities["resourceTemplates"][0]["uriTemplate"].count("{")
+    assert "complaint" in {prompt["name"] for prompt in capabilities["prompts"]}
+
+
+def test_client_is_told_of_progress(capabilities):
+    assert capabilities["progress"] == sorted(set(capabilities["progress"]))
+    assert capabilities["progress"]
+    assert "isError" not in capabilities["exported"]
+
+
+def test_the_user_of_a_client_with_forms_is_asked(capabilities):
+    """The revisions before 2026-07-28 ask over a session, which this server has none of."""
+    answer = envelope(capabilities["destroyed"])
+    if capabilities["revision"] == "2026-07-28":
+        assert len(capabilities["asked"]) == 1
+        assert answer["success"] is True
+    else:
+        assert capabilities["asked"] == []
+        assert answer["data"]["error_code"] == "CONFIRMATION_REQUIRED"
