@@ -26,6 +26,7 @@ from drf_mcp.protocol import (
     Era,
     Message,
     encode_era_error,
+    join_name_parameters,
     jsonrpc,
     select_by_headers,
     select_era,
@@ -139,8 +140,8 @@ class Server:
         return next((each for each in self.capabilities if each.name == name), None)
 
     @property
-    def name_parameters(self) -> dict[str, str]:
-        return {k: v for c in self.capabilities for k, v in c.name_parameters.items()}
+    def name_parameters(self) -> Mapping[str, str]:
+        return join_name_parameters(tuple(map(type, self.capabilities)))
 
     def answer(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
@@ -245,7 +246,7 @@ class Server:
             return ACCEPTED
         era = select_era(item, headers)
         era.validate(item, headers, self.name_parameters)
-        if item.is_notification:
+        if item.id is None:
             caller.authenticate()
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)

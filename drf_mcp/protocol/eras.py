@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -70,7 +71,8 @@ class Era(ABC):
         self, result: Members | Unfinished, defined: frozenset[str], server_info: Members
     ) -> dict[str, Any]:
         """Return the members of a result of any kind: complete, a question or a task."""
-        if not isinstance(result, Unfinished):
+        # Nearly every result is a dict, and is known without a call.
+        if type(result) is dict or not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
             raise InternalError(f"{self.revision} has results of one kind.")
@@ -139,7 +141,7 @@ class StatelessEra(Era):
             self.check_headers(headers, message, version, name_parameters.get(message.method))
         if isinstance(requested, str) and requested != self.revision:
             raise make_unsupported(requested)
-        if not message.is_notification:
+        if message.id is not None:
             self.check_meta(meta, PROTOCOL_VERSION_KEY, str, "a string")
             self.check_meta(meta, constants.CLIENT_CAPABILITIES_KEY, dict, "an object")
             key, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
@@ -154,7 +156,7 @@ class StatelessEra(Era):
             value = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
             compare_header(PROTOCOL_VERSION_HEADER, value, version)
         # The specification leaves the other headers of a notification undefined.
-        if message.is_notification:
+        if message.id is None:
             return
         if not repeats(headers, constants.METHOD_HEADER, message.method):
             value = HeaderValue.from_headers(headers, constants.METHOD_HEADER)
@@ -226,6 +228,11 @@ def encode_era_error(id: RequestId | None, exc: ProtocolError, headers: Headers)
     revision = "" if headers is None else (headers.get(PROTOCOL_VERSION_HEADER) or "").strip(" \t")
     null_id = not _REVISION.fullmatch(revision) or revision < constants.FIRST_REVISION_WITHOUT_NULL
     return encode_error(id, exc, null_id=null_id)
+
+
+@functools.lru_cache(maxsize=16)
+def join_name_parameters(capability_classes: tuple[type[Capability], ...]) -> Mapping[str, str]:
+    return {k: v for each in capability_classes for k, v in each.name_parameters.items()}
 
 
 class Capability:

@@ -176,7 +176,8 @@ class BrokenView(APIView):
 @mcp_tool(name="user_delete", task="optional", confirm=True)
 class DeletionView(APIView):
     def delete(self, request, pk):
-        User.objects.get(pk=pk).delete()
+        # Models of other tests refer to users, and some of them have no table.
+        User.objects.filter(pk=pk)._raw_delete("default")
         return Response(status=204)
 
 
