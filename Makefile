@@ -64,7 +64,7 @@ access-matrix: .venv/installed-test
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.
 first-command: .venv/installed-test
-	@$(run) .ci/first_command.py
+	@$(run) .ci/first_command.py $(ARGUMENTS)
 
 # The official conformance suite against a live server, in every revision: a line each.
 # ARGUMENTS="--missing" names what does not pass, ARGUMENTS="--server gunicorn" serves by WSGI.

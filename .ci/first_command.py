@@ -285,9 +285,11 @@ def main() -> int:
     parser.add_argument("--checkout", type=Path, default=Path(__file__).resolve().parents[1])
     parser.add_argument("--seconds", type=float, default=300, help="until it has to serve")
     parser.add_argument("--minor", type=int, action="append", help="only 3.MINOR; may be repeated")
+    parser.add_argument("--ends", action="store_true", help="only the oldest and the newest")
     options = parser.parse_args()
     found = find_interpreters()
-    tried = {minor: found.get(minor) for minor in options.minor or MINORS}
+    ends = sorted({min(found), max(found)}) if options.ends and found else None
+    tried = {minor: found.get(minor) for minor in options.minor or ends or MINORS}
     worked = [
         try_with(interpreter, options.checkout, options.seconds)
         for interpreter in tried.values()
