@@ -43,7 +43,6 @@ from drf_mcp.subscriptions.capability import SubscriptionsCapability
 from drf_mcp.tasks.capability import TasksCapability
 from drf_mcp.tools.capability import ToolsCapability
 from drf_mcp.tools.registry import Registry
-from drf_mcp.tools.tool import Tool
 from drf_mcp.ui.capability import UICapability
 
 Handler = Callable[[RequestContext], "Mapping[str, Any] | Unfinished | MessageStream"]
@@ -251,10 +250,7 @@ class Server:
             return ACCEPTED
         handler, defined = self.find_handler(item.method, era)
         context = RequestContext(item, era, caller, headers)
-
-        def tools() -> Mapping[str, Tool]:
-            return self.registry.tools(context.urlconf)
-
+        tools = lambda: self.registry.tools(context.urlconf)  # noqa: E731
         with Observer(context).trace(tools, drf_mcp.__version__):
             result = handler(context)
         # No call is made for it, as by isinstance.
@@ -290,9 +286,13 @@ class Server:
         return {"supportedVersions": list(REVISIONS), **self.get_offer(context)}
 
     def get_offer(self, context: RequestContext) -> dict[str, Any]:
-        offer: dict[str, Any] = {"capabilities": {}}
-        for capability in self.capabilities:
-            capability.advertise(context.era, offer["capabilities"])
+        offer: dict[str, Any] = {"capabilities": self.get_offered(context.era)}
         if instructions := self.get_instructions(context):
             offer["instructions"] = instructions
         return offer
+
+    def get_offered(self, era: Era) -> dict[str, Any]:
+        offered: dict[str, Any] = {}
+        for capability in self.capabilities:
+            capability.advertise(era, offered)
+        return offered

@@ -85,22 +85,17 @@ class RouteResource(Tool):
         is_uri = isinstance(arguments, Mapping) and "uri" in arguments
         return {"uri": arguments["uri"]} if is_uri else None
 
-    def find_uri_of(self, model: str, row: Mapping[str, str]) -> str | None:
-        """Return the URI of a row of a model, None if the route does not read one by a value.
+    def find_row(self) -> tuple[str, str, str] | None:
+        """Return whose row is read: the model's label, a field and the text of its value.
 
-        Args:
-            model: the model's label in lower case.
-            row: texts of the row's values, by the names of its fields.
+        None if the route does not read one object by a value of its own.
         """
-        endpoint, kwargs = self.endpoint, self.endpoint.route.kwargs
-        found = find_declared_model(endpoint.view_class)
-        if endpoint.standard_action != "retrieve" or len(kwargs) != 1 or found is None:
+        endpoint, kwargs = self.endpoint, self.path_kwargs
+        model = find_declared_model(endpoint.view_class)
+        if endpoint.standard_action != "retrieve" or len(kwargs) != 1 or model is None:
             return None
         lookup = getattr(endpoint.view_class, "lookup_field", "pk")
-        if found._meta.label_lower != model or lookup not in row:
-            return None
-        path = endpoint.route.build({next(iter(kwargs)): row[lookup]})
-        return None if path is None else self.uris.write(path)
+        return model._meta.label_lower, lookup, str(next(iter(kwargs.values())))
 
     # --- As the lists show it -------------------------------------------------------------------
 

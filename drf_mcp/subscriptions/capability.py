@@ -55,18 +55,19 @@ class SubscriptionsCapability(Capability):
         wanted = context.message.params.get("notifications")
         if not isinstance(wanted, Mapping):
             raise InvalidParams('The params must hold "notifications", an object.')
-        offered: dict[str, Any] = self.server.get_offer(context)["capabilities"]
+        offered = self.server.get_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
-        if uris := self.find_readable(wanted.get(URIS, []), context):
-            agreed[URIS] = uris
+        resources = self.find_readable(wanted.get(URIS, []), context)
+        if resources:
+            agreed[URIS] = list(resources)
         bus = get_bus()
         assert bus is not None
-        listener = Listener(self, context, bus, frozenset(lists), frozenset(uris))
+        listener = Listener(self, context, bus, frozenset(lists), resources)
         return MessageStream(listener.get_messages(agreed))
 
-    def find_readable(self, uris: Any, context: RequestContext) -> list[str]:
-        """Return those of some URIs that the caller can read.
+    def find_readable(self, uris: Any, context: RequestContext) -> dict[str, Any]:
+        """Return those of some URIs that the caller can read, and the resources they stand for.
 
         Raises:
             InvalidParams: if they are no list of texts, or more than 100.
@@ -74,28 +75,19 @@ class SubscriptionsCapability(Capability):
         is_list = isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)
         if not is_list or len(uris) > MOST_URIS:
             raise InvalidParams(f'"{URIS}" must be an array of at most {MOST_URIS} URIs.')
-        return [uri for uri in dict.fromkeys(uris) if self.is_readable(uri, context)]
+        readable = [uri for uri in dict.fromkeys(uris) if self.is_readable(uri, context)]
+        return {uri: self.resources.find(uri, context) for uri in readable}
+
+    @property
+    def resources(self) -> Any:
+        return self.server.find_capability("resources")
 
     def is_readable(self, uri: str, context: RequestContext) -> bool:
         """Return whether the caller can read a resource: it is read for that."""
-        resources = self.server.find_capability("resources")
-        if resources is None or not resources.is_on:
+        if self.resources is None or not self.resources.is_on:
             return False
         try:
-            resources.read_resource(context.for_params("resources/read", {"uri": uri}))
+            self.resources.read_resource(context.for_params("resources/read", {"uri": uri}))
         except ProtocolError:
             return False
         return True
-
-    def find_uris(self, news: Mapping[str, Any], context: RequestContext) -> set[str]:
-        """Return the URIs that news are about."""
-        if "uri" in news:
-            return {news["uri"]}
-        resources = self.server.find_capability("resources")
-        if "model" not in news or resources is None:
-            return set()
-        tools = self.server.tools_capability.get_tools(context).values()
-        found = (
-            route.find_uri_of(news["model"], news["row"]) for route in resources.get_routes(tools)
-        )
-        return {uri for uri in found if uri is not None}

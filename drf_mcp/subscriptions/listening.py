@@ -9,7 +9,9 @@ from asgiref.sync import sync_to_async
 
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.context import RequestContext
+from drf_mcp.resources.routes import RouteResource
 from drf_mcp.subscriptions.bus import Bus
+from drf_mcp.subscriptions.news import sign_value
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 # Seconds between two signs of life, and after which the client has to listen anew: so that a
@@ -25,7 +27,7 @@ class Listener:
     Args:
         capability: the `SubscriptionsCapability`, which knows what news are about.
         lists: the lists whose changes are told.
-        uris: the resources whose updates are told.
+        resources: those whose updates are told, by their URIs.
     """
 
     def __init__(
@@ -34,13 +36,13 @@ class Listener:
         context: RequestContext,
         bus: Bus,
         lists: frozenset[str],
-        uris: frozenset[str],
+        resources: Mapping[str, Any],
     ) -> None:
         self.capability = capability
         self.context = context
         self.bus = bus
         self.lists = lists
-        self.uris = uris
+        self.resources = resources
         self.meta = {SUBSCRIPTION_ID: context.message.id}
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
@@ -72,11 +74,22 @@ class Listener:
         if news.get("user") in (None, str(getattr(user, "pk", ""))):
             for name in self.lists.intersection(news.get("lists", ())):
                 yield self.notify(f"notifications/{name}/list_changed")
-        if self.uris:
-            for uri in self.uris & self.capability.find_uris(news, self.context):
-                # Who may not read it any more is not told either.
-                if self.capability.is_readable(uri, self.context) or news.get("deleted"):
-                    yield self.notify("notifications/resources/updated", uri=uri)
+        for uri, resource in self.resources.items():
+            if not is_about(news, uri, resource):
+                continue
+            # Who may not read it any more is not told either.
+            if self.capability.is_readable(uri, self.context) or news.get("deleted"):
+                yield self.notify("notifications/resources/updated", uri=uri)
 
     def notify(self, method: str, **params: Any) -> bytes:
         return jsonrpc.encode_notification(method, {"_meta": self.meta, **params})
+
+
+def is_about(news: Mapping[str, Any], uri: str, resource: Any) -> bool:
+    if "model" not in news:
+        return news.get("uri") == uri
+    found = resource.find_row() if isinstance(resource, RouteResource) else None
+    if found is None or found[0] != news["model"]:
+        return False
+    signed: str | None = news["row"].get(found[1])
+    return signed == sign_value(*found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
@@ -11,12 +10,11 @@ from django.core.signals import setting_changed
 from django.db import transaction
 from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save
+from django.utils.crypto import salted_hmac
 
 from drf_mcp.subscriptions.bus import get_bus
 
 LISTS = ("tools", "prompts", "resources")
-# A longer value is no lookup value of a URL.
-LONGEST = 100
 EVERYTHING = json.dumps({"lists": LISTS})
 
 
@@ -44,12 +42,18 @@ def announce_update(subject: Any) -> None:
 
 
 def describe_row(instance: Model, *, is_deleted: bool = False) -> dict[str, Any]:
-    # Whose values find the object may be any field of the model.
-    fields = instance._meta.concrete_fields
-    values = {field.name: str(field.value_from_object(instance)) for field in fields}
-    short = {name: value for name, value in values.items() if len(value) <= LONGEST}
-    row = {**short, "pk": str(instance.pk)}
-    return {"model": instance._meta.label_lower, "row": row, "deleted": is_deleted}
+    # Whose value finds the object may be any field of the model, and any field may hold a secret.
+    label = instance._meta.label_lower
+    values = {f.name: f.value_from_object(instance) for f in instance._meta.concrete_fields}
+    row = {name: sign_value(label, name, str(v)) for name, v in values.items()}
+    row["pk"] = sign_value(label, "pk", str(instance.pk))
+    return {"model": label, "row": row, "deleted": is_deleted}
+
+
+def sign_value(model: str, field: str, text: str) -> str:
+    """Return what stands on the bus for a value: the value cannot be found from it."""
+    salt = f"drf_mcp.subscriptions.{model}.{field}"
+    return salted_hmac(salt, text, algorithm="sha256").hexdigest()[:16]
 
 
 def publish(news: dict[str, Any]) -> None:
@@ -66,15 +70,10 @@ def tell_of_row(sender: Any, instance: Model, **kwargs: Any) -> None:
     if kwargs.get("raw"):
         return
     publish(describe_row(instance, is_deleted="created" not in kwargs))
-    for user in find_affected_users(instance, kwargs):
-        announce_list_change(user=user)
-
-
-def find_affected_users(instance: Model, kwargs: dict[str, Any]) -> Iterator[Any]:
-    fields = kwargs.get("update_fields")
     # Each sign-in saves its moment.
-    if hasattr(instance, "is_authenticated") and set(fields or ("all",)) != {"last_login"}:
-        yield instance
+    fields = set(kwargs.get("update_fields") or ("all",))
+    if hasattr(instance, "is_authenticated") and fields != {"last_login"}:
+        announce_list_change(user=instance)
 
 
 def tell_of_rights(sender: Any, instance: Any, action: str, model: Any, **kwargs: Any) -> None:

@@ -187,6 +187,16 @@ def test_nothing_is_told_before_the_commit(listen, team):
     assert methods_of(messages) == [ACKNOWLEDGED]
 
 
+def test_no_value_of_a_saved_row_stands_on_the_bus(eve):
+    heard: list[str] = []
+    end = get_bus().subscribe(heard.append)
+    eve.set_password("long enough")
+    eve.save()
+    end()
+    assert any("auth.user" in text for text in heard)
+    assert not [text for text in heard if eve.password in text or "eve" in text]
+
+
 def test_a_project_tells_of_what_no_signal_shows(listen, team):
     change = lambda: announce_update("shop://teams/support")  # noqa: E731
     messages = listen(change, resourceSubscriptions=["shop://teams/support"])
