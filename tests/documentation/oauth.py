@@ -38,7 +38,7 @@ CONTEXT = [
 
 
 def shown(file: str) -> str:
-    page = DOCS / "oauth.md"
+    page = DOCS / "sign_in_toolkit.md"
     (text,) = (b.text for b in blocks(page) if b.file == file and "oauth2_provider" in b.text)
     return text
 

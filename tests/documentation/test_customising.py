@@ -1,4 +1,4 @@
-"""The classes that the page "Customising" shows change what it says they change."""
+"""The classes that the pages on customising show change what it says they change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from tests.documentation.pages import DOCS, blocks
 @pytest.fixture
 def shown():
     def load(file: str) -> dict[str, Any]:
-        text = "".join(b.text for b in blocks(DOCS / "customising.md") if b.file == file)
+        pages = ("customising.md", "server.md")
+        text = "".join(b.text for page in pages for b in blocks(DOCS / page) if b.file == file)
         names: dict[str, Any] = {"__name__": file.removesuffix(".py").replace("/", ".")}
         exec(compile(text, file, "exec"), names)
         return names

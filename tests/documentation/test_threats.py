@@ -1,4 +1,4 @@
-"""Each threat of the security page names a test that exists and is collected."""
+"""Each threat of the reference names a test that exists and is collected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "security.md"
+PAGE = TESTS.parent / "docs" / "reference" / "threats.md"
 HEADING = "| Threat | What holds against it | Shown by |"
 
 
