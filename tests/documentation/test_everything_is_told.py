@@ -27,8 +27,8 @@ from drf_mcp.tools.options import ToolOptions
 from drf_mcp.truncation.report import UNAVAILABLE
 from tests.documentation.pages import DOCS, FENCE, ROOT, name_of, pages
 
-# That page tells of the settings and commands of other packages.
-PAGES = [page for page in pages() if page.name != "migrating.md"]
+# Those pages tell of the settings and commands of other packages.
+PAGES = [page for page in pages() if not page.name.startswith("migrating")]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 # The app of each command.
 COMMANDS = {

@@ -1,0 +1,50 @@
+"""Sentences of the pages can be taken in at one reading, and words are spelt right."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.documentation.pages import DOCS, FENCE, ROOT, name_of, pages
+
+# Pages in which people look something up.
+REFERENCES = {"settings.md", "commands.md", "checks.md", "changelog.md"}
+GUIDES = [
+    page
+    for page in pages()
+    if DOCS in page.parents and page.parent.name != "reference" and page.name not in REFERENCES
+]
+LONGEST_SENTENCE = 48
+# Belittles whoever does not find it easy, or is Latin, or says nothing.
+UNWANTED = re.compile(
+    r"\b(?:simply|obviously|easily|basically|please|utili[sz]e|leverage|seamless\w*|e\.g\.|i\.e\.|etc\.)",
+    re.I,
+)
+
+
+def find_sentences(page: Path) -> Iterator[str]:
+    text = re.sub(r"\]\([^)]*\)", "]", FENCE.sub("\n\n", page.read_text()))
+    for part in re.split(r"\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |\|)", text):
+        if not part.lstrip().startswith(("|", "#", "<", "[")):
+            yield from re.split(r"(?<=[.!?:])[\"*)]*\s+(?=[A-Z\[`*\"(])", " ".join(part.split()))
+
+
+@pytest.mark.parametrize("page", [*GUIDES, ROOT / "README.md"], ids=name_of)
+def test_no_sentence_is_too_long(page):
+    assert [s for s in find_sentences(page) if len(s.split()) > LONGEST_SENTENCE] == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_no_unwanted_word(page):
+    assert UNWANTED.findall(FENCE.sub("", page.read_text())) == []
+
+
+def test_words_are_spelt_right():
+    command = [sys.executable, "-m", "codespell_lib"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
