@@ -22,6 +22,10 @@ test_extras := demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,tes
 
 run := .venv/bin/python
 
+# The tests start a hundred interpreters. Each takes twice as long where a shell says that none may
+# keep what it has compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo docs pictures test test-nightly test-services fuzz access-matrix first-command lint node clean \
   bench bench-agents conformance
 

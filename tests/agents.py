@@ -14,6 +14,7 @@ from typing import Any
 
 from django.test import Client
 from mcp_types import methods
+from rest_framework.authtoken.models import Token
 
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.protocol.headers import HeaderValue
@@ -162,3 +163,12 @@ class Agent:
         schema = self._definitions.get(name, {}).get("outputSchema")
         if schema is not None:
             compiled(json.dumps(schema)).validate(raw["structuredContent"])
+
+
+def make_agent(username: str | None, **options: Any) -> Agent:
+    """Return an agent with the token of a user, None for nobody: ``make_agent("alice")``."""
+    headers = {}
+    if username is not None:
+        token = Token.objects.get(user__username=username)
+        headers = {"authorization": f"Token {token.key}"}
+    return Agent(Client(headers=headers), **options)

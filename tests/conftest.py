@@ -10,14 +10,14 @@ import pytest
 from django.core.cache import cache
 from django.core.management import call_command
 from django.core.signals import got_request_exception
-from django.test import Client
+from django.db import transaction
 from django.utils import timezone, translation
 from hypothesis import HealthCheck, settings
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from drf_mcp.tools import registry
-from tests.agents import Agent
+from tests.agents import Agent, make_agent
 from tests.oracles.watching import Watch
 
 # Speed is measured in benchmarks: a machine that is slow at times fails no property. No fixture
@@ -31,10 +31,16 @@ settings.register_profile("nightly", max_examples=200, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "desk"))
 
 
+def pytest_collection() -> None:
+    """Collect no garbage while ten thousand tests are made, which is a third of the time."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Leave ten thousand collected tests out of every later collection of garbage."""
+    """Leave the collected tests out of every later collection of garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +48,14 @@ def django_db_setup(django_db_setup, django_db_blocker) -> None:
     """Seed the shop once; each test rolls its own changes back."""
     with django_db_blocker.unblock():
         call_command("seed", verbosity=0)
+
+
+@pytest.fixture(scope="module")
+def shared_db(django_db_setup, django_db_blocker) -> Iterator[None]:
+    """Let fixtures of a module store rows, which its tests see and which go with the module."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")
@@ -103,14 +117,7 @@ def http_of(db) -> Callable[..., APIClient]:
 def agent_of(db) -> Callable[..., Agent]:
     """Agents at the endpoint: ``agent_of("alice")``, ``agent_of(None, revision=...)``."""
 
-    def agent(username: str | None, **options) -> Agent:
-        headers = {}
-        if username is not None:
-            token = Token.objects.get(user__username=username)
-            headers = {"authorization": f"Token {token.key}"}
-        return Agent(Client(headers=headers), **options)
-
-    return agent
+    return make_agent
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import drf_mcp
+from tests.sources import ROOT, SOURCES, tree_of
 
-ROOT = Path(drf_mcp.__file__).parent
 # Values and names that both sides share; nothing of REST framework, nothing of the wire.
 WAIST = {"codes", "outcomes", "settings", "option_types", "exceptions", "json_text"}
 RIGHT = {"protocol", "truncation", "envelopes"}
@@ -80,8 +79,6 @@ READERS = {
 # longer stands in the code has to leave this list.
 EXPECTED_VIOLATIONS: dict[str, set[str]] = {}
 
-SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}
-
 
 def module_name(source: Path) -> str:
     """Return a module's name below the package: ``dispatch.errors.mapper``, "" for the package."""
@@ -104,7 +101,7 @@ def imported_names(tree: ast.AST) -> Iterator[str]:
 def modules_imported(module: str) -> set[str]:
     """Return the modules of the package that a module imports."""
     found = set()
-    for name in imported_names(SOURCES[MODULES[module]]):
+    for name in imported_names(tree_of(MODULES[module])):
         if name.split(".")[0] == "drf_mcp":
             parts = name.split(".")[1:]
             known = (".".join(parts[:length]) for length in range(len(parts), -1, -1))
@@ -141,7 +138,7 @@ def test_the_right_side_knows_no_rest_framework(room):
 
 def knows_rest_framework(module: str) -> bool:
     """Return whether a module imports REST framework."""
-    names = imported_names(SOURCES[MODULES[module]])
+    names = imported_names(tree_of(MODULES[module]))
     return any(name.partition(".")[0] == "rest_framework" for name in names)
 
 

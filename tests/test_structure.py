@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import os
 import statistics
@@ -15,20 +16,22 @@ from django.urls import path
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-import drf_mcp
 from tests.agents import Agent
+from tests.sources import ROOT, SOURCES, tree_of
 
-ROOT = Path(drf_mcp.__file__).parent
 MAX_FUNCTION, MAX_MODULE, MAX_PARAMETERS, MAX_BROAD_EXCEPTS = 60, 300, 8, 2
 MEDIAN_FUNCTION, LONG_FUNCTION = 8, 26
 
-SOURCES = {source: ast.parse(source.read_text()) for source in sorted(ROOT.rglob("*.py"))}
-FUNCTIONS = [
-    (source, node)
-    for source, tree in SOURCES.items()
-    for node in ast.walk(tree)
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-]
+
+@functools.cache
+def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Return every function of the package, with its module."""
+    return [
+        (source, node)
+        for source in SOURCES
+        for node in ast.walk(tree_of(source))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
 
 
 def place(source: Path, node: ast.AST) -> str:
@@ -47,11 +50,11 @@ def test_no_module_is_too_long():
 
 
 def test_no_function_is_too_long():
-    assert not [place(s, node) for s, node in FUNCTIONS if length(node) > MAX_FUNCTION]
+    assert not [place(s, node) for s, node in functions() if length(node) > MAX_FUNCTION]
 
 
 def test_most_functions_are_short():
-    lengths = sorted(length(node) for _, node in FUNCTIONS)
+    lengths = sorted(length(node) for _, node in functions())
     assert statistics.median(lengths) <= MEDIAN_FUNCTION
     assert lengths[int(len(lengths) * 0.9) - 1] <= LONG_FUNCTION
 
@@ -60,7 +63,7 @@ def test_no_function_has_too_many_parameters():
     def parameters(node) -> int:
         return sum(map(len, (node.args.posonlyargs, node.args.args, node.args.kwonlyargs)))
 
-    assert not [place(s, node) for s, node in FUNCTIONS if parameters(node) > MAX_PARAMETERS]
+    assert not [place(s, node) for s, node in functions() if parameters(node) > MAX_PARAMETERS]
 
 
 def is_broad(handler: ast.ExceptHandler) -> bool:
@@ -72,8 +75,8 @@ def is_broad(handler: ast.ExceptHandler) -> bool:
 def test_hardly_anything_catches_every_exception():
     broad = [
         place(source, node)
-        for source, tree in SOURCES.items()
-        for node in ast.walk(tree)
+        for source in SOURCES
+        for node in ast.walk(tree_of(source))
         if isinstance(node, ast.ExceptHandler) and is_broad(node)
     ]
     assert len(broad) <= MAX_BROAD_EXCEPTS, broad

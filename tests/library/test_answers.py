@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import statistics
 import time
@@ -33,16 +34,27 @@ every_retriever = pytest.mark.parametrize("retriever", RETRIEVERS, ids=lambda r:
 every_question = pytest.mark.parametrize("question", [*QUESTIONS, *HARD_QUESTIONS])
 
 
+@functools.cache
+def given_once(retriever, question: str) -> dict:
+    """The answer that all who look at one share: a retriever writes the same one each time."""
+    return answer(retriever, question)
+
+
+@functools.cache
+def found_once(retriever, question: str) -> list:
+    """The context that all who look at one share."""
+    return retriever.retrieve(current_index(), question)
+
+
 def found(retriever, question: str) -> list[str]:
     """The names of the documents that a retriever finds."""
-    contexts = retriever.retrieve(current_index(), question)
-    return [context.document.name for context in contexts]
+    return [context.document.name for context in found_once(retriever, question)]
 
 
 @every_retriever
 @every_question
 def test_answers_have_the_usual_length_and_context(retriever, question):
-    given = answer(retriever, question)
+    given = given_once(retriever, question)
     assert 1000 <= len(given["answer"]) <= 2500
     assert 3 <= given["context_document_count"] <= 7
 
@@ -50,14 +62,14 @@ def test_answers_have_the_usual_length_and_context(retriever, question):
 @every_retriever
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_answer_speaks_of_what_was_asked(retriever, question):
-    text = answer(retriever, question)["answer"]
+    text = given_once(retriever, question)["answer"]
     assert [term for term in QUESTIONS[question] if term.lower() not in text.lower()] == []
 
 
 @every_retriever
 @every_question
 def test_every_document_of_the_context_is_a_source_and_cited(retriever, question):
-    given = answer(retriever, question)
+    given = given_once(retriever, question)
     text, _, sources = given["answer"].partition("\n\nSources:\n")
     listed = re.findall(r"^\[(\d+)\] .+ \(([-\w]+)\)$", sources, re.M)
     assert [int(number) for number, _ in listed] == [
@@ -77,8 +89,9 @@ def paragraphs(given) -> list[str]:
 @every_question
 def test_every_sentence_of_an_answer_stands_in_the_document_cited(retriever, question):
     """In its plain text: marks, footnotes and line ends are no part of a sentence."""
-    contexts = retriever.retrieve(current_index(), question)
-    for context, paragraph in zip(contexts, paragraphs(answer(retriever, question)), strict=True):
+    contexts = found_once(retriever, question)
+    quoted = paragraphs(given_once(retriever, question))
+    for context, paragraph in zip(contexts, quoted, strict=True):
         text = " ".join(plain(context.document.text).split())
         said = [s.text for s in (*context.sentences, *context.reserve) if s.text in paragraph]
         assert said
@@ -101,7 +114,7 @@ MARKS = {
 @every_retriever
 @every_question
 def test_an_answer_is_plain_text(retriever, question):
-    said = " ".join(paragraphs(answer(retriever, question)))
+    said = " ".join(paragraphs(given_once(retriever, question)))
     left = {name: re.findall(mark, said) for name, mark in MARKS.items()}
     assert {name: found for name, found in left.items() if found} == {}
 
@@ -109,7 +122,7 @@ def test_an_answer_is_plain_text(retriever, question):
 @every_retriever
 @every_question
 def test_the_paragraphs_of_an_answer_are_whole_sentences(retriever, question):
-    for paragraph in paragraphs(answer(retriever, question)):
+    for paragraph in paragraphs(given_once(retriever, question)):
         assert re.match(r"[A-Z\"“\u2018]|__[a-z]|\S[^.]*(?:\.\w[^.]*)*: [A-Z\"“]", paragraph)
         assert paragraph.endswith((".", ".)", ".”"))
         assert not re.match(r"(?:This|It|They|These|However|Otherwise)\b", paragraph)
@@ -125,7 +138,7 @@ def test_the_same_question_has_the_same_answer(retriever):
 @every_retriever
 @pytest.mark.parametrize("question", ["zzzz qqqq", "7", "?", "东京", *FOREIGN_QUESTIONS])
 def test_what_the_library_has_nothing_about_has_no_context(retriever, question):
-    given = answer(retriever, question)
+    given = given_once(retriever, question)
     assert given["context_document_count"] == 0
     assert "nothing about this" in given["answer"]
 
@@ -133,7 +146,7 @@ def test_what_the_library_has_nothing_about_has_no_context(retriever, question):
 @every_retriever
 @pytest.mark.parametrize("question", WITH_AN_UNUSUAL_WORD)
 def test_one_unusual_word_does_not_keep_a_question_from_its_answer(retriever, question):
-    assert answer(retriever, question)["context_document_count"] >= 3
+    assert given_once(retriever, question)["context_document_count"] >= 3
     assert WITH_AN_UNUSUAL_WORD[question] in found(retriever, question)
 
 

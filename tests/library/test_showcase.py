@@ -11,7 +11,7 @@ import pytest
 from drf_mcp.envelopes import DigestPayload, verify_payload
 from drf_mcp.envelopes.digest import Locator
 from drf_mcp.json_text import content_hash
-from tests.agents import REVISIONS, Agent
+from tests.agents import REVISIONS, Agent, make_agent
 
 BUDGET = 40_000
 ASKED = {"search": "exception", "page_size": 20}
@@ -72,10 +72,10 @@ class Shelf:
         return text
 
 
-@pytest.fixture(params=REVISIONS)
-def shelf(agent_of, request) -> Shelf:
+@pytest.fixture(scope="module", params=REVISIONS)
+def shelf(shared_db, request) -> Shelf:
     """What alice gets in each revision."""
-    return Shelf.asked_by(agent_of("alice", revision=request.param))
+    return Shelf.asked_by(make_agent("alice", revision=request.param))
 
 
 def test_the_list_fits_with_no_document_missing(shelf, http):

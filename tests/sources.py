@@ -1,0 +1,18 @@
+"""The modules of the package as syntax trees, each parsed when first asked for."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+
+import drf_mcp
+
+ROOT = Path(drf_mcp.__file__).parent
+SOURCES = sorted(ROOT.rglob("*.py"))
+
+
+@functools.cache
+def tree_of(source: Path) -> ast.Module:
+    """Return the syntax tree of a module."""
+    return ast.parse(source.read_text())
