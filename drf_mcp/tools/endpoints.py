@@ -11,7 +11,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.annotations import find_annotations
-from drf_mcp.introspection.inspection import make_request, negotiate
+from drf_mcp.introspection.inspection import Inspection, make_request, negotiate
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.introspection.path_kwargs import make_placeholders
 from drf_mcp.introspection.safe_call import attempt
@@ -183,6 +183,12 @@ class Endpoint:
             view.action_map = dict(self.route.actions)
             view.action = self.action
         return view  # type: ignore[no-any-return]
+
+    @functools.cached_property
+    def model(self) -> Any:
+        """The model of the view's rows, as nobody in particular finds it; None without one."""
+        # A queryset may be costly to make, and every tool that names this one asks.
+        return Inspection(self.introspected_view(), self.method).model
 
     def find_annotations(self, view: APIView | None = None) -> Any:
         return self.attempt(

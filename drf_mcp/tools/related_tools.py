@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.inspection import STANDARD, Inspection
+from drf_mcp.introspection.inspection import STANDARD
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.text import get_model_name, get_plural_name, join_values
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
@@ -77,9 +77,7 @@ class Finders:
         declared = getattr(endpoint.view_class, "queryset", None)
         if declared is not None:
             return getattr(declared, "model", None)
-        return endpoint.attempt(
-            lambda: Inspection(endpoint.introspected_view(), endpoint.method).model, None
-        )
+        return endpoint.attempt(lambda: endpoint.model, None)
 
     def get_nearest_list(self, path: str) -> str | None:
         while "{" in path:

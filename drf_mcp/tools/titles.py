@@ -54,7 +54,7 @@ class Subject:
     def __init__(self, endpoint: Endpoint, view: APIView) -> None:
         self.endpoint = endpoint
         self.inspection = Inspection(view, endpoint.method)
-        self.model = self.inspection.model
+        self.model = endpoint.model
 
     @property
     def single(self) -> str:

@@ -19,11 +19,10 @@ from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.path_kwargs import VersionParameter
 from drf_mcp.introspection.query.backends import FilterBackends
 from drf_mcp.introspection.query.pagination import get_pages
-from drf_mcp.introspection.source.members import get_synchronous_name
+from drf_mcp.introspection.source.members import get_synchronous_name, is_framework_code
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks
 from drf_mcp.introspection.source.queries import (
     QueryReading,
-    is_framework_code,
     read_query_of_class,
     read_query_of_member,
 )

@@ -53,14 +53,15 @@ class SerializerKeys:
 
 @functools.lru_cache(maxsize=4096)
 def find_keys_of_method(function: Any) -> tuple[str, ...]:
-    tree = parse_function(function.__code__)
+    walked = parse_function(function.__code__)
+    tree = walked.root
     if tree is None:
         return ()
-    found = list(MappingReads(tree, is_initial_data).keys)
+    found = list(MappingReads(walked.nodes, is_initial_data).keys)
     if tree.name in CONVERSIONS and len(tree.args.args) > 1:
         data = tree.args.args[1].arg
         if not is_validated(tree, data):
-            found += MappingReads(tree, lambda node: is_name(node, data)).keys
+            found += MappingReads(walked.nodes, lambda node: is_name(node, data)).keys
     return tuple(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from dataclasses import dataclass
 from types import CodeType
@@ -21,6 +22,7 @@ from drf_mcp.introspection.source.trees import (
     is_own_member,
     is_request,
     is_request_member,
+    parse_function,
 )
 
 HOOKS = frozenset(dir(GenericAPIView))
@@ -28,6 +30,7 @@ HOOKS = frozenset(dir(GenericAPIView))
 TRUSTED = frozenset({"django", "rest_framework", "drf_mcp", "builtins", "logging"})
 DATA, FILES = frozenset({"data", "POST"}), frozenset({"FILES"})
 MOST_FUNCTIONS = 50
+Keys = dict[str, None]
 WRITES = frozenset({"save", "create", "update", "delete", "bulk_create", "bulk_update"})
 WRITES |= {"get_or_create", "update_or_create"}
 WRITES |= {"perform_create", "perform_update", "perform_destroy"}
@@ -84,31 +87,27 @@ class HandlerReading:
             if source.tree is None or len(self.seen) > MOST_FUNCTIONS:
                 self.hands_on = True
             else:
-                self.read_mappings(source.tree, source)
+                self.read_mappings(layer)
                 self.read_expressions(source, owner, is_wrapper)
 
     def find_home(self, function: Any) -> type | None:
         mro = self.view_class.__mro__
         return next((base for base in mro if vars(base).get(function.__name__) is function), None)
 
-    def read_mappings(self, tree: ast.AST, source: FunctionSource) -> None:
-        data = MappingReads(tree, lambda node: is_request_member(node, DATA))
-        files = MappingReads(tree, lambda node: is_request_member(node, FILES))
-        self.keys.update(dict.fromkeys(data.keys))
-        self.files.update(dict.fromkeys((*files.keys, *data.find_file_keys(source))))
-        self.lists.update((*data.list_keys, *files.list_keys))
+    def read_mappings(self, function: Any) -> None:
+        keys, files, lists = find_body_keys(function)
+        self.keys.update(keys)
+        self.files.update(files)
+        self.lists.update(lists)
 
     def read_expressions(
         self, source: FunctionSource, owner: type | None, is_wrapper: bool
     ) -> None:
-        mappings = {id(find_lookup(node)[0]) for node in source.nodes}
-        for statement in getattr(source.tree, "body", ()):
-            for node in ast.walk(statement):
-                if is_request_member(node):
-                    self.reads_body = True
-                    self.reads_whole |= id(node) not in mappings
-                if isinstance(node, ast.Call):
-                    self.read_call(node, source, owner, is_wrapper)
+        reads_body, reads_whole = find_body_use(source.function.__code__)
+        self.reads_body |= reads_body
+        self.reads_whole |= reads_whole
+        for node in source.walked.body_calls:
+            self.read_call(node, source, owner, is_wrapper)
 
     def read_call(
         self, node: ast.Call, source: FunctionSource, owner: type | None, is_wrapper: bool
@@ -176,8 +175,8 @@ class HandlerReading:
         attribute: str = "",
     ) -> None:
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-        assert source.tree is not None
-        unchanged = MappingReads(source.tree, is_request_member).is_unchanged(keywords.get("data"))
+        reads = MappingReads(source.nodes, is_request_member)
+        unchanged = reads.is_unchanged(keywords.get("data"))
         if unchanged is not None:
             partial = None if None in keywords else self.find_truth(keywords.get("partial"))
             many = self.find_truth(keywords.get("many"))
@@ -193,10 +192,35 @@ class HandlerReading:
         return bool(node.value) if isinstance(node, ast.Constant) else None
 
 
+@functools.lru_cache(maxsize=4096)
+def find_body_keys(function: Any) -> tuple[Keys, Keys, frozenset[str]]:
+    # The keys that a function reads of the body, those of files, and those read as lists.
+    source = FunctionSource(function)
+    data = MappingReads(source.nodes, lambda node: is_request_member(node, DATA))
+    files = MappingReads(source.nodes, lambda node: is_request_member(node, FILES))
+    return (
+        dict.fromkeys(data.keys),
+        dict.fromkeys((*files.keys, *data.find_file_keys(source))),
+        frozenset((*data.list_keys, *files.list_keys)),
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def find_body_use(code: CodeType) -> tuple[bool, bool]:
+    # Whether a function reads the body, and whether it reads more of it than keys.
+    tree = parse_function(code)
+    reads = [node for node in tree.body_nodes if is_request_member(node)]
+    mappings = {id(find_lookup(node)[0]) for node in tree.nodes} if reads else set()
+    return bool(reads), any(id(node) not in mappings for node in reads)
+
+
 def read_handler(view_class: type, name: str) -> HandlerReading | None:
-    function, owner = find_member(view_class, name)
-    if FunctionSource(function).tree is None:
-        return None
+    function, _ = find_member(view_class, name)
+    return None if FunctionSource(function).tree is None else follow_handler(view_class, name)
+
+
+@functools.lru_cache(maxsize=4096)
+def follow_handler(view_class: type, name: str) -> HandlerReading:
     reading = HandlerReading(view_class)
-    reading.follow(function, owner)
+    reading.follow(*find_member(view_class, name))
     return reading

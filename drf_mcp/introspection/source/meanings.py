@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any, TypeGuard
 
+from drf_mcp.introspection.source.members import Questions, is_framework_code
 from drf_mcp.introspection.source.trees import (
     QUERY,
     FunctionSource,
@@ -26,8 +27,10 @@ Texts = tuple[str, ...]
 
 
 class Meanings:
-    def __init__(self, owner: type, source: FunctionSource, bindings: Mapping[str, Any]) -> None:
-        self.owner = owner
+    def __init__(
+        self, questions: Questions, source: FunctionSource, bindings: Mapping[str, Any]
+    ) -> None:
+        self.questions = questions
         self.source = source
         self.known: dict[str, Texts] = {
             name: (value,) for name, value in bindings.items() if isinstance(value, str)
@@ -89,8 +92,8 @@ class Meanings:
         if not isinstance(node, ast.Attribute):
             return False
         # A filter set of django-filter holds the query in self.data.
-        if node.attr == "data" and hasattr(self.owner, "base_filters"):
-            return is_own_member(node)
+        if node.attr == "data" and is_own_member(node) and self.questions.ask(is_filter_set):
+            return True
         return node.attr in QUERY and self.is_request(node.value)
 
     def find_meaning(self, node: ast.expr) -> Any:
@@ -116,10 +119,9 @@ class Meanings:
             return self.find_texts(node.value)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             return self.join_texts([node.left, node.right])
-        value = self.find_value(node)
-        if value is None:
-            return ()
-        return (value,) if isinstance(value, str) else None
+        if self.is_of_class(node):
+            return self.questions.ask(find_text, node.attr)
+        return pick_text(self.find_value(node))
 
     def find_all_texts(self, nodes: Iterable[ast.AST]) -> list[Texts] | None:
         found = [self.find_texts(node) for node in nodes]
@@ -134,14 +136,17 @@ class Meanings:
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             found = self.find_all_texts(node.elts)
             return None if found is None else tuple(text for texts in found for text in texts)
-        value = self.find_value(node)
-        if not isinstance(value, COLLECTIONS):
-            return None
-        return tuple(item for item in value if isinstance(item, str))
+        if self.is_of_class(node):
+            return self.questions.ask(find_texts_of, node.attr)
+        return pick_texts_of(self.find_value(node))
+
+    def find_callee(self, node: ast.AST) -> tuple[Any, bool]:
+        # The class or function that is called, None for another, and whether it is a framework's.
+        if self.is_of_class(node):
+            return self.questions.ask(find_callable, node.attr)
+        return pick_callable(self.find_value(node))
 
     def find_value(self, node: ast.AST) -> Any:
-        if self.is_of_class(node):
-            return inspect.getattr_static(self.owner, node.attr, UNKNOWN)
         value = self.source.find_value(node)
         return UNKNOWN if value is None else value
 
@@ -149,3 +154,36 @@ class Meanings:
         holder = getattr(node, "value", None)
         by_class = getattr(holder, "id", getattr(holder, "attr", "")) in ("cls", "__class__")
         return is_own_member(node) or (isinstance(node, ast.Attribute) and by_class)
+
+
+def is_filter_set(owner: type) -> bool:
+    return hasattr(owner, "base_filters")
+
+
+def find_text(owner: type, name: str) -> Texts | None:
+    return pick_text(inspect.getattr_static(owner, name, UNKNOWN))
+
+
+def find_texts_of(owner: type, name: str) -> Texts | None:
+    return pick_texts_of(inspect.getattr_static(owner, name, UNKNOWN))
+
+
+def find_callable(owner: type, name: str) -> tuple[Any, bool]:
+    return pick_callable(inspect.getattr_static(owner, name, UNKNOWN))
+
+
+def pick_text(value: Any) -> Texts | None:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else None
+
+
+def pick_texts_of(value: Any) -> Texts | None:
+    if not isinstance(value, COLLECTIONS):
+        return None
+    return tuple(item for item in value if isinstance(item, str))
+
+
+def pick_callable(value: Any) -> tuple[Any, bool]:
+    is_callable = inspect.isclass(value) or inspect.isfunction(value)
+    return value if is_callable else None, is_framework_code(value)

@@ -28,16 +28,39 @@ FILE_MEMBERS = frozenset(
 IsMapping = Callable[[ast.AST], bool]
 
 
+class FunctionTree:
+    # Walked once for all classes that inherit the function. root: None without readable source.
+
+    def __init__(self, root: ast.FunctionDef | ast.AsyncFunctionDef | None) -> None:
+        self.root = root
+
+    @functools.cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return () if self.root is None else tuple(ast.walk(self.root))
+
+    @functools.cached_property
+    def body_nodes(self) -> tuple[ast.AST, ...]:
+        # Statement by statement: decorators and defaults are evaluated elsewhere.
+        statements = () if self.root is None else self.root.body
+        return tuple(node for statement in statements for node in ast.walk(statement))
+
+    @functools.cached_property
+    def body_calls(self) -> tuple[ast.Call, ...]:
+        return tuple(node for node in self.body_nodes if isinstance(node, ast.Call))
+
+
 class FunctionSource:
     # tree: None for a function without readable source.
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        self.tree = parse_function(function.__code__) if inspect.isfunction(function) else None
+        is_function = inspect.isfunction(function)
+        self.walked = parse_function(function.__code__) if is_function else UNREADABLE
+        self.tree = self.walked.root
 
-    @functools.cached_property
+    @property
     def nodes(self) -> tuple[ast.AST, ...]:
-        return () if self.tree is None else tuple(ast.walk(self.tree))
+        return self.walked.nodes
 
     def uses_any(self, names: frozenset[str]) -> bool:
         # A function without source may use any name.
@@ -58,8 +81,8 @@ class FunctionSource:
 
 
 class MappingReads:
-    def __init__(self, tree: ast.AST, is_mapping: IsMapping) -> None:
-        self.nodes = tuple(ast.walk(tree))
+    def __init__(self, nodes: tuple[ast.AST, ...], is_mapping: IsMapping) -> None:
+        self.nodes = nodes
         self.is_original = is_mapping
         values: dict[str, list[bool]] = {}
         for name, value in self.find_assignments(ast.Assign, ast.AnnAssign, ast.NamedExpr):
@@ -170,14 +193,19 @@ class MappingReads:
         )
 
 
+UNREADABLE = FunctionTree(None)
+
+
 @functools.lru_cache(maxsize=4096)
-def parse_function(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def parse_function(code: CodeType) -> FunctionTree:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError):
-        return None
+        return UNREADABLE
     statement = tree.body[0] if tree.body else None
-    return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return FunctionTree(statement)
+    return UNREADABLE
 
 
 def is_own_member(node: ast.AST) -> TypeGuard[ast.Attribute]:
