@@ -34,14 +34,26 @@ def seed() -> None:
 
 def show(names: Sequence[str], rounds: int, tool_counts: Sequence[int]) -> None:
     """Print the table, each row when it is measured."""
-    from benchmarks import cases, report
-    from benchmarks.requests import Server
+    from benchmarks import cases, report, stages
+    from benchmarks.requests import Client, Server
 
     server = Server()
     write("\n".join(report.heading()))
     for comparison in cases.cases(server, tool_counts):
         if not names or any(fnmatch(comparison.name, name) for name in names):
             write(report.line(comparison.run(server, rounds)))
+    profiles = {
+        comparison.name: stages.extra_calls_by_stage(server, comparison)
+        for comparison in cases.everyday(Client.of("alice"))
+    }
+    write(
+        "\n".join(
+            [
+                "\nFunction calls beside the plain request's, by stage:\n",
+                *report.profile(profiles, stages.ROWS),
+            ]
+        )
+    )
 
 
 def write(line: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 
 from benchmarks.comparing import Cost, Figures
@@ -45,6 +45,17 @@ def line(figures: Figures) -> str:
             ratio(figures.median),
         )
     )
+
+
+def profile(columns: Mapping[str, Mapping[str, int]], stages: Iterable[str]) -> Iterator[str]:
+    """Yield the table of the calls that each stage makes, a column for each comparison."""
+    heads = ("", *columns)
+    sums = {name: sum(counts.values()) for name, counts in columns.items()}
+    rows = [(stage, *(str(counts[stage]) for counts in columns.values())) for stage in stages]
+    for cells in (heads, *rows, ("in all", *map(str, sums.values()))):
+        first, *others = cells
+        aligned = (cell.rjust(len(head)) for cell, head in zip(others, heads[1:], strict=True))
+        yield f"| {first.ljust(24)} | {' | '.join(aligned)} |"
 
 
 def row(cells: Iterator[str] | tuple[str, ...], fill: str = " ") -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 from django.apps import apps
 from django.utils.encoding import force_str
+from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
 
 import drf_mcp

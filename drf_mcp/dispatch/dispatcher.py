@@ -227,6 +227,7 @@ class Dispatcher(FailureOutcomes):
         request = ToolRequest(
             caller, tool.endpoint.method, path, call.query_string, call.body, call.content_type
         )
+        request.has_standard_negotiation = tool.endpoint.has_standard_negotiation
         if call.disposition:
             request.META["HTTP_CONTENT_DISPOSITION"] = call.disposition
         if IF_MATCH in call.controls and tool.precondition and tool.precondition.is_etag:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from drf_mcp.codes import Severity
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.text import join_values
+from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import Outcome, Warning
 from drf_mcp.tools.arguments.call import PATH, QUERY, Argument, Call
 from drf_mcp.tools.arguments.values import QueryValues
@@ -35,7 +36,7 @@ class EmptyList:
         if outcome.failure is not None:
             return False
         data = outcome.data
-        rows = data.get("results") if isinstance(data, Mapping) else data
+        rows = data.get("results") if isinstance(data, OBJECTS) else data
         if not isinstance(rows, list) or rows:
             return False
         # A window past the last row is empty as well.

@@ -9,6 +9,7 @@ from django.http import HttpRequest, QueryDict
 from django.urls import ResolverMatch
 from django.utils.functional import cached_property
 from rest_framework.generics import GenericAPIView
+from rest_framework.negotiation import DefaultContentNegotiation
 
 from drf_mcp.introspection.source.members import is_drf_code
 
@@ -50,6 +51,17 @@ OUTER_HEADERS = frozenset(
 ACCEPT = "application/json, */*;q=0.5"
 
 
+def parse_accept() -> Any:
+    # As REST framework's negotiation keeps it for the time of a request; None before 3.18.
+    parse = getattr(DefaultContentNegotiation(), "_get_parsed_accept_list", None)
+    sample = HttpRequest()
+    sample.META["HTTP_ACCEPT"] = ACCEPT
+    return parse and tuple(parse(sample))
+
+
+PARSED_ACCEPT = parse_accept()
+
+
 def make_unthrottled_view(endpoint: Any, match: ResolverMatch) -> Any:
     view = endpoint.view()
     view.args, view.kwargs = match.args, match.kwargs
@@ -78,6 +90,8 @@ class ToolRequest(HttpRequest):
     is_mcp_request = True
     # The way through CALL_MIDDLEWARE, while it is on it.
     passage: Any = None
+    # Whether REST framework's own negotiation reads the Accept header.
+    has_standard_negotiation = False
 
     def __init__(
         self,
@@ -118,6 +132,14 @@ class ToolRequest(HttpRequest):
 
     def _get_scheme(self) -> Any:
         return self.caller.request._get_scheme()
+
+    @property
+    def _parsed_accept_list(self) -> list[Any]:
+        # Parsing the header for each call anew would be a tenth of what the call costs.
+        is_own = self.META.get("HTTP_ACCEPT") is ACCEPT
+        if PARSED_ACCEPT is None or not is_own or not self.has_standard_negotiation:
+            raise AttributeError("_parsed_accept_list")
+        return [*PARSED_ACCEPT]
 
     @cached_property
     def GET(self) -> QueryDict:  # type: ignore[override]

@@ -123,7 +123,7 @@ class ContractEnvelope(Envelope):
     def get_payload(self, outcome: Outcome) -> Any:
         data = outcome.data
         # The links are URLs, which no tool takes: `get_pagination` has the arguments instead.
-        if not outcome.is_page or not isinstance(data, Mapping) or "results" not in data:
+        if not outcome.is_page or not isinstance(data, OBJECTS) or "results" not in data:
             return data
         return {name: value for name, value in data.items() if name not in PAGE_MEMBERS}
 
@@ -185,7 +185,9 @@ class ContractEnvelope(Envelope):
         )
 
     def get_further_meta(self, outcome: Outcome, reserved: Container[str]) -> dict[str, Any]:
-        further = {name: value for name, value in outcome.meta.items() if name not in reserved}
+        further = {}
+        if outcome.meta:
+            further = {n: value for n, value in outcome.meta.items() if n not in reserved}
         if outcome.dry_run is not None:
             further["dry_run"] = outcome.dry_run
         return further

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+from django.utils.functional import cached_property
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller, copy_identity
@@ -40,7 +41,7 @@ class PendingCall:
         pending.call = call
         return pending
 
-    @functools.cached_property
+    @cached_property
     def call(self) -> Call:
         """The arguments as the view gets them; ArgumentsRefused where they cannot be read.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import re
@@ -11,6 +10,8 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from types import NoneType
 from typing import Any, NoReturn
+
+from django.utils.functional import cached_property
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 from drf_mcp.json_text import is_nested_deeper
@@ -63,7 +64,7 @@ class Message:
     def is_notification(self) -> bool:
         return self.id is None
 
-    @functools.cached_property
+    @cached_property
     def meta(self) -> dict[str, Any]:
         meta = self.params.get("_meta")
         return meta if isinstance(meta, dict) else {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rest_framework import mixins
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
@@ -87,6 +88,14 @@ class Endpoint:
             if issubclass(self.view_class, mixin):
                 return action
         return None
+
+    @functools.cached_property
+    def has_standard_negotiation(self) -> bool:
+        """Whether REST framework's own class, and no subclass, chooses the renderer."""
+        own = self.view_class.content_negotiation_class
+        chosen = self.route.initkwargs.get("content_negotiation_class", own)
+        is_asked = self.view_class.get_content_negotiator is APIView.get_content_negotiator
+        return chosen is DefaultContentNegotiation and is_asked
 
     @property
     def object_kwarg(self) -> str | None:

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
-from django.urls.resolvers import RegexPattern, RoutePattern
 from django.utils.regex_helper import normalize
 from django.views.generic import View
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.types import PathKwarg
+from drf_mcp.tools.url_order import URLOrder, is_constant_pattern, walk_patterns
 
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
@@ -111,11 +111,11 @@ class Route:
     def match(
         self, path: str, kwargs: Mapping[str, Any], request: HttpRequest
     ) -> ResolverMatch | None:
-        # Resolving the whole URLconf is what makes a value such as ``../admin`` or ``1/delete``
-        # harmless: whatever else it may reach, it is not this route.
+        # That nothing but this route takes the path is what makes a value such as ``../admin`` or
+        # ``1/delete`` harmless.
         resolver = get_resolver(getattr(request, "urlconf", None) or self.urlconf)
         try:
-            match = resolver.resolve(path) if self.kwargs else self.resolve_constant(resolver, path)
+            match = self.resolve(resolver, path)
             expected = {name: self.convert(name, value) for name, value in kwargs.items()}
         except (Resolver404, ValueError):
             return None
@@ -134,19 +134,52 @@ class Route:
             captured = {name: value for name, value in captured.items() if name not in fixed}
         return captured or dict(zip(self.kwargs, match.args, strict=False))
 
-    def resolve_constant(self, resolver: URLResolver, path: str) -> ResolverMatch:
-        # Resolving walks the whole URLconf, so a path without arguments is resolved once.
-        known = self.constant_matches.get(path)
+    def resolve(self, resolver: URLResolver, path: str) -> ResolverMatch:
+        # Resolving walks the whole URLconf. So a path without arguments is resolved once, and so is
+        # the first of those with arguments that no earlier route can take.
+        captured = self.capture(resolver, path) if self.kwargs else ({}, {})
+        if captured is None:
+            return resolver.resolve(path)
+        place = "" if self.kwargs else path
+        known = self.known_matches.get(place)
         if known is None or known[0] is not resolver:
-            known = self.constant_matches[path] = (resolver, resolver.resolve(path))
+            known = self.known_matches[place] = (resolver, resolver.resolve(path))
+        fixed = known[1].extra_kwargs  # type: ignore[attr-defined]
+        if fixed and not fixed.keys().isdisjoint(captured[0]):
+            return resolver.resolve(path)
         # A match cannot be copied by `copy`, as it cannot be pickled.
         match: ResolverMatch = object.__new__(ResolverMatch)
-        vars(match).update(vars(known[1]), kwargs=dict(known[1].kwargs))
+        match.__dict__.update(
+            known[1].__dict__, kwargs={**fixed, **captured[0]}, captured_kwargs=captured[1]
+        )
         return match
 
+    def capture(
+        self, resolver: URLResolver, path: str
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        # What the patterns of the chain, and what the last one of them, take from a path; None
+        # where another route might take the path.
+        rivals = self.rivals if resolver.pattern is self.chain[0] else None
+        if rivals is None or rivals.match(path):
+            return None
+        captured: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        for pattern in self.chain:
+            found = pattern.match(path)
+            # Without names the values of groups have places, which other patterns share.
+            if found is None or found[1]:
+                return None
+            path, _, own = found
+            captured.update(own)
+        return captured, own
+
     @functools.cached_property
-    def constant_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
-        # One for each language at the most.
+    def rivals(self) -> re.Pattern[str] | None:
+        return URLOrder.of(get_resolver(self.urlconf)).find_rivals(self.chain)
+
+    @functools.cached_property
+    def known_matches(self) -> dict[str, tuple[URLResolver, ResolverMatch]]:
+        # Of a path without arguments, one for each language at the most; under "" of the others.
         return {}
 
     def convert(self, name: str, value: Any) -> Any:
@@ -155,12 +188,6 @@ class Route:
             return str(value)
         text = value if isinstance(value, str) else str(converter.to_url(value))
         return converter.to_python(text)
-
-
-def is_constant_pattern(pattern: Any) -> bool:
-    # A subclass may compute its source, and a lazy source is another in each language.
-    name = {RoutePattern: "_route", RegexPattern: "_regex"}.get(type(pattern))
-    return name is not None and isinstance(getattr(pattern, name), str)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -199,12 +226,3 @@ def find_routes(urlconf: Any) -> Iterator[Route]:
         view_class = getattr(callback, "cls", None)
         if isinstance(view_class, type) and issubclass(view_class, APIView):
             yield Route(urlconf, chain, callback)
-
-
-def walk_patterns(resolver: URLResolver, parents: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
-    chain = (*parents, resolver.pattern)
-    for entry in resolver.url_patterns:
-        if isinstance(entry, URLResolver):
-            yield from walk_patterns(entry, chain)
-        else:
-            yield (*chain, entry.pattern), entry.callback

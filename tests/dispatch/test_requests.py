@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 from rest_framework import VERSION, parsers, serializers
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
+from rest_framework.utils.mediatypes import _MediaType
 from rest_framework.views import APIView
 
 from tests.dispatch.views import answering, validating
@@ -247,3 +249,49 @@ def test_the_format_query_parameter_negotiates(serve, wanted, code):
     if code is None:
         assert result.data == over_http.json()
     assert (over_http.status_code == 404) is result.is_error
+
+
+class ShopJSON(JSONRenderer):
+    media_type = "application/vnd.shop+json"
+
+    def render(self, data, accepted_media_type=None, renderer_context=None):
+        return super().render({"shop": data}, accepted_media_type, renderer_context)
+
+
+class ShopNegotiation(DefaultContentNegotiation):
+    def get_accept_list(self, request) -> list[str]:
+        return [ShopJSON.media_type]
+
+
+def test_a_negotiation_class_of_the_views_own_reads_the_request_itself(serve):
+    view = answering(lambda request: Response({"a": 1}))
+    view.cls.renderer_classes = [JSONRenderer, ShopJSON]
+    view.cls.content_negotiation_class = ShopNegotiation
+    thing = serve(view)
+    assert thing.call().data == thing.get().json() == {"shop": {"a": 1}}
+
+
+def test_an_accept_header_that_the_view_changes_is_the_one_that_counts(serve):
+    class View(APIView):
+        permission_classes = []
+        renderer_classes = [JSONRenderer, ShopJSON]
+
+        def initialize_request(self, request, *args, **kwargs):
+            request.META["HTTP_ACCEPT"] = ShopJSON.media_type
+            return super().initialize_request(request, *args, **kwargs)
+
+        def get(self, request) -> Response:
+            return Response({"a": 1})
+
+    thing = serve(View.as_view())
+    assert thing.call().data == thing.get().json() == {"shop": {"a": 1}}
+
+
+def test_negotiation_reads_the_accept_header_that_the_request_shows(serve):
+    def answer(request) -> Response:
+        parsed = DefaultContentNegotiation().get_accept_list(request)
+        known = getattr(request, "_parsed_accept_list", None) or map(_MediaType, parsed)
+        return Response({"header": parsed, "parsed": [media_type.orig for media_type in known]})
+
+    told = serve(answering(answer)).call().data
+    assert told["parsed"] == told["header"] == ["application/json", "*/*;q=0.5"]

@@ -8,13 +8,13 @@ handler may write anything. Many list objects that each tell of one error: ``{"a
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Any
 
+from django.utils.functional import cached_property
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
@@ -86,7 +86,7 @@ class ErrorBody:
     def __init__(self, data: Any) -> None:
         self.data = data
 
-    @functools.cached_property
+    @cached_property
     def texts(self) -> list[ErrorText]:
         return list(self._find_texts(self.data, ()))
 
@@ -157,7 +157,7 @@ class ErrorObject:
         error = cls(data)
         return error.text if error.path is None else None
 
-    @functools.cached_property
+    @cached_property
     def path(self) -> Path | None:
         data = self.data
         loc, source = data.get("loc"), data.get("source")
@@ -176,7 +176,7 @@ class ErrorObject:
             return None
         return self._read_names(INDEX.sub(r".\1", names[0]).split("."))
 
-    @functools.cached_property
+    @cached_property
     def text(self) -> ErrorDetail | None:
         data = self.data
         texts = [data[key] for key in TEXT_KEYS if isinstance(data.get(key), str)]

@@ -68,6 +68,7 @@ class Arguments:
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
         self.arguments = tuple(self.get_arguments(endpoint))
+        self.has_uploads = any(a.parameter.handling.uploads for a in self.arguments)
         self.has_nested = any(a.parameter.handling.nested for a in self.arguments)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
@@ -162,7 +163,7 @@ class Arguments:
             encoder = self.encoder.get_encoder(body)
             content = encoder.encode(body)
             query = [p for a, value in parts[QUERY] for p in a.get_query_pairs(value)]
-            query_string = urlencode(query)
+            query_string = urlencode(query) if query else ""
         except (ValueError, TypeError, RecursionError) as exc:
             message = f"The arguments cannot be sent as a request: {exc}"
             remediation = "Correct the value and call again."
@@ -182,7 +183,7 @@ class Arguments:
         )
 
     def get_body(self, values: Values) -> Any:
-        values = self.read_uploads(values)
+        values = self.read_uploads(values) if self.has_uploads else values
         for argument, value in values:
             if argument.whole and len(values) > 1:
                 raise ArgumentsRefused([self.beside_whole_body(argument)])

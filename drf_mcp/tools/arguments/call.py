@@ -15,6 +15,7 @@ PATH, QUERY, BODY = "path", "query", "body"
 ANSWER = "answer"
 # That of one which is read by what stands before the view.
 CONTROL = "control"
+CONTAINERS = {"object": dict, "array": list}
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class Argument:
 
     def read(self, value: Any) -> Any:
         # Some clients send an object or array as a string.
-        wanted = {"object": dict, "array": list}.get(self.json_type)
-        return value if wanted is None else parse_json_text(value, wanted)
+        kind = self.json_type
+        return parse_json_text(value, CONTAINERS[kind]) if kind in CONTAINERS else value
 
     def is_missing_in(self, arguments: Mapping[str, Any]) -> bool:
         # Null is a value, but no path has room for it.

@@ -18,6 +18,9 @@ from drf_mcp.outcomes import MISSING
 Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
 
+# NaN and infinities, which are not JSON, are a ValueError.
+ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
 
 def is_flat_list(items: Iterable[Any]) -> bool:
     return not any(isinstance(item, (dict, list)) for item in items)
@@ -47,10 +50,9 @@ class BodyEncoder:
     disposition: str = ""
 
     def encode(self, value: Any) -> bytes:
-        # NaN and infinities, which are not JSON, are a ValueError.
         if value is MISSING:
             return b""
-        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+        return ENCODER.encode(value).encode()
 
     def get_encoder(self, value: Any) -> BodyEncoder:
         if self.files is None or value is MISSING:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+from django.utils.functional import cached_property
 
 from drf_mcp.introspection.field_schema import FILES, FieldSchema
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import ANY
-from drf_mcp.json_text import JSONPointer
+from drf_mcp.json_text import OBJECTS, JSONPointer
 from drf_mcp.outcomes import MISSING
 from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Call
@@ -28,18 +29,22 @@ class ArgumentPointers:
         self.arguments = arguments
         self.call = call
         self.get_write_only = get_write_only
+        # By pointer: several parts of an error ask for the same value.
+        self.received_values: dict[str, Any] = {}
 
     def knows(self, name: str | int) -> bool:
         if isinstance(name, int):
             return bool(self.arguments.get_body_pointer(name))
         key = self.get_client_path((name,))[0]
-        return any(argument.parameter.name == key for argument in self.arguments.arguments)
+        return key in [argument.parameter.name for argument in self.arguments.arguments]
 
     def get_client_path(self, path: Sequence[str | int]) -> Sequence[str | int]:
         # Parsers such as camel case's rename keys: the longest known beginning is replaced.
         keys = self.arguments.keys
+        if not keys:
+            return path
         place = tuple(ANY if isinstance(part, int) else part for part in path)
-        for length in range(len(path) if keys else 0, 0, -1):
+        for length in range(len(path), 0, -1):
             if place[:length] in keys:
                 pairs = zip(path, keys[place[:length]], strict=False)
                 renamed = [own if isinstance(own, int) else key for own, key in pairs]
@@ -77,25 +82,30 @@ class ArgumentPointers:
         return self.arguments.replace_query(self.call.arguments, query)
 
     def received(self, pointer: str) -> Any:
+        if pointer not in self.received_values:
+            self.received_values[pointer] = self.find_received(pointer)
+        return self.received_values[pointer]
+
+    def find_received(self, pointer: str) -> Any:
         value: Any = self.call.arguments
         for token in JSONPointer(pointer).path:
-            if isinstance(value, Mapping) and token in value:
+            if isinstance(value, OBJECTS) and token in value:
                 value = value[token]
             elif isinstance(value, list) and token.isdecimal() and int(token) < len(value):
                 value = value[int(token)]
             else:
                 return MISSING
-        secret = any(sounds_secret(token) for token in pointer.split("/"))
+        secret = any(sounds_secret(token) for token in pointer.split("/")[1:])
         return MASK if secret else self.mask(value, pointer)
 
     def mask(self, value: Any, pointer: str) -> Any:
-        place = self.remove_indexes(pointer)
+        place = self.remove_indexes(pointer) if self.write_only else None
         # A client may send an object as a text, with write-only members in it.
         if place in self.write_only or (isinstance(value, str) and place in self.holders):
             return MASK
         if isinstance(value, list):
             return [self.mask(item, f"{pointer}/{index}") for index, item in enumerate(value)]
-        if not isinstance(value, Mapping):
+        if not isinstance(value, OBJECTS):
             return value
         return {
             name: MASK
@@ -121,7 +131,7 @@ class ArgumentPointers:
             masked[name] = self.mask_unknown(member, place, names.get(name)) if known else MASK
         return masked
 
-    @functools.cached_property
+    @cached_property
     def schemas(self) -> dict[str, Any]:
         arguments = self.arguments
         schemas = {argument.pointer: argument.parameter.schema for argument in arguments.arguments}
@@ -132,14 +142,14 @@ class ArgumentPointers:
     def remove_indexes(self, pointer: str) -> str:
         return "/".join(token for token in pointer.split("/") if not token.isdecimal())
 
-    @functools.cached_property
+    @cached_property
     def write_only(self) -> frozenset[str]:
         secret = (c.pointer for c in self.arguments.controls if c.parameter.write_only)
         places = frozenset((*map(self.pointer, self.get_write_only()), *secret))
         items = self.arguments.items
         return places if items is None else places | {f"/{items.name}{place}" for place in places}
 
-    @functools.cached_property
+    @cached_property
     def holders(self) -> frozenset[str]:
         return frozenset(
             pointer[:end]

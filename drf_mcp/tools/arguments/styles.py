@@ -67,10 +67,13 @@ class FlatArguments(Arguments):
         return self.get_object_schema(self.named.values(), closed=True)
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
-        # Nearly every call passes these two comparisons, and goes no further.
-        known = arguments.keys() <= self.named.keys()
-        if known and not any(arguments.get(name) is None for name in self.required):
-            return []
+        # Nearly every call passes these comparisons, and goes no further.
+        if arguments.keys() <= self.named.keys():
+            for name in self.required:
+                if arguments.get(name) is None:
+                    break
+            else:
+                return []
         body = [a for a in self.arguments if a.location == BODY and a.whole]
         errors = ArgumentErrors(
             known=[*(a.name for a in self.named.values() if a.listed), *self.further_names],
