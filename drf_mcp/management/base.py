@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -74,5 +75,13 @@ class MCPCommand(BaseCommand):
     def get_reason(self, exc: APIException) -> str:
         return ErrorBody(exc.detail).sentence
 
+    @property
+    def width(self) -> int:
+        return shutil.get_terminal_size().columns
+
     def format_json(self, value: Any) -> str:
-        return json.dumps(value, indent=2, ensure_ascii=False)
+        return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+    def write_data(self, value: Any, lines: Iterable[str], options: Mapping[str, Any]) -> None:
+        """Write what there is to say: as JSON with ``--json``, else as lines."""
+        self.stdout.write(self.format_json(value) if options["json"] else "\n".join(lines))

@@ -7,7 +7,7 @@ them, quotas are read from the throttles' caches, rows from the view's own query
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any
@@ -175,6 +175,11 @@ class PermissionTrace:
         if False in decisions:
             return False
         return None if None in decisions else True
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the decision and its steps as JSON."""
+        steps = [asdict(step) for step in self.steps]
+        return {"allows": self.allows, "verdict": self.verdict, "steps": steps}
 
     @property
     def verdict(self) -> str:

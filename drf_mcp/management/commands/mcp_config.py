@@ -44,14 +44,19 @@ class Command(MCPCommand):
         add("--token", help="the token to send; for Basic authentication USERNAME:PASSWORD")
         add("--url", help=f"the URL of the endpoint, by default on {DEFAULT_ORIGIN}")
         self.add_endpoint_argument(add)
+        add("--json", action="store_true", help="print titles, places and texts as JSON")
         add("--stdio", action="store_true", help="let the client start mcp_stdio itself")
         add("--user", help="with --stdio: the user to act as, by USERNAME_FIELD, without a token")
 
     def handle(self, *args: Any, **options: Any) -> None:
         chosen, target = self.get_config_classes(options["client"]), self.get_target(options)
         server_name = options["name"] or mcp_settings.SERVER_NAME
-        for config_class in chosen:
-            config = config_class(server_name, **target)
+        configs = [config_class(server_name, **target) for config_class in chosen]
+        if options["json"]:
+            told = [{"client": c.title, "place": c.place, "text": c.text} for c in configs]
+            self.stdout.write(self.format_json(told))
+            return
+        for config in configs:
             self.stderr.write(f"# {config.title}: {config.place}", self.style.NOTICE)
             self.stdout.write(config.text)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
 from django.db import router
@@ -21,24 +23,29 @@ class Command(MCPCommand):
 
     help = "Delete what has expired: archived content, records of calls, answers, tasks."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+
     def handle(self, *args: Any, **options: Any) -> None:
-        self.expire_archive()
-        for model in (UsedConfirmation, CallTask):
-            self.expire_rows(model)
-        auditor = find_auditor()
-        deleted = None if auditor is None else auditor.expire()
-        if deleted is not None:
-            self.stdout.write(f"Deleted {deleted} audited calls.")
-        if deleted := IntendedChange.expire():
-            self.stdout.write(f"Deleted {deleted} answers to changes.")
+        auditor, archive_class = find_auditor(), mcp_settings.ARCHIVE_CLASS
+        deleted = {
+            "expired archives": archive_class and archive_class().expire(),
+            "confirmations": self.expire_rows(UsedConfirmation),
+            "tasks": self.expire_rows(CallTask),
+            "audited calls": None if auditor is None else auditor.expire(),
+            "answers to changes": IntendedChange.expire(),
+        }
+        self.write_data(deleted, self.list_lines(deleted), options)
 
-    def expire_rows(self, model: Any) -> None:
+    def list_lines(self, deleted: dict[str, int | None]) -> Iterator[str]:
+        if deleted["expired archives"] is None:
+            yield "Nothing is archived: ARCHIVE_CLASS is None."
+        for name, count in deleted.items():
+            # What is kept for nobody is said of the archive alone.
+            if count or (count is not None and name in ("expired archives", "audited calls")):
+                yield f"Deleted {count} {name}."
+
+    def expire_rows(self, model: Any) -> int:
         rows = model._default_manager.using(router.db_for_write(model))
-        rows.filter(expires__lte=timezone.now()).delete()
-
-    def expire_archive(self) -> None:
-        archive_class = mcp_settings.ARCHIVE_CLASS
-        if archive_class is None:
-            self.stdout.write("Nothing is archived: ARCHIVE_CLASS is None.")
-            return
-        self.stdout.write(f"Deleted {archive_class().expire()} expired archives.")
+        count: int = rows.filter(expires__lte=timezone.now()).delete()[0]
+        return count

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import shutil
+import dataclasses
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
@@ -12,6 +12,8 @@ from rest_framework.exceptions import APIException
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.checklist import Checklist
+from drf_mcp.management.completion import SCRIPTS
+from drf_mcp.management.progress import ProgressLine
 from drf_mcp.management.reports import Report
 from drf_mcp.management.review import Review
 from drf_mcp.operators.costs import ToolCost
@@ -46,13 +48,15 @@ class Command(MCPCommand):
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print the definitions as JSON, with --warnings, --size or --risks the report",
+            help="print the definitions as JSON, with another option what that option tells",
         )
         self.add_endpoint_argument(parser.add_argument)
         add = parser.add_mutually_exclusive_group().add_argument
         add("--warnings", action="store_true", help="findings by root cause, with their remedies")
         add("--size", action="store_true", help="tokens of each tool, and the limits of clients")
         add("--risks", action="store_true", help="what guards each tool that writes, and what not")
+        add("--names", action="store_true", help="the names of the tools alone, a line each")
+        add("--completion", choices=SCRIPTS, help="the script that completes names in a shell")
         add("--unexposed", action="store_true", help="the endpoints that are not tools, and why")
         add(
             "--why",
@@ -72,30 +76,47 @@ class Command(MCPCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["completion"]:
+            self.stdout.write(SCRIPTS[options["completion"]])
+            return
         self.endpoint = self.get_endpoint(options)
         if options["lock"]:
             path = self.get_lock_file(options["lock"])
             count = SurfaceLock(path, self.endpoint.tools).write()
-            self.stdout.write(f"{path} holds {count} tools.")
+            locked = {"file": path, "tools": count}
+            self.write_data(locked, [f"{path} holds {count} tools."], options)
             return
         # Colours are for people, or for whoever insists on them.
         coloured = options.get("force_color") or self.stdout.isatty()
-        report = Report(shutil.get_terminal_size().columns, self.style if coloured else no_style())
+        report = Report(self.width, self.style if coloured else no_style())
         if options["check"]:
-            self.check_lock(self.get_lock_file(options["check"]), report)
+            self.check_lock(self.get_lock_file(options["check"]), report, options)
             return
         self.stdout.write("\n".join(self.get_lines(options, report)))
 
     def get_lines(self, options: dict[str, Any], report: Report) -> Iterable[str]:
         if options["why"]:
-            return report.show_trace(self.get_trace(options["why"], options["username"]))
+            return self.explain(options, report)
         if options["unexposed"]:
-            return report.list_unexposed(ExposureReport(registry).get_unexposed())
+            unexposed = ExposureReport(registry).get_unexposed()
+            if options["json"]:
+                return [self.format_json([dataclasses.asdict(each) for each in unexposed])]
+            return report.list_unexposed(unexposed)
         tools = self.get_tools(options["name"], options["username"])
+        if options["names"]:
+            return [self.format_json([*tools])] if options["json"] else tools
         every = self.endpoint.registry.tools().values()
         own = [tool for tool in every if not tool.endpoint.is_built_in]
         if not own and not options["json"] and not options["username"] and not options["name"]:
             return report.show_exposing(ExposureReport(registry).endpoints)
+        for tool in ProgressLine(self.stderr, "Describing tools").watch(tools.values()):
+            # Kept, for whatever is said of it below.
+            tool.input_schema  # noqa: B018
+        return self.report_on(tools, options, report)
+
+    def report_on(
+        self, tools: Mapping[str, Tool], options: dict[str, Any], report: Report
+    ) -> Iterable[str]:
         if options["risks"]:
             return self.check_risks(RiskReport(tools, self.endpoint), options, report)
         if options["size"] or options["warnings"]:
@@ -107,6 +128,10 @@ class Command(MCPCommand):
             tool = tools[options["name"]]
             return report.show_tool(tool, ExampleCall(tool, user))
         return report.list_tools(tools)
+
+    def explain(self, options: dict[str, Any], report: Report) -> Iterable[str]:
+        trace = self.get_trace(options["why"], options["username"])
+        return [self.format_json(trace.as_data())] if options["json"] else report.show_trace(trace)
 
     def review(self, lint: Lint, options: dict[str, Any], report: Report) -> Iterable[str]:
         if options["json"]:
@@ -128,12 +153,13 @@ class Command(MCPCommand):
         start, ending = LOCK_FILE.split(".", 1)
         return f"{start}.{self.endpoint.path.strip('/').replace('/', '-')}.{ending}"
 
-    def check_lock(self, path: str, report: Report) -> None:
+    def check_lock(self, path: str, report: Report, options: dict[str, Any]) -> None:
         try:
             changes = SurfaceLock(path, self.endpoint.tools).get_changes()
         except LockFileError as exc:
             raise UsageError(str(exc)) from exc
-        self.stdout.write("\n".join(report.list_changes(changes)))
+        told = [dataclasses.asdict(change) for change in changes]
+        self.write_data(told, report.list_changes(changes), options)
         if any(change.breaking for change in changes):
             sys.exit(BREAKING)
 

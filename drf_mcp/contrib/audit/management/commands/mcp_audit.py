@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -42,8 +42,8 @@ class Command(MCPCommand):
         add("--since", type=self.read_moment, metavar="WHEN", help=f"from then on: {moment}")
         add("--until", type=self.read_moment, metavar="WHEN", help="before then")
         add("--limit", type=int, default=SHOWN, help=f"how many are shown ({SHOWN})")
+        add("--json", action="store_true", help="print those shown as JSON lines")
         one = parser.add_mutually_exclusive_group().add_argument
-        one("--json", action="store_true", help="print those shown as JSON lines")
         one(
             "--export", action="store_true", help="print all that match as JSON lines, oldest first"
         )
@@ -68,7 +68,7 @@ class Command(MCPCommand):
         if options["json"]:
             self.write_lines(newest)
             return
-        lines = [self.describe(row) for row in newest]
+        lines = [line for row in newest for line in self.describe(row)]
         self.stdout.write("\n".join(lines) if lines else "No call matches.")
 
     def expire(self, options: dict[str, Any]) -> None:
@@ -79,7 +79,9 @@ class Command(MCPCommand):
             raise UsageError("Name a number of days, or set AUDIT_RETENTION.")
         if days < 0:
             raise UsageError("--expire takes a number of days.")
-        self.stdout.write(f"Deleted {Auditor().expire(days)} audited calls.")
+        deleted = Auditor().expire(days)
+        told = {"audited calls": deleted}
+        self.write_data(told, [f"Deleted {deleted} audited calls."], options)
 
     def get_rows(self, options: dict[str, Any]) -> Any:
         rows = Auditor().rows.all()
@@ -117,7 +119,7 @@ class Command(MCPCommand):
             moment = datetime.combine(moment, time())
         return timezone.make_aware(moment) if timezone.is_naive(moment) else moment
 
-    def describe(self, row: AuditedCall) -> str:
+    def describe(self, row: AuditedCall) -> Iterator[str]:
         when = timezone.localtime(row.time).strftime("%Y-%m-%d %H:%M:%S")
         verdict = f"{row.verdict} {row.code}".strip()
         parts = [when, row.user_label or row.user_pk or ANONYMOUS, row.tool or row.method, verdict]
@@ -125,7 +127,13 @@ class Command(MCPCommand):
             parts.append(f"{row.rows_changed} rows")
         if row.duration_ms is not None:
             parts.append(f"{row.duration_ms:.1f} ms")
-        return "  ".join(filter(None, [*parts, row.request_id]))
+        line = ""
+        for part in filter(None, [*parts, row.request_id]):
+            if line and len(line) + 2 + len(part) > self.width:
+                yield line
+                line = "   "
+            line = f"{line}  {part}" if line else part
+        yield line
 
     def write_lines(self, rows: Iterable[AuditedCall]) -> None:
         for row in rows:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from argparse import ArgumentParser
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -16,6 +15,7 @@ from drf_mcp.contrib.tokens.forms import get_end
 from drf_mcp.contrib.tokens.models import KEY, AgentToken
 from drf_mcp.management.base import MCPCommand, UsageError
 from drf_mcp.management.reports import Report
+from drf_mcp.management.tables import Table
 from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.transports.in_process import ServedEndpoint
 
@@ -46,6 +46,8 @@ class Command(MCPCommand):
         why.add_argument("tool", metavar="TOOL", help="the tool, as mcp_tools lists it")
         revoke = commands.add_parser("revoke", help="revoke tokens for good")
         revoke.add_argument("tokens", nargs="+", metavar="TOKEN", help="as listed: mcp_ab12cd34")
+        for each in (create, listed, why, revoke):
+            each.add_argument("--json", action="store_true", help="print what is told as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, options["action"])(options)
@@ -69,22 +71,31 @@ class Command(MCPCommand):
         # The token alone goes to the output, so that a script can keep it.
         notice = "Keep it now: it is shown this once, and nobody can look it up."
         self.stderr.write(notice, self.style.NOTICE)
-        self.stdout.write(key)
+        self.write_data({"token": key, **self.as_data(token)}, [key], options)
 
     def list(self, options: dict[str, Any]) -> None:
         tokens: QuerySet[AgentToken] = AgentToken.objects.select_related("user")
         if options["user"] is not None:
             tokens = tokens.filter(user=self.get_user(options["user"]))
-        rows = [COLUMNS, *(self.get_row(t) for t in tokens if options["all"] or t.is_open)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            self.stdout.write("  ".join(cells).rstrip())
+        shown = [token for token in tokens if options["all"] or token.is_open]
+        lines = Table(COLUMNS, self.width).list_rows([self.get_row(token) for token in shown])
+        self.write_data([self.as_data(token) for token in shown], lines, options)
 
     def revoke(self, options: dict[str, Any]) -> None:
-        for token in [self.get_token(text) for text in options["tokens"]]:
+        tokens = [self.get_token(text) for text in options["tokens"]]
+        for token in tokens:
             token.revoke()
-            self.stdout.write(f"Revoked {token}.")
+        lines = (f"Revoked {token}." for token in tokens)
+        self.write_data([self.as_data(token) for token in tokens], lines, options)
+
+    def as_data(self, token: AgentToken) -> dict[str, Any]:
+        names = ("name", "tools", "read_only", "networks", "expires", "last_used")
+        facts = {name: getattr(token, name) for name in names}
+        user = token.user.get_username()
+        return {"key": token.shown_key, "user": user, **facts, "state": self.get_state(token)}
+
+    def get_state(self, token: AgentToken) -> str:
+        return "open" if token.is_open else "revoked" if token.revoked else "expired"
 
     def get_row(self, token: AgentToken) -> tuple[str, ...]:
         opens = " ".join(token.tools) or "all tools"
@@ -98,7 +109,7 @@ class Command(MCPCommand):
             ", ".join(facts),
             self.show_time(token.expires),
             self.show_time(token.last_used),
-            "open" if token.is_open else "revoked" if token.revoked else "expired",
+            self.get_state(token),
         )
 
     def show_time(self, value: datetime | None) -> str:
@@ -110,12 +121,13 @@ class Command(MCPCommand):
     def why(self, options: dict[str, Any]) -> None:
         token = self.get_token(options["token"])
         if fault := token.get_fault():
-            self.stdout.write(f"No call is taken. {fault}")
+            verdict = f"No call is taken. {fault}"
+            self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
         tool = self.get_tool(options["tool"], ServedEndpoint(None))
         trace = PermissionTrace(tool, token.user, narrowings=[token.narrowing])
-        report = Report(shutil.get_terminal_size().columns, no_style())
-        self.stdout.write("\n".join(report.show_trace(trace)))
+        lines = Report(self.width, no_style()).show_trace(trace)
+        self.write_data(trace.as_data(), lines, options)
 
     def get_token(self, text: str) -> AgentToken:
         prefix = self.read_prefix(text)

@@ -1,0 +1,176 @@
+"""What all commands have in common: JSON for programs, lines that fit for people."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from drf_mcp.contrib.tokens.models import AgentToken
+from drf_mcp.management import progress
+from drf_mcp.management.progress import ProgressLine
+from drf_mcp.management.tables import Table
+from drf_mcp.tools import registry
+from tests.documentation.pages import ROOT
+
+pytestmark = pytest.mark.django_db
+
+
+def tell(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("mcp_tools",),
+        ("mcp_tools", "--names"),
+        ("mcp_tools", "--unexposed"),
+        ("mcp_tools", "--why", "orders_refund", "--as", "alice"),
+        ("mcp_tools", "--warnings"),
+        ("mcp_tools", "--size"),
+        ("mcp_tools", "--risks"),
+        ("mcp_config", "all"),
+        ("mcp_expire",),
+        ("mcp_token", "create", "alice", "a script"),
+        ("mcp_token", "list"),
+    ],
+    ids=" ".join,
+)
+def test_every_command_tells_json(command):
+    assert json.loads(tell(*command, "--json")) is not None
+
+
+def test_a_lock_and_its_changes_are_told_as_json(tmp_path):
+    file = str(tmp_path / "lock.json")
+    locked = json.loads(tell("mcp_tools", "--lock", file, "--json"))
+    assert locked == {"file": file, "tools": len(registry.tools())}
+    assert json.loads(tell("mcp_tools", "--check", file, "--json")) == []
+
+
+def test_names_are_those_of_the_tools():
+    assert tell("mcp_tools", "--names").split() == list(registry.tools())
+
+
+# --- Tables -----------------------------------------------------------------------------------
+
+COLUMNS = ("TOKEN", "USER", "OPENS")
+
+
+def test_a_table_with_room_has_aligned_columns():
+    lines = [*Table(COLUMNS, 40).list_rows([("mcp_a", "alice", "all tools")])]
+    assert lines == ["TOKEN  USER   OPENS", "mcp_a  alice  all tools"]
+
+
+def test_a_table_without_room_has_a_line_for_each_cell():
+    lines = [*Table(COLUMNS, 20).list_rows([("mcp_a", "alice", "orders_* customers_*")])]
+    assert lines == [
+        *("mcp_a", "  USER   alice", "  OPENS  orders_* cu"),
+        "         stomers_*",
+    ]
+    assert max(map(len, lines)) <= 20
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_tokens_with_long_names_fit(monkeypatch, columns, django_user_model):
+    monkeypatch.setenv("COLUMNS", columns)
+    user = django_user_model.objects.create_user("somebody-with-a-long-name")
+    token = AgentToken(user=user, name="Agent " * 10, tools=["orders_*", "customers_*"] * 3)
+    token.expires = timezone.now() + timezone.timedelta(days=3)
+    token.issue()
+    token.save()
+    lines = tell("mcp_token", "list").splitlines()
+    assert max(map(len, lines)) <= int(columns)
+
+
+# --- Work that takes a while --------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str, ending: str = "") -> int:
+        return super().write(text + ending)
+
+
+def test_work_that_takes_a_while_is_counted_and_the_line_is_cleared(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "INTERVAL", 0)
+    terminal = Terminal()
+    assert [*ProgressLine(terminal, "Describing tools").watch([1, 2, 3])] == [1, 2, 3]
+    assert "Describing tools: 2 of 3" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\033[K")
+
+
+def test_short_work_says_nothing():
+    terminal = Terminal()
+    assert [*ProgressLine(terminal, "Describing tools").watch([1, 2, 3])] == [1, 2, 3]
+    assert terminal.getvalue() == ""
+
+
+def test_no_program_reads_how_far_work_is(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    stream = io.StringIO()
+    assert [*ProgressLine(stream, "Describing tools").watch([1])] == [1]
+    assert stream.getvalue() == ""
+
+
+# --- Completion -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("python manage.py mcp_call orders_re", ["orders_refund", "orders_retrieve"]),
+        ("./manage.py mcp_tools orders_re", ["orders_refund", "orders_retrieve"]),
+        ("python manage.py migrate orders_re", []),
+    ],
+)
+def test_bash_completes_names_of_tools(tmp_path, line, completed):
+    script = tell("mcp_tools", "--completion", "bash")
+    # Stands for the project, so that Django is not started for each line.
+    fake = tmp_path / "manage.py"
+    fake.write_text("#!/bin/sh\necho orders_refund; echo orders_retrieve; echo tickets_list\n")
+    fake.chmod(0o755)
+    (tmp_path / "python").write_text('#!/bin/sh\nexec "./$1"\n')
+    (tmp_path / "python").chmod(0o755)
+    words = line.split()
+    ask = (
+        f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}\n"
+        '_drf_mcp_tools; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", ask],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == completed
+
+
+def test_zsh_gets_the_same_by_its_own_function_for_bash():
+    script = tell("mcp_tools", "--completion", "zsh")
+    assert "bashcompinit" in script
+    registration = tell("mcp_tools", "--completion", "bash").splitlines()[-1]
+    assert registration.startswith("complete -o default -F _drf_mcp_tools")
+    assert script.splitlines()[-1] == registration
+
+
+def test_the_script_of_a_project_reads_real_names():
+    done = subprocess.run(
+        [sys.executable, "manage.py", "mcp_tools", "--names"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert "orders_refund" in done.stdout.split()
