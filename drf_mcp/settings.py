@@ -158,6 +158,10 @@ SETTINGS: dict[str, Setting] = {
     # Seconds for which a client may keep tools/list and what else it may cache (``ttlMs``, since
     # 2026-07-28). A tool that is taken away in the meantime is refused at the call. 0: not at all.
     "LIST_TTL": Setting(60, Number(0)),
+    # Seconds, and never more than LIST_TTL, for which a process remembers which tools REST
+    # framework's own permission classes, and those with list_cache = True, let a caller see. Calls
+    # always ask. 0: each list asks. See docs/permissions.md.
+    "LIST_CACHE_TTL": Setting(30, Number(0)),
     # Carries news to clients that listen for lists that change and resources that are updated:
     # "drf_mcp.subscriptions.LocalBus" within one process,
     # "drf_mcp.subscriptions.postgresql.PostgreSQLBus" among any number, or your own

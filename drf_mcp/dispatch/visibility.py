@@ -2,65 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from rest_framework.permissions import SAFE_METHODS, AllowAny
+from django.db import DatabaseError
+from rest_framework.permissions import AllowAny, DjangoModelPermissions
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import USER_PERMISSIONS, Caller, copy_identity
+from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.access.likeness import find_view_classes
+from drf_mcp.access.verdicts import Identity, Verdict, identify, is_kept, verdicts
+from drf_mcp.dispatch.questions import Audience, Question, get_question, permission_steps
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
 
-permission_steps = attrgetter("get_permissions", "check_permissions")
-steps = attrgetter(
-    "get_permissions", "check_permissions", "permission_denied", "get_authenticators"
-)
-
 
 class Visibility:
-    """Asks the views' permissions on behalf of one caller."""
+    """Asks the views' permissions on behalf of one caller.
 
-    def __init__(self, caller: Caller) -> None:
+    Args:
+        remembers: whether answers are kept for the caller's next list, and those of the last one
+            heeded. What lets somebody in asks anew.
+    """
+
+    def __init__(self, caller: Caller, *, remembers: bool = False) -> None:
         self.caller = caller
+        self.remembers = remembers and is_kept()
         self.identities: dict[tuple[type, ...], Request] = {
             caller.authentication_classes: caller.authenticate()
         }
-        self.answers: dict[Any, bool] = {}
+        self.answers: dict[Question, bool] = {}
+        self.is_sure = True
 
-    def of(self, tools: Iterable[Any], most: int | None = None) -> list[Any]:
-        seen = list(islice((tool for tool in tools if self.allows(tool)), most))
+    def of(self, tools: Iterable[Any], start: int = 0, most: int | None = None) -> Sequence[Any]:
+        """Return the tools that the caller sees.
+
+        Args:
+            start: how many tools at the beginning are passed over, and not asked.
+            most: so many are enough; None for all.
+        """
+        audience = Audience.of(tuple(tools))
+        verdict = self.get_verdict(audience)
+        if most is None and start == 0:
+            seen = audience.pick(self.ask_all(audience, verdict))
+        else:
+            seen = list(islice(self.ask_some(audience, verdict, start), most))
         # Views that authenticate in their own way have left their user on the request.
         self.caller.request.user = self.caller.authenticate().user
         return seen
 
     def allows(self, tool: Any) -> bool:
+        """Return whether the caller sees a tool, asked now."""
+        return self.answer(get_question(tool), tool)
+
+    def get_verdict(self, audience: Audience) -> Verdict:
+        identity = self.get_identity(audience) if self.remembers and audience.kept else None
+        return Verdict() if identity is None else verdicts.find(identity, audience)
+
+    def get_identity(self, audience: Audience) -> Identity | None:
+        # Whoever each of the views takes the caller for.
+        every = {self.caller.authentication_classes: None, **audience.authentications}
+        parts = [self.get_identity_at(classes, tool) for classes, tool in every.items()]
+        return None if None in parts else sum(filter(None, parts), ())
+
+    def get_identity_at(self, classes: Any, tool: Any) -> Identity | None:
+        # A credential that is refused is known by its text.
+        return contain(lambda: identify(self.identify(classes, tool)), lambda exc: (type(exc),))
+
+    def ask_all(self, audience: Audience, verdict: Verdict) -> int:
+        known, seen = verdict.state
+        if known != audience.kept:
+            for question, bits, tool in audience.groups:
+                if question.is_kept and bits & ~known and self.answer(question, tool):
+                    seen |= bits
+            if self.is_sure:
+                verdict.state = audience.kept, seen
+        for question, bits, tool in audience.anew:
+            if self.answer(question, tool):
+                seen |= bits
+        return seen | audience.open
+
+    def ask_some(self, audience: Audience, verdict: Verdict, start: int) -> Iterator[Any]:
+        known, seen = verdict.state
+        for number in range(start, len(audience.tools)):
+            question, tool, bit = audience.questions[number], audience.tools[number], 1 << number
+            if not known & bit:
+                seen |= bit if self.answer(question, tool) else 0
+                known |= bit
+                if self.is_sure:
+                    verdict.state = known & audience.kept, seen & audience.kept
+            if seen & bit:
+                yield tool
+
+    def answer(self, question: Question, tool: Any) -> bool:
         # A permission that cannot be asked without an object or a body counts as given: the call
         # asks it for certain.
-        question = question_of(tool)
-        if question is None:
-            return self.ask(tool)
         if question not in self.answers:
-            self.answers[question] = self.ask(tool)
+            answer = contain(lambda: question.ask(self, tool), self.judge)
+            self.answers[question] = answer
         return self.answers[question]
 
-    def ask(self, tool: Any) -> bool:
+    def judge(self, exc: Exception) -> bool:
+        # What a database could not tell now may be told at the next list.
+        self.is_sure = self.is_sure and not isinstance(exc, DatabaseError)
+        return not turns_away(exc)
+
+    def ask_view(self, tool: Any, model: Any = None) -> bool:
+        """Return whether a view's own check of permissions passes.
+
+        Args:
+            model: that of the view's queryset, so that nobody has to make the queryset.
+        """
         view: Any = tool.endpoint.view()
 
         def ask() -> bool:
             view.request = self.request(tool, view)
-            negotiate(view)
+            if model is not None:
+                spare_queryset(view, model)
             view.check_permissions(view.request)
             return True
 
         # A call that lacks a scope alone is answered with the way to get it.
-        return contain(ask, lambda exc: not turns_away(exc) or self.is_short_of_scopes(view))
+        return contain(ask, lambda exc: self.judge(exc) or self.is_short_of_scopes(view))
+
+    def identify(self, classes: tuple[type, ...], tool: Any) -> Request:
+        """Return a request of whoever authentication classes take the caller for.
+
+        Args:
+            tool: the tool at whose view they are asked.
+        """
+        known = self.identities.get(classes)
+        if known is None:
+            inner = self.inner(tool, tool.endpoint.route.path, "")
+            known = Request(inner, authenticators=[made() for made in classes])
+            self.identities[classes] = known
+        return known
 
     def is_short_of_scopes(self, view: Any) -> bool:
         request, permissions = view.request, view.get_permissions()
@@ -70,7 +150,8 @@ class Visibility:
         # By whom the view would take the caller for.
         inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
         authenticators = view.get_authenticators()
-        request = Request(inner, authenticators=authenticators)
+        request = AskedRequest(inner, authenticators=authenticators)
+        request.__dict__["asked_view"] = view
         classes = tuple(type(authenticator) for authenticator in authenticators)
         known = self.identities.setdefault(classes, request)
         if known is not request:
@@ -81,28 +162,59 @@ class Visibility:
         return ToolRequest(self.caller, tool.endpoint.method, path, query_string)
 
 
+class AskedRequest(Request):
+    """A request that is negotiated when somebody looks: few permissions do, and it costs most."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NEGOTIATED and "asked_view" in self.__dict__:
+            negotiate(self.__dict__.pop("asked_view"))
+            return getattr(self, name)
+        return super().__getattr__(name)  # type: ignore[misc]
+
+
+NEGOTIATED = frozenset({"accepted_renderer", "accepted_media_type", "version", "versioning_scheme"})
+
+
+class KnownQueryset:
+    """Stands for a view's queryset where its model is all that is looked at.
+
+    Whoever looks at anything else gets that of the view's own.
+    """
+
+    def __init__(self, model: Any, view: Any) -> None:
+        self.model = model
+        self.view = view
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.view.get_queryset(), name)
+
+
+def spare_queryset(view: Any, model: Any) -> None:
+    # Making it may query, and REST framework's permission looks at nothing but its model.
+    every = view.get_permissions()
+    known = KnownQueryset(model, view)
+    for permission in find_parts(every):
+        own = getattr(type(permission), "_queryset", None)
+        if own is DjangoModelPermissions._queryset:
+            permission._queryset = lambda view: known
+    view.get_permissions = lambda: every
+
+
+def find_parts(every: Iterable[Any]) -> Iterator[Any]:
+    for permission in every:
+        parts = (getattr(permission, name, None) for name in ("op1", "op2"))
+        yield from find_parts(filter(None, parts))
+        yield permission
+
+
 def turns_away(exc: Exception) -> bool:
     # Not so one that just misses a body or an object.
     return isinstance(exc, PermissionDenied) or getattr(exc, "status_code", None) in (401, 403)
 
 
 def is_open(tool: Any) -> bool:
-    # Every caller sees the tool: nothing is asked, in REST framework's own way.
+    # Nothing is asked at the call either, in REST framework's own way.
     if permission_steps(tool.endpoint.view_class) != permission_steps(APIView):
         return False
     permissions = find_view_classes(tool.endpoint.route.callback, "permission_classes")
     return permissions is not None and all(p is AllowAny for p in permissions)
-
-
-def question_of(tool: Any) -> Any:
-    # What decides whether a tool is seen, where that is the user and the method alone: tools with
-    # one question have one answer.
-    permissions = find_view_classes(tool.endpoint.route.callback, "permission_classes")
-    if permissions is None or not USER_PERMISSIONS.issuperset(permissions):
-        return None
-    if steps(tool.endpoint.view_class) != steps(APIView):
-        return None
-    authentication = find_view_classes(tool.endpoint.route.callback, "authentication_classes")
-    if authentication is None:
-        return None
-    return permissions, authentication, tool.endpoint.method in SAFE_METHODS

@@ -77,9 +77,7 @@ class PromptsCapability(Capability):
         context.caller.authenticate()
         prompts: Sequence[Prompt] = list(self.get_prompts().values())
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
-        page, following = cut_page(
-            prompts, params, size, lambda prompt: prompt.name, lambda items, most: items[:most]
-        )
+        page, following = cut_page(prompts, params, size, lambda prompt: prompt.name)
         names, define = MEMBERS[context.era.revision], context.era.get_defined
         listed = []
         for prompt in page:

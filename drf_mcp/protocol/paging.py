@@ -17,7 +17,7 @@ def cut_page(
     params: Mapping[str, Any],
     size: int | None,
     key: Callable[[Item], str],
-    see: Callable[[Sequence[Item], int | None], Sequence[Item]],
+    see: Callable[[int, int | None], Sequence[Item]] | None = None,
 ) -> tuple[Sequence[Item], str | None]:
     """Return a page, and the cursor of the next one; None on the last.
 
@@ -26,13 +26,15 @@ def cut_page(
         params: those of the request, with its ``cursor``.
         size: items of a page; None for all on one page.
         key: what identifies an item.
-        see: returns those of the items that the caller sees, at most so many.
+        see: returns those of the items from a place on that the caller sees, at most so many;
+            None if the caller sees all.
 
     Raises:
         InvalidParams: on a cursor that no page gave.
     """
     start = 0 if params.get("cursor") is None else find_start(params["cursor"], map(key, items))
-    seen = see(items[start:], None if size is None else size + 1)
+    most = None if size is None else size + 1
+    seen = items[start:][:most] if see is None else see(start, most)
     if size is None or len(seen) <= size:
         return seen, None
     return seen[:size], base64.urlsafe_b64encode(key(seen[size - 1]).encode()).decode()

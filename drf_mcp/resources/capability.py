@@ -9,7 +9,6 @@ from django.conf import settings
 from django.utils import translation
 
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.logging import Observer
@@ -108,8 +107,9 @@ class ResourcesCapability(Capability):
         return self.get_list("resourceTemplates", listed, "uriTemplate", context)
 
     def get_visible_routes(self, context: RequestContext) -> list[RouteResource]:
-        offered = self.server.tools_capability.get_offered_tools(context).values()
-        return Visibility(context.caller).of(self.get_routes(offered))
+        capability = self.server.tools_capability
+        offered = capability.get_offered_tools(context).values()
+        return self.get_routes(capability.find_visible(offered, context))
 
     def get_list(
         self, member: str, listed: list[dict[str, Any]], key: str, context: RequestContext
@@ -117,9 +117,7 @@ class ResourcesCapability(Capability):
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
         # Pages belong to tools, and are found by them.
         listed = listed if self.is_on else []
-        page, following = cut_page(
-            listed, params, size, lambda item: str(item[key]), lambda items, most: items[:most]
-        )
+        page, following = cut_page(listed, params, size, lambda item: str(item[key]))
         names = MEMBERS[context.era.revision]
         defined = [context.era.get_defined(item, names) for item in page]
         members: dict[str, Any] = {member: Encoded(to_bytes(encode_data(defined)))}

@@ -49,9 +49,7 @@ class SkillsCapability(Capability):
     def list_skills(self, context: RequestContext) -> dict[str, Any]:
         context.caller.authenticate()
         params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
-        page, following = cut_page(
-            self.get_skills(), params, size, lambda s: s.uri, lambda items, most: items[:most]
-        )
+        page, following = cut_page(self.get_skills(), params, size, lambda s: s.uri)
         entries = [skill.get_entry() for skill in page]
         members: dict[str, Any] = {"skills": Encoded(to_bytes(encode_data(entries)))}
         return members if following is None else {**members, "nextCursor": following}

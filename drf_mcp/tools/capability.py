@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -13,7 +14,8 @@ from rest_framework.permissions import AllowAny
 from drf_mcp.access.refusals import refuse_scopes
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.dispatch.visibility import Visibility, is_open
+from drf_mcp.dispatch.questions import Audience
+from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
 from drf_mcp.interaction.progress import Progress
@@ -32,6 +34,7 @@ from drf_mcp.tools.chosen_envelopes import (
     get_output_schema,
     make_envelope,
 )
+from drf_mcp.tools.definitions import DEFINITIONS
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.results import ResultWriter, ToolBudget
 from drf_mcp.tools.tool import Tool
@@ -108,15 +111,14 @@ class ToolsCapability(Capability):
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
         tools = self.get_offered_tools(context).values()
-        return Instructions(Visibility(context.caller).of(tools), RETRIEVAL_TOOL).get_text()
+        return Instructions(self.find_visible(tools, context), RETRIEVAL_TOOL).get_text()
 
     # --- tools/list -----------------------------------------------------------------------
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
-        every = list(self.get_offered_tools(context).values())
+        every = tuple(self.get_offered_tools(context).values())
         page, following = self.paginate(every, context)
-        fragments = (self.get_definition(tool, context.era) for tool in page)
-        members: dict[str, Any] = {"tools": Encoded(b"[%b]" % b",".join(fragments))}
+        members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
         if following is not None:
             members["nextCursor"] = following
         if self.is_public(every, context):
@@ -131,21 +133,44 @@ class ToolsCapability(Capability):
         taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
         return {
             "by": list(dict.fromkeys(n.source for n in context.caller.narrowings)),
-            "hidden": len(Visibility(context.caller).of(taken)),
+            "hidden": len(self.find_visible(taken, context)),
         }
+
+    def find_visible(self, tools: Iterable[Tool], context: RequestContext) -> Sequence[Tool]:
+        """Return those tools that the caller sees, for a list: it may be LIST_CACHE_TTL old."""
+        return Visibility(context.caller, remembers=True).of(tools)
 
     def paginate(
         self, tools: Sequence[Tool], context: RequestContext
     ) -> tuple[Sequence[Tool], str | None]:
         # Only the permissions of a page's own tools are asked.
-        see, size = Visibility(context.caller).of, mcp_settings.TOOLS_PAGE_SIZE
-        return cut_page(tools, context.message.params, size, attrgetter("name"), see)
+        see = partial(Visibility(context.caller, remembers=True).of, tools)
+        params, size = context.message.params, mcp_settings.TOOLS_PAGE_SIZE
+        return cut_page(tools, params, size, attrgetter("name"), see)
 
-    def is_public(self, tools: Iterable[Tool], context: RequestContext) -> bool:
+    def is_public(self, tools: tuple[Tool, ...], context: RequestContext) -> bool:
         # Shared caches may keep a list that is the same for everybody.
         caller = context.caller
         endpoint_open = all(p is AllowAny for p in caller.permission_classes)
-        return endpoint_open and not caller.narrowings and all(map(is_open, tools))
+        return endpoint_open and not caller.narrowings and Audience.of(tools).is_open
+
+    def get_definitions(self, tools: Sequence[Tool], era: Era) -> bytes:
+        """Return the definitions of tools as a JSON array."""
+        chosen = self.get_envelope_choice()
+        key = chosen and (tuple(tools), era.revision, mcp_settings.OUTPUT_SCHEMA, *chosen)
+        joined = DEFINITIONS.find(key) if key else None
+        if joined is None:
+            joined = b"[%b]" % b",".join(self.get_definition(tool, era) for tool in tools)
+            if key:
+                DEFINITIONS.keep(key, joined)
+        return joined
+
+    def get_envelope_choice(self) -> tuple[Any, ...] | None:
+        # None where a project's own code, or a test, chooses for each tool and request.
+        hooks = attrgetter("get_definition", "get_envelope", "get_envelope_class")
+        if self.server.force_envelope or hooks(type(self)) != hooks(ToolsCapability):
+            return None
+        return self.server.envelope_class, mcp_settings.ENVELOPE_CLASS
 
     def get_definition(self, tool: Tool, era: Era) -> bytes:
         envelope = self.get_envelope(tool)

@@ -52,6 +52,9 @@ class PromisedVisibility(Visibility):
         copy_identity(request, self.caller.authenticate())
         return request
 
+    def identify(self, classes: tuple[type, ...], tool: Tool) -> Request:
+        return self.caller.authenticate()
+
     def is_short_of_scopes(self, view: Any) -> bool:
         # Listed to a client, which may ask for more; not opened by this token.
         return False

@@ -1,0 +1,470 @@
+"""What lists remember of a caller: as long as nothing that they can know of changed, no longer."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+
+import pytest
+from django.contrib.auth.models import Group, Permission, User
+from django.db import OperationalError, connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import include, path
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.authtoken.models import Token
+from rest_framework.permissions import (
+    BasePermission,
+    DjangoModelPermissions,
+    DjangoModelPermissionsOrAnonReadOnly,
+    IsAdminUser,
+    IsAuthenticated,
+)
+from rest_framework.routers import SimpleRouter
+from rest_framework.serializers import ModelSerializer
+from rest_framework.viewsets import ModelViewSet
+
+from drf_mcp.access import verdicts
+from drf_mcp.access.verdicts import forget_verdicts
+from tests.agents import Agent
+from tests.server.views import Word
+
+pytestmark = pytest.mark.django_db
+READS = {"groups_list", "groups_retrieve"}
+TOKENS = "rest_framework.authentication.TokenAuthentication"
+
+
+class GroupSerializer(ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(ModelViewSet):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    permission_classes = [DjangoModelPermissions]
+
+
+class Asked(BasePermission):
+    asked: list = []
+
+    def has_permission(self, request, view) -> bool:
+        self.asked.append(request.user)
+        return User.objects.filter(username=request.user.username, is_staff=True).exists()
+
+
+class Declared(Asked):
+    list_cache = True
+
+
+class Changed(Declared):
+    def has_permission(self, request, view) -> bool:
+        return super().has_permission(request, view) and "X-Key" in request.headers
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(request, monkeypatch):
+    forget_verdicts()
+    monkeypatch.setattr(Asked, "asked", [])
+    # Of what may yet be rolled back nothing is remembered, and that is every row of most tests.
+    if not request.node.get_closest_marker("django_db").kwargs.get("transaction"):
+        monkeypatch.setattr(verdicts, "is_committed", lambda: True)
+    yield
+    verdicts.verdicts.forget()
+
+
+@pytest.fixture
+def serve(expose):
+    def serve(*permission_classes, **mcp_settings) -> None:
+        router = SimpleRouter()
+        permissions = list(permission_classes or [DjangoModelPermissions])
+        groups = type("Groups", (Groups,), {"permission_classes": permissions})
+        router.register("groups", groups)
+        mcp_settings = {"AUTHENTICATION_CLASSES": [TOKENS], "EXCLUDE": ["PUT *"], **mcp_settings}
+        expose(path("", include(router.urls)), **mcp_settings)
+
+    return serve
+
+
+def make_agent(username: str, **fields) -> Agent:
+    user = User.objects.create(username=username, **fields)
+    return Agent(Client(headers={"authorization": f"Token {Token.objects.create(user=user)}"}))
+
+
+def names(agent: Agent) -> set[str]:
+    return {tool["name"] for tool in agent.result("tools/list")["tools"]}
+
+
+def permission(action: str) -> Permission:
+    return Permission.objects.get(codename=f"{action}_group")
+
+
+@contextmanager
+def asking_no_database():
+    """Let nothing but the authentication, and the record of the audit, ask the database."""
+    with CaptureQueriesContext(connection) as captured:
+        yield
+    statements = [query["sql"] for query in captured]
+    assert statements
+    assert [s for s in statements if "authtoken" not in s and "audit" not in s] == []
+
+
+# --- What is remembered -------------------------------------------------------------------------
+
+
+def test_the_second_list_costs_no_query_but_the_authentication(serve):
+    serve()
+    agent = make_agent("anne")
+    assert names(agent) == READS
+    with asking_no_database():
+        assert names(agent) == READS
+
+
+def test_a_class_of_the_project_is_asked_at_each_list(serve):
+    serve(Asked)
+    agent = make_agent("anne", is_staff=True)
+    assert len(names(agent)) == len(Asked.asked) == 5
+    names(agent)
+    assert len(Asked.asked) == 10
+
+
+def test_a_class_with_list_cache_is_asked_once(serve):
+    serve(Declared)
+    agent = make_agent("anne", is_staff=True)
+    assert len(names(agent)) == len(Asked.asked) == 5
+    with asking_no_database():
+        names(agent)
+    assert len(Asked.asked) == 5
+
+
+def test_a_subclass_that_asks_more_is_asked_at_each_list(serve):
+    serve(Changed)
+    agent = make_agent("anne", is_staff=True)
+    assert names(agent) == set()
+    agent.http.defaults["HTTP_X_KEY"] = "1"
+    assert len(names(agent)) == 5
+
+
+def test_a_subclass_of_a_class_of_rest_framework_can_be_asked_anew(serve):
+    anew = type("Anew", (IsAdminUser,), {"list_cache": False})
+    serve(anew)
+    agent = make_agent("anne", is_staff=True)
+    assert len(names(agent)) == 5
+    User.objects.update(is_staff=False)
+    assert names(agent) == set()
+
+
+def test_pages_are_remembered_too(serve):
+    serve(Declared, TOOLS_PAGE_SIZE=2)
+    agent = make_agent("anne", is_staff=True)
+    first = agent.result("tools/list")
+    assert len(Asked.asked) == 3
+    second = agent.result("tools/list", cursor=first["nextCursor"])
+    assert (len(first["tools"]), len(second["tools"]), len(Asked.asked)) == (2, 2, 5)
+    assert agent.result("tools/list")["tools"] == first["tools"]
+    assert len(Asked.asked) == 5
+
+
+def test_composed_classes_of_rest_framework_are_remembered(serve):
+    serve(IsAdminUser | DjangoModelPermissions, ~IsAdminUser)
+    agent = make_agent("anne")
+    assert names(agent) == READS
+    with asking_no_database():
+        assert names(agent) == READS
+
+
+def test_instructions_ask_nothing_that_the_list_asked(serve):
+    serve(Declared)
+    agent = make_agent("anne", is_staff=True)
+    names(agent)
+    assert "groups" in agent.result("server/discover")["instructions"]
+    assert len(Asked.asked) == 5
+
+
+# --- Whose it is --------------------------------------------------------------------------------
+
+
+def test_each_caller_has_a_verdict(serve):
+    serve(DjangoModelPermissionsOrAnonReadOnly)
+    plain, other, nobody = make_agent("anne"), make_agent("ben", is_superuser=True), Agent(Client())
+    for _ in range(2):
+        assert (names(plain), len(names(other)), names(nobody)) == (READS, 5, READS)
+
+
+class Key:
+    def __init__(self, reads: bool) -> None:
+        self.reads = reads
+
+
+class KeyAuthentication(BaseAuthentication):
+    header = "Authorization"
+
+    def authenticate(self, request) -> tuple | None:
+        text = request.headers.get(self.header)
+        return text and (User.objects.get(username="anne"), Key(text == "reads"))
+
+    def authenticate_header(self, request) -> str:
+        return "Key"
+
+
+class OtherHeader(KeyAuthentication):
+    header = "X-Key"
+
+
+class ByKey(BasePermission):
+    list_cache = True
+
+    def has_permission(self, request, view) -> bool:
+        return request.method == "GET" or not request.auth.reads
+
+
+@pytest.mark.parametrize(
+    ("authentication", "header"), [(KeyAuthentication, "authorization"), (OtherHeader, "x-key")]
+)
+def test_each_credential_of_a_user_has_a_verdict(serve, monkeypatch, authentication, header):
+    """Where nothing tells one from another, nothing is remembered."""
+    User.objects.create(username="anne")
+    monkeypatch.setattr(Groups, "authentication_classes", [authentication])
+    serve(ByKey, AUTHENTICATION_CLASSES=[f"{__name__}.{authentication.__name__}"])
+    reads, writes = (Agent(Client(headers={header: key})) for key in ("reads", "writes"))
+    for _ in range(2):
+        assert (names(reads), len(names(writes))) == (READS, 5)
+
+
+# --- Until something changes --------------------------------------------------------------------
+
+
+CHANGES = {
+    "permission of the user": lambda user: user.user_permissions.add(permission("add")),
+    "permission of the group": lambda user: user.groups.get().permissions.add(permission("add")),
+    "group of the user": lambda user: user.groups.add(Group.objects.get(name="adders")),
+    "user of the group": lambda user: Group.objects.get(name="adders").user_set.add(user),
+    "the user's own row": lambda user: User(pk=user.pk, username="anne", is_superuser=True).save(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_a_signal_tells_of_is_seen_at_once(serve, change):
+    serve()
+    agent = make_agent("anne")
+    user = User.objects.get(username="anne")
+    user.groups.add(Group.objects.create(name="readers"))
+    Group.objects.create(name="adders").permissions.add(permission("add"))
+    assert "groups_create" not in names(agent)
+    CHANGES[change](user)
+    assert "groups_create" in names(agent)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_changed_in_a_transaction_is_seen_after_the_commit(serve):
+    serve()
+    agent = make_agent("anne")
+    user = User.objects.get(username="anne")
+    with transaction.atomic():
+        user.user_permissions.add(permission("add"))
+        # As another worker's thread may, which still reads what was before.
+        verdicts.verdicts.get_kept(str(user.pk))
+    assert not verdicts.verdicts.users.get(str(user.pk))
+    assert "groups_create" in names(agent)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_remembered_of_what_may_be_rolled_back(serve):
+    serve()
+    agent = make_agent("anne")
+    user = User.objects.get(username="anne")
+    with transaction.atomic():
+        user.user_permissions.add(permission("add"))
+        assert "groups_create" in names(agent)
+        transaction.set_rollback(True)
+    assert names(agent) == READS
+
+
+def test_a_sign_in_forgets_nothing(serve):
+    serve(Declared)
+    agent = make_agent("anne", is_staff=True)
+    names(agent)
+    user = User.objects.get(username="anne")
+    user.save(update_fields=["last_login"])
+    names(agent)
+    assert len(Asked.asked) == 5
+
+
+def test_what_no_signal_tells_of_is_seen_when_the_time_is_over(serve, monkeypatch):
+    serve(LIST_CACHE_TTL=30)
+    agent = make_agent("anne")
+    assert names(agent) == READS
+    User.objects.update(is_superuser=True)
+    assert names(agent) == READS
+    later = time.monotonic() + 30
+    monkeypatch.setattr(verdicts.time, "monotonic", lambda: later)
+    assert len(names(agent)) == 5
+
+
+def test_what_no_signal_tells_of_can_be_told(serve):
+    serve()
+    anne, ben = make_agent("anne"), make_agent("ben")
+    assert names(anne) == names(ben) == READS
+    User.objects.update(is_superuser=True)
+    forget_verdicts(User.objects.get(username="anne"))
+    assert (len(names(anne)), names(ben)) == (5, READS)
+    forget_verdicts()
+    assert len(names(ben)) == 5
+
+
+@pytest.mark.parametrize("seconds", [{"LIST_CACHE_TTL": 0}, {"LIST_TTL": 0}])
+def test_zero_seconds_remember_nothing(serve, seconds):
+    serve(**seconds)
+    agent = make_agent("anne")
+    assert names(agent) == READS
+    User.objects.update(is_superuser=True)
+    assert len(names(agent)) == 5
+
+
+def test_a_call_asks_whatever_the_list_remembers(serve):
+    serve()
+    agent = make_agent("anne", is_superuser=True)
+    assert "groups_create" in names(agent)
+    User.objects.update(is_superuser=False)
+    assert "groups_create" in names(agent)
+    assert agent.call("groups_create", name="x").code == "FORBIDDEN"
+
+
+def test_what_narrows_the_tools_is_asked_at_each_list(serve, settings):
+    serve()
+    agent = make_agent("anne", is_superuser=True)
+    assert len(names(agent)) == 5
+    settings.DRF_MCP = {**settings.DRF_MCP, "READ_ONLY": True}
+    assert names(agent) == READS
+
+
+def test_a_database_that_fails_is_asked_again(serve, monkeypatch):
+    serve(Declared)
+    agent = make_agent("anne")
+
+    def fail(self, request, view) -> bool:
+        raise OperationalError("gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Declared, "has_permission", fail)
+        assert len(names(agent)) == 5
+    assert names(agent) == set()
+
+
+def test_so_many_users_are_remembered(serve, monkeypatch):
+    monkeypatch.setattr(verdicts, "MOST_USERS", 2)
+    serve()
+    for name in ("anne", "ben", "carl"):
+        names(make_agent(name))
+    assert len(verdicts.verdicts.users) == 2
+
+
+def test_whatever_changes_lists_are_those_of_a_server_that_remembers_nothing(serve, settings):
+    """And hold the tools that can be called."""
+    serve(DjangoModelPermissionsOrAnonReadOnly)
+    agents = [make_agent("anne"), make_agent("ben"), Agent(Client())]
+    users = list(User.objects.order_by("username"))
+    group = Group.objects.create(name="all")
+    moments = [
+        *(lambda u=u: u.groups.add(group) for u in users),
+        *(lambda u=u: u.groups.clear() for u in users),
+        *(lambda a=a: group.permissions.add(permission(a)) for a in ("add", "change", "delete")),
+        lambda: group.permissions.set([permission("delete")]),
+        lambda: users[0].user_permissions.add(permission("change")),
+        lambda: users[0].user_permissions.clear(),
+        lambda: (setattr(users[1], "is_active", not users[1].is_active), users[1].save()),
+    ]
+
+    @hypothesis_settings(max_examples=5, deadline=None)
+    @given(st.lists(st.sampled_from(moments), min_size=1, max_size=4))
+    def hold(steps) -> None:
+        for step in steps:
+            step()
+            with_memory = [find_listed(agent) for agent in agents]
+            with pytest.MonkeyPatch.context() as forgetful:
+                forgetful.setattr("drf_mcp.dispatch.visibility.is_kept", lambda: False)
+                assert with_memory == [find_listed(agent) for agent in agents]
+        for agent, listed in zip(agents, with_memory, strict=True):
+            for tool, arguments in {"groups_create": {}, "groups_destroy": {"pk": 0}}.items():
+                if listed is not None:
+                    refused = agent.call(tool, **arguments).code in ("FORBIDDEN", "UNAUTHORIZED")
+                    assert refused is (tool not in listed)
+
+    hold()
+
+
+def find_listed(agent: Agent) -> set[str] | None:
+    # None for a user who may not sign in any more.
+    message, headers = agent.frame("tools/list", {})
+    response = agent.post(message, headers)
+    tools = response.json().get("result", {}).get("tools")
+    return None if tools is None else {tool["name"] for tool in tools}
+
+
+# --- What is asked ------------------------------------------------------------------------------
+
+
+def test_the_queryset_of_a_view_is_not_made_to_ask_for_its_model(serve, monkeypatch):
+    made = []
+    monkeypatch.setattr(Groups, "get_queryset", lambda self: made.append(self))
+    serve(IsAuthenticated, DjangoModelPermissions)
+    agent = make_agent("anne")
+    names(agent)
+    made.clear()
+    forget_verdicts()
+    assert names(agent) == READS
+    assert made == []
+
+
+class Custom(DjangoModelPermissions):
+    def has_permission(self, request, view) -> bool:
+        return super().has_permission(request, view)
+
+
+class Looking(DjangoModelPermissions):
+    def has_permission(self, request, view) -> bool:
+        return self._queryset(view).filter(name="x").exists()
+
+
+def test_nor_for_a_class_of_the_project_that_asks_the_same(serve, monkeypatch):
+    made = []
+    monkeypatch.setattr(Groups, "get_queryset", lambda self: made.append(self))
+    serve(Custom)
+    agent = make_agent("anne")
+    names(agent)
+    made.clear()
+    assert names(agent) == READS
+    assert made == []
+
+
+def test_a_class_of_the_project_that_looks_at_rows_finds_them(serve):
+    serve(Looking)
+    agent = make_agent("anne")
+    assert names(agent) == set()
+    Group.objects.create(name="x")
+    assert len(names(agent)) == 5
+
+
+def test_what_was_negotiated_is_there_for_whoever_looks(serve):
+    looked = []
+
+    class Looks(BasePermission):
+        def has_permission(self, request, view) -> bool:
+            looked.append((request.accepted_media_type, request.version))
+            return True
+
+    serve(Looks)
+    names(make_agent("anne"))
+    assert set(looked) == {("application/json", None)}
+
+
+def test_the_view_of_a_tool_without_questions_is_not_made(expose, monkeypatch):
+    expose(path("word/", Word.as_view(permission_classes=[BasePermission])))
+    agent = Agent(Client())
+    assert names(agent) == {"word"}
+    monkeypatch.setattr(Word, "__init__", lambda self, **kwargs: pytest.fail("made"))
+    assert agent.result("tools/list")["cacheScope"] == "public"
