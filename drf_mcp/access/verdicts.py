@@ -107,7 +107,7 @@ def is_committed() -> bool:
     return not any(each.in_atomic_block for each in connections.all(initialized_only=True))
 
 
-def identify(known: Request) -> Identity | None:
+def find_identity(known: Request) -> Identity | None:
     """Return what tells a caller and the credential from all others, None if nothing does.
 
     The first member is the user's primary key as text, "" for nobody.
@@ -148,20 +148,20 @@ def follow_rights() -> None:
     user_model = get_user_model()
     for model in apps.get_models():
         if issubclass(model, user_model) or model._meta.app_label == "auth":
-            post_save.connect(tell_of_row, sender=model, dispatch_uid=UID)
-            post_delete.connect(tell_of_row, sender=model, dispatch_uid=UID)
+            post_save.connect(forget_at_row, sender=model, dispatch_uid=UID)
+            post_delete.connect(forget_at_row, sender=model, dispatch_uid=UID)
             for field in model._meta.local_many_to_many:
                 through = field.remote_field.through
-                m2m_changed.connect(tell_of_membership, sender=through, dispatch_uid=UID)
+                m2m_changed.connect(forget_at_membership, sender=through, dispatch_uid=UID)
 
 
-def tell_of_row(sender: Any, instance: Any, **kwargs: Any) -> None:
+def forget_at_row(sender: Any, instance: Any, **kwargs: Any) -> None:
     # Each sign-in saves its moment.
     if set(kwargs.get("update_fields") or ()) != {"last_login"}:
         forget_verdicts(instance if hasattr(instance, "is_authenticated") else None)
 
 
-def tell_of_membership(sender: Any, instance: Any, action: str, **kwargs: Any) -> None:
+def forget_at_membership(sender: Any, instance: Any, action: str, **kwargs: Any) -> None:
     if action.startswith("post_"):
         is_user = hasattr(instance, "is_authenticated") and not kwargs.get("reverse")
         forget_verdicts(instance if is_user else None)

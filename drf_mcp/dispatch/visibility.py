@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.access.likeness import find_view_classes
-from drf_mcp.access.verdicts import Identity, Verdict, identify, is_kept, verdicts
+from drf_mcp.access.verdicts import Identity, Verdict, find_identity, is_kept, verdicts
 from drf_mcp.dispatch.questions import Audience, Question, get_question, permission_steps
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
@@ -71,7 +71,9 @@ class Visibility:
 
     def get_identity_at(self, classes: Any, tool: Any) -> Identity | None:
         # A credential that is refused is known by its text.
-        return contain(lambda: identify(self.identify(classes, tool)), lambda exc: (type(exc),))
+        return contain(
+            lambda: find_identity(self.identify(classes, tool)), lambda exc: (type(exc),)
+        )
 
     def ask_all(self, audience: Audience, verdict: Verdict) -> int:
         known, seen = verdict.state
