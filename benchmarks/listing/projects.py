@@ -1,0 +1,192 @@
+"""Projects of many tools, whose views ask permissions of several kinds, and their callers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from django.contrib.auth.models import Permission, User
+from django.http import HttpRequest, HttpResponse
+from django.test import override_settings
+from django.urls import include, path
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework.authtoken.models import Token
+from rest_framework.permissions import BasePermission, DjangoModelPermissions, IsAuthenticated
+from rest_framework.routers import SimpleRouter
+from rest_framework.viewsets import ModelViewSet
+
+from benchmarks.comparing import Cost, function_calls, seconds, statements
+from benchmarks.requests import Client, Request, Server
+from drf_mcp.access.authentication import Caller, resolve_authentication_classes
+from drf_mcp.access.verdicts import forget_verdicts
+from drf_mcp.settings import mcp_settings
+from drf_mcp.views import MCPView
+from example_project.shop.models import Customer, Order
+from example_project.shop.serializers import CustomerSerializer, OrderSerializer
+
+MODELS = ((Order, OrderSerializer), (Customer, CustomerSerializer))
+TOOLS_PER_VIEWSET = 4
+TIMES = 7
+
+
+class OneQuery(BasePermission):
+    """Looks into the database at each question, as a permission by membership does."""
+
+    def has_permission(self, request: Any, view: Any) -> bool:
+        return bool(User.objects.filter(pk=request.user.pk, is_active=True).exists())
+
+
+class Remembered(OneQuery):
+    list_cache = True
+
+
+PERMISSIONS: Mapping[str, type[BasePermission]] = {
+    "`IsAuthenticated`": IsAuthenticated,
+    "`DjangoModelPermissions`": DjangoModelPermissions,
+    "of one query, `list_cache`": Remembered,
+    "of one query": OneQuery,
+}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What the lists of a project cost.
+
+    Attributes:
+        name: the permissions of the views.
+        tools: how many tools there are.
+        content: the longest list.
+        later: the later list of one caller.
+        stored: the same bytes, as a view has them that authenticates alike.
+        first: the first lists of all callers, once the tools are described.
+        last: their second lists.
+    """
+
+    name: str
+    tools: int
+    content: bytes
+    later: Cost
+    stored: Cost
+    first: Sequence[Cost]
+    last: Sequence[Cost]
+
+    @property
+    def ratio(self) -> float:
+        """The function calls as a multiple of those of the stored bytes."""
+        return self.later.calls / self.stored.calls
+
+    @property
+    def row(self) -> str:
+        """The row of the table; of the first lists, the mean."""
+        count = len(self.first)
+        cells = (
+            self.name,
+            self.tools,
+            len(self.content),
+            self.later.calls,
+            self.stored.calls,
+            f"{self.ratio:.3f}",
+            self.later.statements,
+            self.stored.statements,
+            f"{min(self.later.seconds) * 1000:.2f}",
+            f"{min(self.stored.seconds) * 1000:.2f}",
+            sum(cost.calls for cost in self.first) // count,
+            sum(cost.statements for cost in self.first) // count,
+            f"{sum(min(cost.seconds) for cost in self.first) / count * 1000:.2f}",
+        )
+        return f"| {' | '.join(map(str, cells))} |"
+
+
+class Project:
+    """A project with so many tools, a multiple of four, and one kind of permission.
+
+    Args:
+        name: one of `PERMISSIONS`.
+    """
+
+    def __init__(self, name: str, tools: int) -> None:
+        self.name = name
+        self.tools = tools
+        self.server = Server()
+        self.content = b""
+
+    @property
+    def urlconf(self) -> ModuleType:
+        """The URLconf: the tools, the endpoint, and a view that answers with a list's bytes."""
+        router = SimpleRouter()
+        for number in range(self.tools // TOOLS_PER_VIEWSET):
+            model, serializer_class = MODELS[number % 2]
+            members = {
+                "__doc__": f"Things of kind {number}.",
+                "queryset": model._default_manager.all(),
+                "serializer_class": serializer_class,
+                "permission_classes": [PERMISSIONS[self.name]],
+                "http_method_names": ["get", "post", "delete"],
+            }
+            viewset = type(f"Things{number}", (ModelViewSet,), members)
+            router.register(f"things-{number}", viewset, basename=f"things-{number}")
+        module = ModuleType(f"benchmarks.listing.project_of_{self.tools}")
+        module.urlpatterns = [  # type: ignore[attr-defined]
+            path("mcp", MCPView.as_view()),
+            path("api/", include(router.urls)),
+            path("stored/", csrf_exempt(self.send_stored)),
+        ]
+        return module
+
+    def send_stored(self, request: HttpRequest) -> HttpResponse:
+        """Answer with the bytes of the list, to whoever the endpoint would let in."""
+        classes = resolve_authentication_classes()
+        Caller(request, None, classes, mcp_settings.PERMISSION_CLASSES).authenticate()
+        json.loads(request.body)
+        return HttpResponse(self.content, content_type="application/json")
+
+    def measure(self, callers: int) -> Listing:
+        """Return the costs of one caller's later list, and of those of so many callers."""
+        clients = make_clients(callers)
+        # Without a store of what results left out, which has a tool of its own.
+        served = {"EXPOSE": "urlconf", "ARCHIVE_CLASS": None}
+        with override_settings(ROOT_URLCONF=self.urlconf, DRF_MCP=served):
+            asked = clients[0].listing()
+            self.content = self.send(asked)
+            later = self.find_cost(asked)
+            stored = self.find_cost(clients[0].plain("POST", "/stored/", body=asked.body))
+            first = [self.find_cost(client.listing(before=forget_verdicts)) for client in clients]
+            last = [self.find_cost(client.listing()) for client in clients]
+        return Listing(self.name, self.tools, self.content, later, stored, first, last)
+
+    def send(self, request: Request) -> bytes:
+        """Send a request outside any transaction: within one, nothing is remembered."""
+        request.before()
+        status, content = self.server.answer(request.environment())
+        if status != 200 or b'"error"' in content[:100]:
+            raise RuntimeError(content[:500])
+        return content
+
+    def find_cost(self, request: Request) -> Cost:
+        """Return the cost of a request, which was sent once before."""
+        self.send(request)
+
+        def find(measure: Callable[[Callable[[], Any]], Any]) -> Any:
+            request.before()
+            return measure(partial(self.server.answer, request.environment()))
+
+        times = [find(seconds) for _ in range(TIMES)]
+        return Cost(find(function_calls), find(statements), times)
+
+
+def make_clients(count: int) -> list[Client]:
+    """Return the clients of so many users: of the first, who may do anything, and of others."""
+    rights = list(Permission.objects.filter(content_type__app_label="shop"))
+    clients = []
+    for number in range(count):
+        user, _ = User.objects.get_or_create(
+            username=f"caller-{number}", defaults={"is_superuser": number == 0}
+        )
+        # Every other right of one, every third of the next.
+        user.user_permissions.set(rights[:: number + 1])
+        clients.append(Client(Token.objects.get_or_create(user=user)[0].key))
+    return clients
