@@ -98,6 +98,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("MAX_UPLOAD_BYTES", "1 MB", "a whole number"),
     ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),
     ("LIST_TTL", -1, "0 or more"),
+    ("LIST_CACHE_TTL", -1, "0 or more"),
     ("TASK_TTL", 0, "1 or more"),
     ("TASKS_BACKEND", 5, "text"),
     ("SUBSCRIPTION_BUS_CLASS", OkEnvelope, "drf_mcp.subscriptions.Bus, or None"),
