@@ -51,11 +51,13 @@ test: lint
 test-nightly: .venv/installed-test
 	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto
 
-# The archive and the guards of writes, on a PostgreSQL server that is started for the purpose; Debian's
-# package is installed where there is none.
+# The archive and the guards of writes on PostgreSQL; then two sites over one PostgreSQL and one
+# Redis, what is broken under them, and a table of what calls were answered. Debian's packages are
+# installed where they are missing. ARGUMENTS="--full" is a load of a minute, and 20,000 calls.
 test-services: .venv/installed-test
-	.ci/with_postgresql $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale \
+	.ci/with_services $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale \
 	  tests/guards/idempotency tests/subscriptions/test_postgresql.py tests/guards/dry_run
+	.ci/with_services $(run) -m pytest tests/services $(ARGUMENTS)
 
 # 20,000 spoilt messages at the door, and what became of them. ARGUMENTS="--seed 7" makes others.
 fuzz: .venv/installed-test

@@ -1,6 +1,6 @@
 """``python -m benchmarks.recording``: make many calls at once, and count the rows of the audit.
 
-In a SQLite file that is thrown away, or on the PostgreSQL of ``.ci/with_postgresql``. Exits with 1
+In a SQLite file that is thrown away, or on the PostgreSQL of ``.ci/with_services``. Exits with 1
 if a row is missing or differs from what its caller was answered.
 """
 

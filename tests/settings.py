@@ -8,7 +8,7 @@ from example_project.settings import *  # noqa: F403
 from example_project.settings import DRF_MCP, INSTALLED_APPS
 
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
-# The folder of sockets of a server that .ci/with_postgresql has started.
+# The folder of sockets of a server that .ci/with_services has started.
 if folder := os.environ.get("DRF_MCP_TEST_POSTGRESQL"):
     DATABASES["default"] = {
         "ENGINE": "django.db.backends.postgresql",

@@ -6,6 +6,7 @@ database is asked what plain HTTP does not ask.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -13,7 +14,10 @@ from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.access.limits import Quotas
+from drf_mcp.exceptions import contain
 from drf_mcp.outcomes import RateLimit
+
+logger = logging.getLogger("drf_mcp")
 
 
 class QuotaReader(Quotas):
@@ -24,11 +28,16 @@ class QuotaReader(Quotas):
     """
 
     def get_rate_limit(self, status: int, headers: Mapping[str, str]) -> RateLimit | None:
-        tightest = self.get_tightest_quota() if self.view.throttle_classes else None
+        has_quotas = bool(self.view.throttle_classes)
+        tightest = contain(self.get_tightest_quota, self.tell_nothing) if has_quotas else None
         seconds = headers.get("Retry-After", "") if status == 429 else ""
         if not seconds.isdigit():
             return tightest
         return replace(tightest or RateLimit(), retry_after=int(seconds))
+
+    def tell_nothing(self, exc: Exception) -> None:
+        # The call was made, and its answer is worth more than what is left.
+        logger.warning("The quota of a caller could not be read: %s", exc)
 
     def get_tightest_quota(self) -> RateLimit | None:
         # A view that chooses its throttles itself may ask a database which.

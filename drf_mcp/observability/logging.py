@@ -111,9 +111,11 @@ def get_tracing() -> Any:
     # A process that records any has imported OpenTelemetry; in every other one nothing of it
     # is imported here. Without a tracer provider spans go nowhere.
     trace = sys.modules.get("opentelemetry.trace")
-    if trace is None:
+    # Nor has a provider been set while another thread is in the middle of that import.
+    get_provider = getattr(trace, "get_tracer_provider", None)
+    if trace is None or get_provider is None:
         return None
-    if type(trace.get_tracer_provider()) in (trace.ProxyTracerProvider, trace.NoOpTracerProvider):
+    if type(get_provider()) in (trace.ProxyTracerProvider, trace.NoOpTracerProvider):
         return None
     from drf_mcp.observability import tracing
 

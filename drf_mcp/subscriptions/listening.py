@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.db import connections
 
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.context import RequestContext
@@ -51,6 +52,7 @@ class Listener:
         queue: asyncio.Queue[str] = asyncio.Queue()
         end = self.bus.subscribe(lambda text: loop.call_soon_threadsafe(queue.put_nowait, text))
         try:
+            await sync_to_async(self.release_connections)()
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
             until = loop.time() + LIFETIME
             while (left := until - loop.time()) > 0:
@@ -66,8 +68,18 @@ class Listener:
         finally:
             end()
 
+    @staticmethod
+    def release_connections() -> None:
+        # They would be held for as long as the stream is open, by a client that mostly waits.
+        for connection in connections.all(initialized_only=True):
+            if not connection.in_atomic_block:
+                connection.close()
+
     def select(self, news: Mapping[str, Any]) -> list[bytes]:
-        return list(self.find_messages(news))
+        try:
+            return list(self.find_messages(news))
+        finally:
+            self.release_connections()
 
     def find_messages(self, news: Mapping[str, Any]) -> Iterator[bytes]:
         user = self.context.caller.authenticate().user
@@ -87,7 +99,7 @@ class Listener:
 
 def is_about(news: Mapping[str, Any], uri: str, resource: Any) -> bool:
     if "model" not in news:
-        return news.get("uri") == uri
+        return news.get("uri") == uri or "everything" in news
     found = resource.find_row() if isinstance(resource, RouteResource) else None
     if found is None or found[0] != news["model"]:
         return False

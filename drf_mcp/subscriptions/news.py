@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 from drf_mcp.subscriptions.bus import get_bus
 
 LISTS = ("tools", "prompts", "resources")
-EVERYTHING = json.dumps({"lists": LISTS})
+EVERYTHING = json.dumps({"lists": LISTS, "everything": True})
 
 
 def announce_list_change(*names: str, user: Any = None) -> None:

@@ -59,8 +59,15 @@ class PostgreSQLBus(LocalBus):
                 logger.warning("The bus of subscriptions lost its connection: %s", exc)
                 time.sleep(PAUSE)
 
-    def receive(self, lost: bool) -> None:
+    def make_connection(self) -> Any:
         connection = connections.create_connection(self.alias)
+        # Requests would miss one of a pool, and get it back with the news of others.
+        options = {n: v for n, v in connection.settings_dict["OPTIONS"].items() if n != "pool"}
+        connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
+        return connection
+
+    def receive(self, lost: bool) -> None:
+        connection = self.make_connection()
         try:
             with connection.wrap_database_errors:
                 connection.ensure_connection()

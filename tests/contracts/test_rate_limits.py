@@ -11,6 +11,7 @@ from django.core.cache.backends.db import DatabaseCache
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.throttling import (
     AnonRateThrottle,
@@ -244,3 +245,22 @@ def test_a_view_without_throttles_reads_no_cache(counted, monkeypatch):
 
     monkeypatch.setattr(cache, "get", refuse)
     assert limit_of(call()) is None
+
+
+class Uncounted(Few):
+    """Counts no reads."""
+
+    def allow_request(self, request, view) -> bool:
+        return request.method in SAFE_METHODS or super().allow_request(request, view)
+
+
+def test_a_cache_that_is_away_fails_no_call_that_was_made(counted, monkeypatch):
+    call = counted(Uncounted)
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise ConnectionError("the cache is away")
+
+    monkeypatch.setattr(cache, "get", refuse)
+    envelope = call()
+    assert envelope["success"] is True
+    assert limit_of(envelope) is None

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from django.urls import path
@@ -196,6 +197,12 @@ def test_a_span_that_cannot_be_started_breaks_no_call(agent, spans, monkeypatch,
 
 def test_nothing_is_recorded_without_a_tracer_provider(agent, monkeypatch):
     monkeypatch.setattr("drf_mcp.observability.tracing.ServerSpan", None)
+    assert agent.call("queries").data == {"groups": 0}
+
+
+def test_calls_work_while_another_thread_imports_opentelemetry(agent, monkeypatch):
+    """As redis-py does at the first use of a cache."""
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", ModuleType("opentelemetry.trace"))
     assert agent.call("queries").data == {"groups": 0}
 
 

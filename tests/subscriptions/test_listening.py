@@ -22,6 +22,7 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp import mcp_viewset, registry
 from drf_mcp.subscriptions import announce_list_change, announce_update
 from drf_mcp.subscriptions.bus import get_bus
+from drf_mcp.subscriptions.news import EVERYTHING
 from tests.agents import Agent
 from tests.asgi import begin, communicate, frame, read_events
 
@@ -217,6 +218,13 @@ def test_who_may_not_read_it_any_more_is_not_told(listen, team):
 
     messages = listen(hide, 1, resourceSubscriptions=["shop://teams/support"])
     assert methods_of(messages) == [ACKNOWLEDGED]
+
+
+def test_after_a_gap_every_resource_may_have_changed(listen, team):
+    messages = listen(
+        lambda: get_bus().publish(EVERYTHING), resourceSubscriptions=["shop://teams/support"]
+    )
+    assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
 
 
 # --- Begin and end ------------------------------------------------------------------------

@@ -1,0 +1,44 @@
+"""Settings of the shop on several machines, as docs/deployment.md explains them.
+
+PostgreSQL is named by ``SHOP_DB_HOST``, ``SHOP_DB_NAME`` and ``SHOP_DB_USER``, Redis by
+``SHOP_REDIS``. Needs ``psycopg[binary,pool]``, ``redis`` and ``django-tasks-db``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from example_project.settings import *  # noqa: F403
+from example_project.settings import DRF_MCP, INSTALLED_APPS
+
+DEBUG = False
+
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "HOST": os.environ["SHOP_DB_HOST"],
+        "NAME": os.environ.get("SHOP_DB_NAME", "shop"),
+        "USER": os.environ.get("SHOP_DB_USER", "shop"),
+        # What a restart of PostgreSQL left behind is noticed before a request uses it.
+        "CONN_HEALTH_CHECKS": True,
+        # Of each process. Without a connection a call fails after `timeout` seconds.
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 10}},
+    }
+}
+# What throttles count.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": os.environ["SHOP_REDIS"],
+    }
+}
+# Workers make the calls that take long: manage.py db_worker.
+INSTALLED_APPS = list(dict.fromkeys([*INSTALLED_APPS, "django_tasks_db"]))
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+DRF_MCP = {
+    **DRF_MCP,
+    # A client that lost its answer sends the call again, to any machine: it is made once.
+    "IDEMPOTENCY_KEYS": True,
+    # What one machine changes, the listeners at the other hear of.
+    "SUBSCRIPTION_BUS_CLASS": "drf_mcp.subscriptions.postgresql.PostgreSQLBus",
+}

@@ -1,0 +1,147 @@
+"""A client of one site, and what is a right answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import httpx2
+
+from tests.agents import STATELESS, Agent
+from tests.oracles.contract import judge_response_v2
+from tests.services.machines import wait_until
+
+TASKS = "io.modelcontextprotocol/tasks"
+SECONDS = 30
+# What a call may be answered while something that it needs is away.
+FAULTS = frozenset({"INTERNAL_ERROR", "UNAVAILABLE"})
+INTERNAL_ERROR = -32603
+
+
+class WrongAnswer(AssertionError):
+    """An answer that is neither right nor a right error."""
+
+
+class RightError(Exception):
+    """The call was not answered, and the client knows.
+
+    Args:
+        code: the error code, or what became of the connection.
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass
+class Client:
+    """Calls tools at a site, over a connection that is kept.
+
+    Attributes:
+        url: of the site.
+        token: of a user, or of an agent.
+    """
+
+    url: str
+    token: str
+    scheme: str = "Token"
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    framing: Agent = field(default_factory=lambda: Agent(None))  # type: ignore[arg-type]
+
+    @cached_property
+    def http(self) -> httpx2.Client:
+        headers = {"Authorization": f"{self.scheme} {self.token}"}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=SECONDS)
+
+    def close(self) -> None:
+        self.http.close()
+
+    def frame(self, method: str, params: Mapping[str, Any]) -> tuple[bytes, dict[str, str]]:
+        meta = {"io.modelcontextprotocol/clientCapabilities": self.capabilities}
+        message, headers = self.framing.frame(method, {**params, "_meta": meta})
+        headers |= {"Content-Type": "application/json", "MCP-Protocol-Version": STATELESS}
+        return json.dumps(message).encode(), headers
+
+    def request(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a message and return its result.
+
+        Raises:
+            RightError: if there is no answer, or the server says that it failed.
+            WrongAnswer: if the answer is nothing that the protocol knows.
+        """
+        body, headers = self.frame(method, params)
+        try:
+            response = self.http.post("/mcp", content=body, headers=headers)
+        except httpx2.TimeoutException as exc:
+            raise WrongAnswer(f"No answer in {SECONDS} s") from exc
+        except httpx2.TransportError as exc:
+            raise RightError("connection lost") from exc
+        try:
+            answer = response.json()
+        except ValueError as exc:
+            raise WrongAnswer(f"{response.status_code} {response.text[:200]}") from exc
+        if "result" in answer:
+            return answer["result"]
+        if answer.get("error", {}).get("code") == INTERNAL_ERROR:
+            assert response.status_code == 500, response.status_code
+            raise RightError(str(INTERNAL_ERROR))
+        raise WrongAnswer(f"{response.status_code} {answer}")
+
+    def envelope(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool and return the envelope of its result, whatever it says.
+
+        Raises:
+            RightError: if it says that the server failed.
+        """
+        result = self.request("tools/call", name=name, arguments=arguments)
+        envelope = result["structuredContent"]
+        judge_response_v2(envelope)
+        if result.get("isError") and envelope["data"]["error_code"] in FAULTS:
+            raise RightError(envelope["data"]["error_code"])
+        return envelope
+
+    def call(self, name: str, /, **arguments: Any) -> Any:
+        """Call a tool that succeeds and return the envelope's data."""
+        envelope = self.envelope(name, **arguments)
+        if not envelope["success"]:
+            raise WrongAnswer(str(envelope))
+        return envelope["data"]
+
+
+class Listener(threading.Thread):
+    """Keeps a subscription open until the client is closed.
+
+    Attributes:
+        heard: the messages.
+    """
+
+    def __init__(self, client: Client, **wanted: Any) -> None:
+        super().__init__(daemon=True)
+        self.client = client
+        self.wanted = wanted
+        self.heard: list[dict[str, Any]] = []
+        self.start()
+        wait_until(lambda: self.heard)
+
+    def run(self) -> None:
+        body, headers = self.client.frame("subscriptions/listen", {"notifications": self.wanted})
+        headers["Accept"] = "application/json, text/event-stream"
+        posted = {"content": body, "headers": headers}
+        # The client that is closed under its thread.
+        with (
+            contextlib.suppress(httpx2.HTTPError, httpx2.StreamError, OSError),
+            self.client.http.stream("POST", "/mcp", **posted) as response,
+        ):
+            for line in response.iter_lines():
+                if line.startswith("data: "):
+                    self.heard.append(json.loads(line.removeprefix("data: ")))
+
+    def count(self, method: str) -> int:
+        """Return how many notifications of that kind there were."""
+        return sum(1 for message in self.heard if message.get("method") == method)

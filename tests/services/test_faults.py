@@ -1,0 +1,184 @@
+"""What calls are answered while something breaks, and that they are answered right afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.services.client import Listener, RightError
+from tests.services.machines import wait_until
+from tests.services.report import Tally
+from tests.services.traffic import LINES, Traffic
+
+CLIENTS = 8
+SECONDS = 1.5
+
+
+@pytest.fixture
+def tally(report):
+    """Makes the line of a fault in the report."""
+
+    def make(fault: str) -> Tally:
+        report.tallies.append(Tally(fault))
+        return report.tallies[-1]
+
+    return make
+
+
+def find_tier(machines, pk: int) -> str:
+    ((tier,),) = machines.postgresql.execute("SELECT tier FROM shop_customer WHERE id = %s", pk)
+    return tier
+
+
+def test_a_worker_is_killed_in_a_call_and_the_other_site_makes_it(machines, client_at, here, there):
+    """The change of the killed worker is taken back; the key makes it once."""
+    pk, table = (10, "shop_customer") if here == "gunicorn" else (11, "shop_customer")
+    before = find_tier(machines, pk)
+    after = "silver" if before == "gold" else "gold"
+    asked = {"pk": pk, "tier": after, "idempotency_key": f"tier-of-{pk}"}
+    with ThreadPoolExecutor(1) as threads, machines.postgresql.locked(table, pk) as find_process:
+        lost = threads.submit(client_at(here).call, "customers_partial_update", **asked)
+        machines.sites[here].kill(find_process())
+        with pytest.raises(RightError, match="connection lost"):
+            lost.result()
+    assert find_tier(machines, pk) == before
+    made = client_at(there).envelope("customers_partial_update", **asked)
+    again = client_at(here).envelope("customers_partial_update", **asked)
+    assert made["data"]["tier"] == find_tier(machines, pk) == after
+    assert ("replayed" in made["meta"], "replayed" in again["meta"]) == (False, True)
+
+
+def test_a_worker_of_each_site_is_killed_under_traffic(machines, tally):
+    line = tally("kill -9 of a worker of each site")
+    with Traffic(machines, CLIENTS, line) as traffic:
+        time.sleep(SECONDS)
+        for site in machines.sites.values():
+            os.kill(site.workers[0], signal.SIGKILL)
+        traffic.mend()
+        time.sleep(2 * SECONDS)
+    assert line.wrong == []
+    assert line.errors.keys() <= {"connection lost"}
+    assert line.right > 0
+
+
+def test_postgresql_is_restarted_under_traffic(machines, tally):
+    line = tally("PostgreSQL restarted")
+    with Traffic(machines, CLIENTS, line) as traffic:
+        time.sleep(SECONDS)
+        machines.postgresql.stop()
+        time.sleep(SECONDS)
+        machines.postgresql.start()
+        traffic.mend()
+        time.sleep(4 * SECONDS)
+    assert line.wrong == []
+    assert line.errors.total() > 0
+    assert "connection lost" not in line.errors
+    assert line.recovered < 3
+
+
+def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, client_at, here):
+    client = client_at(here)
+    for _worker in range(8):
+        client.call("customers_retrieve", pk=1)
+    machines.postgresql.stop()
+    machines.postgresql.start()
+    for _worker in range(8):
+        assert client_at(here).call("customers_retrieve", pk=1)["id"] == 1
+
+
+def test_listeners_are_told_of_everything_after_a_restart_of_postgresql(machines, client_at):
+    uri = "shop://api/customers/3"
+    listener = Listener(client_at("uvicorn"), toolsListChanged=True, resourceSubscriptions=[uri])
+    # Its process listens to the database by then.
+    time.sleep(1)
+    machines.postgresql.stop()
+    machines.postgresql.start()
+    wait_until(lambda: listener.count("notifications/tools/list_changed"))
+    wait_until(lambda: listener.count("notifications/resources/updated"))
+
+
+def test_tasks_are_made_after_a_restart_of_postgresql(machines, client_at, make_task):
+    machines.postgresql.stop()
+    machines.postgresql.start()
+    assert make_task("gunicorn", "uvicorn")["orders"] >= 120
+
+
+def test_redis_is_stopped_under_traffic(machines, tally):
+    line = tally("Redis stopped")
+    with Traffic(machines, CLIENTS, line) as traffic:
+        time.sleep(SECONDS)
+        machines.redis.stop()
+        time.sleep(SECONDS)
+        machines.redis.start()
+        traffic.mend()
+        time.sleep(SECONDS)
+    # None of these tools asks a throttle that counts.
+    assert (line.wrong, dict(line.errors)) == ([], {})
+
+
+def test_a_throttle_without_redis_fails_as_over_http(machines, client_at, here):
+    ticket = {"customer": 31, "subject": "Redis", "body": "Is it there?", "priority": 2}
+    client = client_at(here, "alice")
+    machines.redis.stop()
+    try:
+        with pytest.raises(RightError, match="INTERNAL_ERROR"):
+            client.envelope("tickets_create", **ticket)
+        plain = client.http.post("/api/tickets/", json=ticket)
+        assert plain.status_code == 500
+    finally:
+        machines.redis.start()
+    assert client.call("tickets_create", **{**ticket, "customer": 1})["subject"] == "Redis"
+
+
+ARCHIVE = ("drf_mcp_archivedcontent", "drf_mcp_archivedchunk")
+
+
+@pytest.mark.parametrize("table", ARCHIVE)
+def test_a_full_disk_of_the_archive_shortens_without_a_promise(machines, client_at, here, table):
+    with machines.postgresql.full(table):
+        envelope = client_at(here).envelope("orders_list", page_size=100)
+    meta = envelope["meta"]
+    assert envelope["success"]
+    assert 0 < len(envelope["data"]["results"]) < 100
+    assert "content_archive_hashes" not in meta
+    assert "ARCHIVE_UNAVAILABLE" in {detail["code"] for detail in meta["warning_details"]}
+    assert "content_retrieve" not in str(meta["warning_details"])
+
+
+def test_the_disk_of_the_archive_is_full_under_traffic(machines, tally):
+    line = tally("disk full for the archive")
+    with Traffic(machines, CLIENTS, line) as traffic:
+        with machines.postgresql.full(*ARCHIVE):
+            time.sleep(2 * SECONDS)
+        traffic.mend()
+        time.sleep(SECONDS)
+    assert (line.wrong, dict(line.errors)) == ([], {})
+
+
+EVERYTHING = (
+    *(*ARCHIVE, "drf_mcp_usedconfirmation", "drf_mcp_idempotencyrecord", "drf_mcp_calltask"),
+    *("drf_mcp_audit_auditedcall", "shop_order"),
+)
+
+
+def test_nothing_is_made_that_a_full_disk_does_not_take(machines, client_at, here):
+    """Reads are answered; what cannot be kept is refused, and nothing is half done."""
+    client = client_at(here)
+    order = client.call("orders_create", customer=1, lines=LINES)["id"]
+    confirmed = client.envelope("orders_cancel", pk=order)["data"]["next"]
+    count = "SELECT count(*), count(*) FILTER (WHERE status = 'cancelled') FROM shop_order"
+    before = machines.postgresql.execute(count)
+    with machines.postgresql.full(*EVERYTHING):
+        assert client.call("customers_retrieve", pk=1)["id"] == 1
+        with pytest.raises(RightError):
+            client.envelope("orders_create", customer=1, lines=LINES, idempotency_key="full")
+        with pytest.raises(RightError):
+            client.envelope("orders_create", customer=1, lines=LINES)
+        with pytest.raises(RightError):
+            client.envelope("orders_cancel", **confirmed)
+        assert machines.postgresql.execute(count) == before
+    assert client.call("orders_cancel", **confirmed)["status"] == "cancelled"

@@ -1,0 +1,54 @@
+"""Many clients at once, while things break, and for long."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from tests.services.report import Tally
+from tests.services.traffic import Traffic
+
+CLIENTS = 64
+# Megabytes that the workers may have more, all six together: what a thread of theirs first needs.
+GROWTH = 24.0
+
+
+def test_a_load_of_64_clients_with_two_kinds_of_fault(machines, report, is_full):
+    """Workers are killed, and PostgreSQL is restarted: no answer is wrong, no change is lost."""
+    seconds = 60 if is_full else 15
+    line = Tally(f"{CLIENTS} clients for {seconds} s: kill -9 twice, PostgreSQL restarted")
+    report.tallies.append(line)
+    with Traffic(machines, CLIENTS, line) as traffic:
+        for site in machines.sites.values():
+            time.sleep(seconds / 6)
+            os.kill(site.workers[-1], signal.SIGKILL)
+        time.sleep(seconds / 6)
+        machines.postgresql.stop()
+        time.sleep(1)
+        machines.postgresql.start()
+        traffic.mend()
+        time.sleep(seconds / 2)
+    assert line.wrong == []
+    assert line.errors.keys() <= {"connection lost", "-32603", "INTERNAL_ERROR"}
+    assert line.right > line.errors.total()
+
+
+def test_the_workers_need_no_more_memory_after_many_calls(machines, report, is_full):
+    every = 20_000 if is_full else 2_000
+    line = Tally(f"{every:,} calls")
+    seen = []
+    with Traffic(machines, 8, line):
+        for share in (0.25, 0.5, 0.75, 1):
+            while line.calls < every * share:
+                time.sleep(0.05)
+                assert line.wrong == []
+            seen.append(sum(site.memory for site in machines.sites.values()))
+    report.figures.append(
+        (
+            f"Memory of 6 workers at each quarter of {every:,} calls",
+            ", ".join(f"{m:.0f} MB" for m in seen),
+        )
+    )
+    assert dict(line.errors) == {}
+    assert seen[-1] - seen[0] < GROWTH

@@ -1,0 +1,130 @@
+"""What one site made works at the other: gunicorn and uvicorn over one PostgreSQL and one Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from tests.interop.python_sdk import connected
+from tests.services.client import Listener, WrongAnswer
+from tests.services.machines import wait_until
+
+LINES = [{"product": "cast-iron-pan", "quantity": 1}]
+
+
+def find_archive(envelope: dict) -> str:
+    (archive_id,) = envelope["meta"]["content_archive_hashes"]
+    return archive_id
+
+
+def test_the_other_site_has_what_a_long_result_left_out(client_at, here, there):
+    long = client_at(here).envelope("orders_list", page_size=100)
+    kept = [row["id"] for row in long["data"]["results"]]
+    rest = client_at(there).call("content_retrieve", archive_id=find_archive(long))
+    fetched = [item["value"]["id"] for item in rest["items"]]
+    assert len(kept) < 100
+    assert len({*kept, *fetched}) == len(kept) + len(fetched) == 100
+
+
+def test_nobody_else_has_it_there(client_at, here, there):
+    archive_id = find_archive(client_at(here).envelope("orders_list", page_size=100))
+    refused = client_at(there, "alice").envelope("content_retrieve", archive_id=archive_id)
+    assert refused["data"]["error_code"] == "NOT_FOUND"
+
+
+def test_the_sites_count_for_one_throttle(client_at):
+    clients = [client_at("gunicorn", "bob"), client_at("uvicorn", "bob")]
+    ticket = {"customer": 31, "body": "Is it there?", "priority": 2}
+    opened = [
+        clients[number % 2].envelope("tickets_create", subject=f"Number {number}", **ticket)
+        for number in range(22)
+    ]
+    assert [envelope["success"] for envelope in opened] == [True] * 20 + [False] * 2
+    for refused in opened[20:]:
+        assert refused["data"]["error_code"] == "RATE_LIMIT_EXCEEDED"
+        assert 0 < refused["data"]["retry_after_seconds"] <= 3600
+
+
+def test_a_confirmation_is_taken_by_the_other_site_and_once(client_at, here, there):
+    order = client_at(here).call("orders_create", customer=1, lines=LINES)["id"]
+    asked = client_at(here).envelope("orders_cancel", pk=order)["data"]
+    done = client_at(there).call("orders_cancel", **asked["next"])
+    assert done["status"] == "cancelled"
+    again = client_at(here).envelope("orders_cancel", **asked["next"])
+    assert not again["success"]
+
+
+def test_a_change_with_a_key_is_made_once_on_both(client_at, here, there):
+    asked = {"customer": 1, "lines": LINES, "idempotency_key": f"once-at-{here}"}
+    first = client_at(here).call("orders_create", **asked)
+    again = client_at(there).envelope("orders_create", **asked)
+    assert again["meta"]["replayed"] is True
+    assert again["data"] == first | {"url": again["data"]["url"]}
+
+
+def test_a_task_is_seen_at_both_sites_and_made_by_a_worker(make_task, here, there):
+    assert make_task(here, there)["orders"] >= 120
+
+
+def test_a_token_for_an_agent_holds_at_both_until_it_is_revoked(machines, client_at):
+    key = machines.manage("mcp_token", "create", "alice", "support", "--read-only").strip()
+    clients = [client_at(site, token=key, scheme="Bearer") for site in machines.sites]
+    for client in clients:
+        assert client.call("customers_retrieve", pk=1)["id"] == 1
+    machines.manage("mcp_token", "revoke", key.rpartition("_")[0] or key)
+    for client in clients:
+        with pytest.raises(WrongAnswer, match="401"):
+            client.call("customers_retrieve", pk=1)
+
+
+def test_calls_at_both_stand_in_one_audit(machines, client_at):
+    subjects = [client_at(s).envelope("stats")["meta"]["request_id"] for s in machines.sites]
+    rows = machines.postgresql.execute(
+        "SELECT request_id, user_label FROM drf_mcp_audit_auditedcall WHERE request_id = ANY(%s)",
+        subjects,
+    )
+    assert sorted(rows) == sorted((request_id, "admin") for request_id in subjects)
+
+
+def test_listeners_hear_of_changes_at_both(client_at, here):
+    listener = Listener(client_at("uvicorn"), resourceSubscriptions=["shop://api/customers/3"])
+    changing, names = client_at(here), iter(range(100))
+
+    def is_told() -> bool:
+        # The process begins to listen to the database in a thread of its own.
+        changing.call("customers_partial_update", pk=3, name=f"Number {next(names)}")
+        time.sleep(0.2)
+        return listener.count("notifications/resources/updated") > 0
+
+    wait_until(is_told)
+
+
+LISTENING = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+
+
+def test_clients_that_listen_hold_no_connection_of_the_database(machines, client_at):
+    """More of them than the pools of the site have: its calls go on."""
+    clients = [client_at("uvicorn") for _number in range(20)]
+    for client in clients:
+        Listener(client, toolsListChanged=True)
+    assert client_at("uvicorn").call("customers_retrieve", pk=1)["id"] == 1
+    for client in clients:
+        client.close()
+    wait_until(lambda: machines.postgresql.execute(LISTENING) == [(0,)])
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
+def test_the_official_client_goes_from_one_site_to_the_other(machines, here, there, revision):
+    sites = [SimpleNamespace(url=machines.sites[site].url + "/mcp") for site in (here, there)]
+
+    async def work() -> None:
+        async with connected(sites[0], machines.tokens["admin"], revision) as first:
+            long = await first.call("orders_list", page_size=100)
+        async with connected(sites[1], machines.tokens["admin"], revision) as second:
+            rest = await second.call("content_retrieve", archive_id=find_archive(long))
+        assert len(long["data"]["results"]) + len(rest["data"]["items"]) == 100
+
+    asyncio.run(work())
