@@ -1,6 +1,7 @@
 """The wire: bytes to messages and back, in every served revision of MCP."""
 
 from drf_mcp.protocol.constants import REVISIONS as REVISIONS
+from drf_mcp.protocol.eras import ERAS as ERAS
 from drf_mcp.protocol.eras import Capability as Capability
 from drf_mcp.protocol.eras import Era as Era
 from drf_mcp.protocol.eras import HandshakeEra as HandshakeEra

@@ -191,7 +191,7 @@ class StatelessEra(Era):
         return finished
 
 
-_ERAS: Mapping[str, Era] = {
+ERAS: Mapping[str, Era] = {
     STATELESS_REVISION: StatelessEra(STATELESS_REVISION),
     **{revision: HandshakeEra(revision) for revision in constants.HANDSHAKE_REVISIONS},
 }
@@ -200,23 +200,23 @@ _ERAS: Mapping[str, Era] = {
 def select_era(message: Message, headers: Headers) -> Era:
     """Return the era of a message (basic/versioning, "Backward Compatibility")."""
     if PROTOCOL_VERSION_KEY in message.meta:
-        return _ERAS[STATELESS_REVISION]
+        return ERAS[STATELESS_REVISION]
     era = select_by_headers(headers)
     if message.method == "initialize" and isinstance(era, HandshakeEra):
-        return _ERAS[era.negotiate(message.params.get("protocolVersion"))]
+        return ERAS[era.negotiate(message.params.get("protocolVersion"))]
     return era
 
 
 def select_by_headers(headers: Headers) -> Era:
     """Return the era that the headers alone name, for a batch or a client's response."""
     if headers is None:
-        return _ERAS[constants.LATEST_HANDSHAKE_REVISION]
+        return ERAS[constants.LATEST_HANDSHAKE_REVISION]
     revision = HeaderValue.from_headers(headers, PROTOCOL_VERSION_HEADER)
     if revision is None:
-        return _ERAS[constants.DEFAULT_REVISION]
-    if revision not in _ERAS:
+        return ERAS[constants.DEFAULT_REVISION]
+    if revision not in ERAS:
         raise make_unsupported(revision)
-    return _ERAS[revision]
+    return ERAS[revision]
 
 
 def make_unsupported(requested: str) -> UnsupportedProtocolVersion:
