@@ -39,12 +39,11 @@ def content_hash(value: Any, prefix: str = "sha256:") -> str:
     Canonical JSON is compact, in UTF-8, with sorted names. The prefix is ``sha256:`` of
     archived content, ``sha256-`` of a version of content.
     """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hash_text(text, prefix)
+    return prefix + hashlib.sha256(to_bytes(canonical_json(value))).hexdigest()
 
 
-def hash_text(text: str, prefix: str = "sha256:") -> str:
-    return prefix + hashlib.sha256(to_bytes(text)).hexdigest()
+def canonical_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 class JSONPointer(str):

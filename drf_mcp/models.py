@@ -16,6 +16,7 @@ class ArchivedContent(models.Model):
     query_string = models.TextField(_("query of the call"), blank=True)
     content_hash = models.CharField(_("content hash"), max_length=71)
     size = models.PositiveBigIntegerField(_("characters"))
+    index = models.JSONField(_("numbers of chunks and of the items they begin with"), default=list)
     created = models.DateTimeField(_("created"))
     expires = models.DateTimeField(_("expires"), db_index=True)
 

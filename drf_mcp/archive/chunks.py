@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from drf_mcp.archive.readable import Item, ReadableItems
 from drf_mcp.archive.search import Passage
 from drf_mcp.json_text import JSONPointer, encode_plain
 from drf_mcp.truncation.paths import format_path
@@ -14,7 +15,6 @@ from drf_mcp.truncation.tokens import CHARS_PER_TOKEN, count_tokens, cut_text
 # Tokens of what an envelope says beside the data.
 ENVELOPE_ROOM = 400
 POSITIONS = re.compile(r"(.*)\[(\d+):(\d+)\]", re.DOTALL)
-Item = Mapping[str, Any]
 
 
 class Slicer:
@@ -77,6 +77,20 @@ class Slicer:
         part = items[self.offset :][: self.most]
         found = list(self.fit(map(self.shorten, part), self.room))
         return {**self.get_progress(len(found), "total_count", len(items)), "items": found}
+
+    def slice_window(self, readable: ReadableItems) -> dict[str, Any]:
+        """Return a slice of many items, of which no others are read."""
+        length = CHARS_PER_TOKEN * self.room
+        found, end = readable.find_from(self.offset, self.most, length)
+        items = list(found.values())[: self.most]
+        part = list(self.fit(map(self.shorten, items), self.room))
+        total, following = len(readable.items), [*list(found)[len(part) :], end][0]
+        return {
+            "offset": self.offset,
+            "next_offset": following if part and following < total else None,
+            "total_count": total,
+            "items": part,
+        }
 
     def slice_passages(self, passages: Sequence[Passage]) -> dict[str, Any]:
         part = passages[self.offset :][: self.most]

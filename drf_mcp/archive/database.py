@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from django.db import router, transaction
@@ -14,6 +19,79 @@ from drf_mcp.settings import mcp_settings
 
 # SQLite takes 999 parameters in one query where it is old.
 MOST_PARAMETERS = 500
+CHUNKS_AT_ONCE = 4
+# That of content that is read as a whole: its only part, and the end.
+SHORTEST_INDEX = 2
+
+
+class StoredEntry(Entry):
+    """An entry whose content is read when it is needed, and of its items no others."""
+
+    row: Any
+
+    @classmethod
+    def of_row(cls, row: Any) -> StoredEntry:
+        entry = object.__new__(cls)
+        members = {name: getattr(row, name) for name in KEPT - {"content"}}
+        entry.__dict__.update(members, archive_id=row.pk, row=row, starts=())
+        return entry
+
+    @cached_property
+    def content(self) -> str:
+        return self.read_chunks(0, None)
+
+    @cached_property
+    def items(self) -> Sequence[dict[str, Any]]:
+        index = self.row.index
+        is_long = len(index) > SHORTEST_INDEX
+        return StoredItems(index, self.read_chunks) if is_long else self.parse_items()
+
+    def read_chunks(self, first: int, end: int | None) -> str:
+        chunks = self.row.chunks.filter(position__gte=first).order_by("position")
+        chunks = chunks if end is None else chunks.filter(position__lt=end)
+        return "".join(chunks.values_list("text", flat=True))
+
+
+class StoredItems(Sequence[dict[str, Any]]):
+    """The items of an entry, read some chunks at a time.
+
+    Args:
+        index: the numbers of chunks that begin with an item, each with the number of the item;
+            last the numbers of all chunks and items.
+        read: gives the text of chunks from one number to another.
+    """
+
+    def __init__(self, index: Sequence[Sequence[int]], read: Callable[[int, int], str]) -> None:
+        self.chunks = [chunk for chunk, _ in index]
+        self.numbers = [number for _, number in index]
+        self.read = read
+        # The run of chunks that was read last: slices follow one another.
+        self._last: tuple[tuple[int, int], list[dict[str, Any]]] = ((0, 0), [])
+
+    def __len__(self) -> int:
+        return self.numbers[-1]
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, slice):
+            return self[key : key + 1][0]
+        start, stop, _ = key.indices(len(self))
+        if start >= stop:
+            return []
+        first = bisect_right(self.numbers, start) - 1
+        end = bisect_left(self.numbers, stop)
+        return self.parse(first, end)[start - self.numbers[first] : stop - self.numbers[first]]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for first in range(len(self.numbers) - 1):
+            yield from self.parse(first, first + 1)
+
+    def parse(self, first: int, end: int) -> list[dict[str, Any]]:
+        if self._last[0] != (first, end):
+            text = self.read(self.chunks[first], self.chunks[end])
+            # From the bracket or comma before an item to that before another, or to the end.
+            closing = "" if end == len(self.chunks) - 1 else "]"
+            self._last = ((first, end), json.loads(f"[{text[1:]}{closing}"))
+        return self._last[1]
 
 
 class DatabaseArchive(Archive):
@@ -60,24 +138,40 @@ class DatabaseArchive(Archive):
             self.delete(self.table.filter(expires__lte=entry.created)[: self.sweep])
             self.make_room(entry)
             stored = {name: getattr(entry, name) for name in KEPT - {"content"}}
+            index, places = self.cut_chunks(entry)
             row = self.table.create(
-                archive_id=entry.archive_id, **stored, size=len(entry.content), expires=expires
+                archive_id=entry.archive_id,
+                **stored,
+                size=len(entry.content),
+                index=index,
+                expires=expires,
             )
-            chunks = row.chunks.model
-            texts = range(0, len(entry.content), self.chunk_size)
-            chunks._default_manager.using(self.table.db).bulk_create(
-                (
-                    chunks(
-                        content=row,
-                        position=number,
-                        text=entry.content[start : start + self.chunk_size],
-                    )
-                    for number, start in enumerate(texts)
-                ),
-                # A statement holds no more than a few megabytes.
-                batch_size=4,
-            )
+            self.store_chunks(row, entry.content, places)
         return entry.archive_id
+
+    def cut_chunks(self, entry: Entry) -> tuple[list[list[int]], list[tuple[int, int]]]:
+        """Return the index of an entry, and where its chunks begin and end in its content."""
+        index: list[list[int]] = []
+        places: list[tuple[int, int]] = []
+        begin, first = 0, 0
+        starts = entry.starts or [(0, 0), (len(entry.content), 0)]
+        for (place, number), (end, _) in pairwise([*starts, (starts[-1][0] + self.chunk_size, 0)]):
+            if place > begin and (end - begin > self.chunk_size):
+                index.append([len(places), first])
+                chunks = range(begin, place, self.chunk_size)
+                places += [(start, min(start + self.chunk_size, place)) for start in chunks]
+                begin, first = place, number
+        return [*index, [len(places), starts[-1][1]]] if entry.starts else [], places
+
+    def store_chunks(self, row: Any, content: str, places: list[tuple[int, int]]) -> None:
+        chunk = row.chunks.model
+        # A statement holds no more than a few megabytes, and so does the memory.
+        for first in range(0, len(places), CHUNKS_AT_ONCE):
+            numbered = enumerate(places[first : first + CHUNKS_AT_ONCE], first)
+            chunk._default_manager.using(self.table.db).bulk_create(
+                chunk(content=row, position=position, text=content[start:end])
+                for position, (start, end) in numbered
+            )
 
     def find_equal(self, entry: Entry) -> str | None:
         if not entry.owner:
@@ -106,11 +200,7 @@ class DatabaseArchive(Archive):
 
     def read(self, archive_id: str) -> Entry | None:
         row = self.rows.filter(pk=archive_id).first()
-        if row is None:
-            return None
-        texts = row.chunks.order_by("position").values_list("text", flat=True)
-        stored = {name: getattr(row, name) for name in KEPT - {"content"}}
-        return Entry(row.pk, content="".join(texts), **stored)
+        return None if row is None else StoredEntry.of_row(row)
 
     def latest(self, owner: str, content_hash: str) -> str | None:
         found = self.rows.filter(owner=owner, content_hash=content_hash).order_by("-created")

@@ -6,14 +6,13 @@ over plain HTTP, at ``mcp/content/``, for whom the endpoint's authentication fin
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from django.http import HttpRequest
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import APIException, NotFound
+from rest_framework.exceptions import NotFound
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import AllowAny
@@ -24,9 +23,9 @@ from rest_framework.response import Response
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.archive import Entry, can_archive
 from drf_mcp.archive.chunks import Slicer, find_items
+from drf_mcp.archive.readable import GONE, Items, ReadableItems, raise_unavailable
 from drf_mcp.archive.search import PassageSearch
 from drf_mcp.dispatch.earlier_batch import EarlierBatch
-from drf_mcp.dispatch.earlier_call import Items
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.interaction.call_context import call_context
@@ -35,18 +34,11 @@ from drf_mcp.tools.options import mcp_tool
 from drf_mcp.tools.registry import registry
 from drf_mcp.truncation import RETRIEVAL_TOOL, LeadDigester
 
-logger = logging.getLogger("drf_mcp")
-
 # Django takes a thousand parameters in one query.
 MOST_IDS = 500
 # How a value of content_archive_hashes begins; no id of the archive's own has a colon.
 HASHED = "sha256:"
 
-GONE = (
-    "There is no such content for you: it has expired, has made room for newer results of yours, "
-    "or the id is not exactly the one in content_archive_hashes. Call the tool that gave it again, "
-    "asking for less."
-)
 DESCRIPTION = (
     "Fetch the rest of a result that was shortened: all of it in order, the items of some ids, or "
     "the passages about a query, best first. Go on at next_offset until it is null."
@@ -79,14 +71,6 @@ PARAMETERS: Mapping[str, dict[str, Any]] = {
         "description": "Text as a digest's locators count in it.",
     },
 }
-
-
-class ArchiveUnavailable(APIException):
-    """The archive cannot be read at the moment."""
-
-    status_code = 503
-    default_detail = "What was left out cannot be read at the moment."
-    default_code = "service_unavailable"
 
 
 class ItemId(serializers.Field[Any, Any, Any, Any]):
@@ -169,14 +153,12 @@ class ContentRetrieveView(GenericAPIView[Any]):
         arguments.is_valid(raise_exception=True)
         self.arguments: dict[str, Any] = arguments.validated_data
         entry = self.get_entry(request)
-        items: Any = self.get_readable_items(entry)
-        items = self.filter_queryset(items)
         facts = {
             "archive_id": entry.archive_id,
             "content_hash": entry.content_hash,
             "tool": entry.tool,
         }
-        return Response({**facts, **self.slice(items)})
+        return Response({**facts, **self.slice(entry)})
 
     def get_entry(self, request: Request) -> Entry:
         archive_class = mcp_settings.ARCHIVE_CLASS
@@ -198,21 +180,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
             raise NotFound(GONE)
         return entry
 
-    def get_readable_items(self, entry: Entry) -> Items:
-        # Refused in the words of what never existed.
-        caller = self.caller
-        served = getattr(caller.view, "registry", registry)
-        tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
-        items: Items = []
-        if tool is not None and caller.find_narrowing(tool) is None:
-            call = EarlierBatch(Visibility(caller), tool, entry.kwargs, entry.query_string)
-            items = call.get_readable_items(entry.items)
-        if not items:
-            raise NotFound(GONE)
-        names = ("id", "pointer", "length", "value")
-        return [{name: item[name] for name in names if name in item} for item in items]
-
-    def slice(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def slice(self, entry: Entry) -> dict[str, Any]:
         """Return a slice of the items, or of the passages that a query finds in them."""
         limits = (self.caller.client_limit, mcp_settings.MAX_RESULT_TOKENS)
         slicer = Slicer(
@@ -220,14 +188,39 @@ class ContentRetrieveView(GenericAPIView[Any]):
             self.arguments["offset"],
             self.arguments["limit"],
         )
+        readable = ReadableItems(entry.items, self.get_question(entry))
         if query := self.arguments.get("query"):
-            passages = PassageSearch(query).find(items)
+            passages = PassageSearch(query).find(self.get_items(readable))
             if not passages:
                 call_context(self.request).suggest(
                     "No item has a word of the query. Try other words, or read on without query."
                 )
             return slicer.slice_passages(passages)
-        return slicer.slice(items, canonical_form if self.arguments["canonical"] else None)
+        # Of a long archive only what the slice needs is read.
+        if not self.arguments.get("ids") and len(readable.items) > 1:
+            return slicer.slice_window(readable)
+        form = canonical_form if self.arguments["canonical"] else None
+        return slicer.slice(self.get_items(readable), form)
+
+    def get_items(self, readable: ReadableItems) -> Items:
+        found: Items = []
+        if ids := self.arguments.get("ids"):
+            asked, unknown = find_items(readable.items, ids)
+            # Where an id is unknown, the first question is whether anything is there to be read.
+            found = [] if unknown else readable.ask(asked)
+        items: Any = found or readable.ask_for_all()
+        filtered: Any = self.filter_queryset(items)
+        return filtered  # type: ignore[no-any-return]
+
+    def get_question(self, entry: Entry) -> Callable[[Items], Items]:
+        # Refused in the words of what never existed.
+        caller = self.caller
+        served = getattr(caller.view, "registry", registry)
+        tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
+        if tool is None or caller.find_narrowing(tool) is not None:
+            raise NotFound(GONE)
+        call = EarlierBatch(Visibility(caller), tool, entry.kwargs, entry.query_string)
+        return call.get_readable_items
 
     @property
     def caller(self) -> Caller:
@@ -241,11 +234,6 @@ class ContentRetrieveView(GenericAPIView[Any]):
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [authenticator() for authenticator in self.caller.authentication_classes]
-
-
-def raise_unavailable(exc: Exception) -> NoReturn:
-    logger.warning("The archive could not be read", exc_info=exc)
-    raise ArchiveUnavailable from None
 
 
 def canonical_form(text: str) -> str:

@@ -6,13 +6,12 @@ ARCHIVE_TTL seconds.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import logging
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -22,7 +21,7 @@ from django.utils import timezone
 
 from drf_mcp.access.principals import get_principal
 from drf_mcp.exceptions import contain
-from drf_mcp.json_text import content_hash, hash_text
+from drf_mcp.json_text import canonical_json, to_bytes
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 
@@ -31,6 +30,8 @@ logger = logging.getLogger("drf_mcp")
 ARCHIVE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}")
 LONGEST_OWNER = 255
+# Characters of a block of items, which is read as a whole, and the items in one.
+BLOCK_LENGTH, MOST_IN_BLOCK = 30_000, 500
 
 
 class ArchiveUnavailable(Exception):
@@ -47,7 +48,7 @@ def new_archive_id() -> str:
     return secrets.token_urlsafe(16)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """What one result had no room for.
 
@@ -59,6 +60,8 @@ class Entry:
         content_hash: the hash of the items, see `drf_mcp.json_text.content_hash`.
         kwargs: the path's kwargs of the call.
         query_string: the encoded query of the call.
+        starts: where parts of the content can be read by themselves: the place of the bracket or
+            comma before an item, and the number of the item; last the ends of both.
     """
 
     archive_id: str
@@ -69,27 +72,39 @@ class Entry:
     created: datetime
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     query_string: str = ""
+    starts: Sequence[tuple[int, int]] = field(default=(), repr=False)
 
     @classmethod
     def of(
         cls, archive_id: str, owner: str, tool: str, items: list[dict[str, Any]], **call: Any
     ) -> Entry:
         """Make an entry of items; `call` has the ``kwargs`` and ``query_string`` of the call."""
-        items = [{name: item[name] for name in sorted(item)} for item in items]
-        content = json.dumps(items, separators=(",", ":"))
-        # Of what the caller gets: a row that a part stands in only tells who may have the part.
-        is_readable = not any("row" in item for item in items)
-        # Megabytes of numbers are written once: without further objects, and without characters
-        # that are escaped here alone, this text is canonical already.
-        if is_readable and content.count("{") == len(items) and "\\u" not in content:
-            digest = hash_text(content)
-        else:
-            digest = content_hash([{n: m for n, m in i.items() if n != "row"} for i in items])
-        return cls(archive_id, owner, tool, content, digest, timezone.now(), **call)
+        digest, texts, starts, length = hashlib.sha256(), [], [], 0
+        for number, block in cut_blocks(items):
+            starts.append((length, number))
+            texts.append(f"{',' if length else '['}{block.text}")
+            length += len(texts[-1])
+            digest.update(to_bytes(texts[-1][:1] + block.canonical_text))
+        texts.append("]" if texts else "[]")
+        digest.update(texts[-1].encode())
+        content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"
+        starts.append((len(content), len(items)))
+        call["starts"] = tuple(starts)
+        return cls(archive_id, owner, tool, content, content_hash, timezone.now(), **call)
+
+    def __eq__(self, other: object) -> bool:
+        # Whatever class reads the content when it is needed.
+        return isinstance(other, Entry) and all(
+            getattr(self, name) == getattr(other, name) for name in {*KEPT, "archive_id"}
+        )
 
     @cached_property
-    def items(self) -> list[dict[str, Any]]:
-        return parse_items(self.content)
+    def items(self) -> Sequence[dict[str, Any]]:
+        return self.parse_items()
+
+    def parse_items(self) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = json.loads(self.content)
+        return items
 
     def is_for(self, owner: str) -> bool:
         # Somebody who knows the archive id.
@@ -99,15 +114,39 @@ class Entry:
         return all(getattr(self, name) == getattr(other, name) for name in SAME)
 
 
-KEPT = {member.name for member in fields(Entry)} - {"archive_id"}
+KEPT = {member.name for member in fields(Entry)} - {"archive_id", "starts"}
 SAME = ("owner", "tool", "content_hash", "kwargs", "query_string")
 
 
-# Slices of one content are fetched one after the other.
-@functools.lru_cache(maxsize=2)
-def parse_items(content: str) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = json.loads(content)
-    return items
+class Block:
+    """Some items as JSON, so that content of any length is written block by block."""
+
+    def __init__(self, items: Sequence[Mapping[str, Any]]) -> None:
+        self.items = items
+        # The names of an item in their order, those inside its value as they are.
+        ordered = [{name: item[name] for name in sorted(item)} for item in items]
+        self.text = json.dumps(ordered, separators=(",", ":"))[1:-1]
+
+    @property
+    def canonical_text(self) -> str:
+        # Of what the caller gets: a row that a part stands in only tells who may have the part.
+        is_readable = not any("row" in item for item in self.items)
+        # Without further objects, and without characters that are escaped here alone, the text is
+        # canonical already.
+        if is_readable and self.text.count("{") == len(self.items) and "\\u" not in self.text:
+            return self.text
+        items = [{n: item[n] for n in item if n != "row"} for item in self.items]
+        return canonical_json(items)[1:-1]
+
+
+def cut_blocks(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Block]]:
+    """Yield blocks of about `BLOCK_LENGTH` characters, or one item, and their first numbers."""
+    start, count = 0, 1
+    while start < len(items):
+        block = Block(items[start : start + count])
+        yield start, block
+        start += count
+        count = max(1, min(BLOCK_LENGTH * len(block.items) // len(block.text), MOST_IN_BLOCK))
 
 
 class Archive:

@@ -8,11 +8,14 @@ import pytest
 from django.db import connection
 from django.urls import path
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 from rest_framework.response import Response
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from drf_mcp.archive import ArchiveUnavailable, DatabaseArchive, Entry
+from drf_mcp.archive.database import StoredEntry, StoredItems
 from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.models import ArchivedChunk, ArchivedContent
 
@@ -54,6 +57,50 @@ def test_no_row_holds_more_than_half_a_million_characters():
     texts = ArchivedChunk.objects.values_list("text", flat=True)
     assert max(map(len, texts)) == 500_000
     assert len(texts) == 11
+
+
+def make_rows(lengths: list[int]) -> list[dict]:
+    return [
+        {"id": str(number), "pointer": f"/{number}", "value": 'é"x' * length}
+        for number, length in enumerate(lengths)
+    ]
+
+
+@given(st.lists(st.integers(0, 90), max_size=60), st.integers(-5, 70), st.integers(-5, 70))
+def test_any_part_of_the_items_is_that_of_all(lengths, start, stop):
+    rows = make_rows(lengths)
+    entry = Entry.of(new_archive_id(), "7", "rows", rows)
+    index, places = SmallArchive().cut_chunks(entry)
+    texts = [entry.content[begin:end] for begin, end in places]
+    assert "".join(texts) == entry.content
+    assert max(map(len, texts)) <= SmallArchive.chunk_size
+    items = StoredItems(index, lambda first, end: "".join(texts[first:end]))
+    assert len(items) == len(rows)
+    assert list(items[start:stop]) == rows[start:stop]
+    assert list(items) == rows
+
+
+def test_of_long_content_only_the_part_that_is_asked_for_is_read(monkeypatch):
+    rows = make_rows([100] * 20_000)
+    archive_id = DatabaseArchive().store(Entry.of(new_archive_id(), "7", "rows", rows))
+    assert ArchivedChunk.objects.count() > 10
+    read, read_chunks = [], StoredEntry.read_chunks
+
+    def watched(entry, *places):
+        read.append(read_chunks(entry, *places))
+        return read[-1]
+
+    monkeypatch.setattr(StoredEntry, "read_chunks", watched)
+    items = DatabaseArchive().read(archive_id).items
+    assert (len(items), read) == (20_000, [])
+    assert items[12_345] == rows[12_345]
+    assert sum(map(len, read)) <= 500_000
+
+
+def test_content_that_was_stored_without_an_index_is_read_as_a_whole():
+    archive_id = DatabaseArchive().store(Entry.of(new_archive_id(), "7", "rows", make_rows([9])))
+    ArchivedContent.objects.update(index=[])
+    assert DatabaseArchive().read(archive_id).items == make_rows([9])
 
 
 @pytest.mark.parametrize(("count", "length", "left"), [(5, 1, 3), (3, 900, 2)])

@@ -161,6 +161,29 @@ def test_only_rows_that_the_caller_may_still_list_are_given(groups, alice, tool)
     assert (refused.code, refused.envelope["error"]) == (GONE, never.envelope["error"])
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_row_that_is_taken_between_two_slices_costs_no_other_row(groups, alice, tool):
+    archive_id = shorten(alice, tool)
+    every = fetch(alice, archive_id)
+    first = alice.call("content_retrieve", archive_id=archive_id, limit=1).data
+    assert (first["items"], first["total_count"]) == (every[:1], len(every))
+    gone = int(every[0]["pointer"].split("/")[-1 if tool != "inside" else 2])
+    User.objects.get(username="alice").groups.remove(groups[gone])
+    second = alice.call(
+        "content_retrieve", archive_id=archive_id, offset=first["next_offset"], limit=1
+    ).data
+    assert second["items"] == every[1:2]
+
+
+def test_rows_that_may_no_longer_be_read_are_passed_over(groups, alice):
+    archive_id = shorten(alice, "own_list")
+    every = fetch(alice, archive_id)
+    User.objects.get(username="alice").groups.set(groups[-3:])
+    found = alice.call("content_retrieve", archive_id=archive_id, limit=2).data
+    assert [item["pointer"] for item in found["items"]] == ["/57", "/58"]
+    assert found["next_offset"] == len(every) - 1
+
+
 @pytest.mark.parametrize("asked", ["ids", "query"])
 def test_a_row_is_not_given_by_its_id_or_by_words_either(groups, alice, asked):
     archive_id = shorten(alice, "own_list")

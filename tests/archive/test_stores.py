@@ -145,6 +145,17 @@ def test_the_hash_is_that_of_the_items_whatever_they_hold(value):
     assert entry(items=items).content_hash == content_hash(items)
 
 
+def test_the_hash_of_many_items_is_that_of_all_of_them():
+    items = [
+        {"id": str(n), "pointer": f"/{n}", "value": {"z": "é" * (n % 700), "a": n}}
+        for n in range(2_000)
+    ]
+    rows = [{**item, "row": {"id": 1}} for item in items]
+    assert entry(items=items).content_hash == content_hash(items)
+    assert entry(items=rows).content_hash == content_hash(items)
+    assert entry(items=rows).items == rows
+
+
 def test_the_hash_is_of_the_canonical_form():
     assert content_hash({"b": 1, "a": "é"}) == content_hash({"a": "é", "b": 1})
     assert content_hash([]) == (
