@@ -84,6 +84,7 @@ pictures: .venv/installed-test
 # What a tool call costs beside the same HTTP request, in one table.
 bench: .venv/installed-test
 	@$(run) -m benchmarks
+	@$(run) -m benchmarks.megabytes
 
 # How well an agent gets on with the list of tools and the errors, in one table; everything in
 # build/agents.json. Tokens are exact where Node.js is installed (make node).

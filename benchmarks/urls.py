@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from django.urls import include, path
+from rest_framework import serializers
 from rest_framework.decorators import api_view
+from rest_framework.generics import GenericAPIView
+from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
 
@@ -35,8 +38,50 @@ def long_answer(request, kind):
     return Response(LONG_ANSWERS[kind])
 
 
+def make_rows(size):
+    """Return rows of so many bytes of JSON in all."""
+    return [
+        {"id": n, "name": f"Customer {n}", "paid": True, "note": f"Paid {n} in Malmö. " * 10}
+        for n in range(size // 250)
+    ]
+
+
+MEGABYTES = {
+    "rows": make_rows,
+    "page": lambda size: {"count": 9, "next": None, "previous": None, "results": make_rows(size)},
+    "text": lambda size: {"id": 1, "text": "The harbour was opened in 1892. " * (size // 32)},
+    "numbers": lambda size: list(range(size // 8)),
+}
+
+
+@api_view(["GET"])
+def megabytes(request, kind, size):
+    """Answer with so many bytes, made anew for each request."""
+    return Response(MEGABYTES[kind](size))
+
+
+class UploadSerializer(serializers.Serializer):
+    """A file."""
+
+    file = serializers.FileField()
+
+
+class Upload(GenericAPIView):
+    """Take a file, and answer with its size."""
+
+    serializer_class = UploadSerializer
+    parser_classes = [MultiPartParser]
+
+    def post(self, request):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response({"size": serializer.validated_data["file"].size})
+
+
 urlpatterns = [
     path("nothing/", nothing),
     path("long/<str:kind>/", long_answer),
+    path("megabytes/<str:kind>/<int:size>/", megabytes),
+    path("uploads/", Upload.as_view()),
     path("", include("example_project.urls")),
 ]

@@ -1,0 +1,212 @@
+"""``python -m benchmarks.megabytes``: what long answers and files cost beside plain HTTP.
+
+Each request runs in a process of its own, whose memory tells the most that was in use. The answers
+are shortened to the budget, and archived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import ctypes
+import gc
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import django
+
+from benchmarks.__main__ import seed, write
+
+KINDS = ("rows", "page", "text", "numbers", "upload")
+ENVELOPES = ("ResponseV2", "Ok", "Status", "Plain")
+MILLION = 1_000_000
+SMALL = 2_000
+
+
+@dataclass
+class Passes:
+    """The characters of JSON that were written and read."""
+
+    written: int = 0
+    read: int = 0
+    encodings: int = 0
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count what is written and read within the block."""
+        encode, decode = json.JSONEncoder.encode, json.JSONDecoder.decode
+
+        def counting_encode(encoder: json.JSONEncoder, value: Any) -> str:
+            text = encode(encoder, value)
+            self.encodings += 1
+            self.written += len(text)
+            return text
+
+        def counting_decode(decoder: json.JSONDecoder, text: str, *args: Any) -> Any:
+            self.read += len(text)
+            return decode(decoder, text, *args)
+
+        with (
+            mock.patch.object(json.JSONEncoder, "encode", counting_encode),
+            mock.patch.object(json.JSONDecoder, "decode", counting_decode),
+        ):
+            yield
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.megabytes", description=__doc__)
+    parser.add_argument("kinds", nargs="*", help=f"of {', '.join(KINDS)}; all by default")
+    parser.add_argument("--size", type=float, default=50, help="megabytes of an answer")
+    parser.add_argument("--upload", type=float, default=20, help="megabytes of a file")
+    parser.add_argument("--envelopes", default=",".join(ENVELOPES))
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        kind, door, envelope, size = asked.one
+        write(json.dumps(measure(kind, door, envelope, int(size))))
+        return
+    write("| | MB | CPU s | of | ratio | memory MB | of | ratio | written | read |")
+    write("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for kind in asked.kinds or KINDS:
+        megabytes = asked.upload if kind == "upload" else asked.size
+        for line in compare(kind, int(megabytes * MILLION), asked.envelopes.split(",")):
+            write(line)
+
+
+def compare(kind: str, size: int, envelopes: list[str]) -> Iterator[str]:
+    """Yield the lines of one kind of content, an envelope each, then that of a slice."""
+    plain = run(kind, "http", envelopes[0], size)
+    pairs = [(envelope, "mcp") for envelope in envelopes[: 1 if kind == "upload" else None]]
+    if kind != "upload":
+        pairs.append((envelopes[0], "slice"))
+    for envelope, door in pairs:
+        found = run(kind, door, envelope, size)
+        cells = [f"{kind}, {envelope if door == 'mcp' else door}", f"{size / MILLION:g}"]
+        for name in ("seconds", "memory"):
+            ratio = found[name] / max(plain[name], 0.001)
+            cells += [f"{found[name]:.2f}", f"{plain[name]:.2f}", f"{ratio:.2f}"]
+        cells += [f"{found[name] / size:.2f}" for name in ("written", "read")]
+        yield f"| {' | '.join(cells)} |"
+
+
+def run(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
+    """Return the figures of one request, measured in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.megabytes", "--one"]
+    command += [kind, door, envelope, str(size)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
+    """Send one request in this process, once small, then as long as asked."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
+    django.setup()
+    from django.conf import settings
+
+    from benchmarks.requests import Client, Server
+
+    limit = 3 * size + MILLION
+    served = {
+        **settings.DRF_MCP,
+        "EXPOSE": "urlconf",
+        "INCLUDE": ["/megabytes/*", "/uploads/*"],
+        "ENVELOPE_CLASS": f"drf_mcp.envelopes.{envelope}Envelope",
+        "MAX_BODY_BYTES": limit,
+        "MAX_UPLOAD_BYTES": limit,
+    }
+    settings.DRF_MCP = served
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.FILE_UPLOAD_MAX_MEMORY_SIZE = limit
+    seed()
+    server, client, passes = Server(), Client.of("alice"), Passes()
+    if door == "slice":
+        # What is kept stays kept: the slice is a request of its own.
+        answer = server.answer(make_request(client, kind, "mcp", size).environment())
+        request = make_slice(client, answer[1])
+    else:
+        server.send(make_request(client, kind, door, SMALL))
+        request = make_request(client, kind, door, size)
+    environment = request.environment()
+    del request
+    # What the preparation took is taken off: memory that it left is not used again in full.
+    trim_memory()
+    before, started = read_memory("VmRSS"), time.process_time()
+    with passes.counted():
+        status, content = server.answer(environment)
+    seconds = time.process_time() - started
+    if status >= 400 or b'"isError":true' in content:
+        raise RuntimeError(f"{kind} by {door} was refused: {content[:500]!r}")
+    memory = read_memory("VmHWM") - before
+    return {"seconds": seconds, "memory": memory, **vars(passes)}
+
+
+def make_request(client: Any, kind: str, door: str, size: int) -> Any:
+    """Return the request for, or with, so many bytes."""
+    if kind != "upload":
+        if door == "http":
+            return client.plain("GET", f"/megabytes/{kind}/{size}/")
+        return client.call("megabytes", {"kind": kind, "size": size})
+    content = os.urandom(size)
+    if door == "http":
+        return MultiPart(client, content)
+    text = base64.b64encode(content).decode()
+    return client.call("upload_create", {"file": f"data:image/png;name=a.png;base64,{text}"})
+
+
+def make_slice(client: Any, content: bytes) -> Any:
+    """Return the request for a slice from the middle of what an answer left out."""
+    result = json.loads(content)["result"]
+    (archive_id,) = result["structuredContent"]["meta"]["content_archive_hashes"]
+    return client.call("content_retrieve", {"archive_id": archive_id, "offset": 5_000})
+
+
+class MultiPart:
+    """A file as a browser sends it."""
+
+    def __init__(self, client: Any, content: bytes) -> None:
+        self.plain, self.content = client.plain("POST", "/uploads/", body={}), content
+        self.settings: dict[str, Any] = {}
+        self.before = lambda: None
+
+    def environment(self) -> dict[str, Any]:
+        """Return a new WSGI environment."""
+        head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n'
+        body = b"".join([head, b"Content-Type: image/png\r\n\r\n", self.content, b"\r\n--b--\r\n"])
+        return {
+            **self.plain.environment(),
+            "CONTENT_TYPE": "multipart/form-data; boundary=b",
+            "CONTENT_LENGTH": str(len(body)),
+            "wsgi.input": io.BytesIO(body),
+        }
+
+
+def trim_memory() -> None:
+    """Give free memory back, and count the most in use from now on, where the system can."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def read_memory(name: str) -> float:
+    """Return megabytes in use (VmRSS), or the most that were (VmHWM)."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
