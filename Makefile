@@ -26,7 +26,7 @@ run := .venv/bin/python
 # keep what it has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo docs pictures test test-nightly test-services fuzz access-matrix first-command lint node clean \
+.PHONY: demo docs pictures test test-fast test-nightly test-services fuzz access-matrix first-command lint node clean \
   bench bench-agents conformance
 
 # A shell may name the settings of another project.
@@ -38,14 +38,20 @@ docs: .venv/installed-docs
 	$(run) -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation: file://$(CURDIR)/docs/_build/html/index.html"
 
+cores = $(shell getconf _NPROCESSORS_ONLN)
 # One more than there are cores: tests that start a server or a browser wait for it.
-workers = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+workers = $(shell expr $(cores) + 1)
 
 test: lint
 	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory node; else $(no_npm); fi
 	$(run) -m pytest -n $(workers)
 	@command -v npm >/dev/null 2>&1 || { $(no_npm); }
 	@command -v chromium >/dev/null 2>&1 || { $(no_chromium); }
+
+# While you work: each test that starts no program, with one of its parameters, which are others
+# in each run, and with a fifth of the examples of each property.
+test-fast: .venv/installed-test
+	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant"
 
 # The same tests, with eight times as many examples of each property.
 test-nightly: .venv/installed-test

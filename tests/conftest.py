@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import pytest
 from django.core.cache import cache
@@ -18,6 +18,7 @@ from rest_framework.test import APIClient
 
 from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
+from tests.division import PROGRAMS, Division, Programs, mark_variants, put_slow_ones_first
 from tests.oracles.watching import Watch
 
 # Speed is measured in benchmarks: a machine that is slow at times fails no property. No fixture
@@ -27,8 +28,40 @@ PATIENT = {
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 }
 settings.register_profile("desk", max_examples=25, **PATIENT)
+settings.register_profile("fast", max_examples=5, **PATIENT)
 settings.register_profile("nightly", max_examples=200, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "desk"))
+
+
+programs = Programs()
+
+
+def pytest_configure(config) -> None:
+    if config.getoption("markexpr").startswith("not slow"):
+        programs.watch()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log) -> Division:
+    return Division(config, log)
+
+
+def pytest_itemcollected(item) -> None:
+    if item.nodeid.startswith(PROGRAMS):
+        item.add_marker("slow")
+
+
+# Around pytest's own, which leaves out what `-m` says, and pytest-randomly's.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config, items) -> Generator[None]:
+    mark_variants(items, config.getoption("randomly_seed", 0))
+    yield
+    put_slow_ones_first(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item) -> None:
+    programs.enter(item)
 
 
 def pytest_collection() -> None:
