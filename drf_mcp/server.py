@@ -63,6 +63,7 @@ class Server:
             SERVER_NAME, SERVER_TITLE, SERVER_VERSION and INSTRUCTIONS.
         toolset: the toolset that the URL named, "" for none.
         tool_options: options of every tool that has none of its own by that name.
+        tool_search, pinned: None for TOOL_SEARCH and PINNED_TOOLS.
         is_live: whether the door can keep a response open, and send what comes up meanwhile.
 
     Args:
@@ -93,6 +94,8 @@ class Server:
     instructions: Any = None
     toolset: str = ""
     tool_options: Mapping[str, Any] | None = None
+    tool_search: bool | None = None
+    pinned: Sequence[str] | None = None
     is_live: bool = False
 
     def __init__(self, registry: Registry, envelope_class: type[Envelope] | None = None) -> None:

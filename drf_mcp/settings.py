@@ -151,6 +151,12 @@ SETTINGS: dict[str, Setting] = {
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": Setting(None, Number(none=True)),
+    # True lists pinned tools and three more: tools_search finds the other tools, tools_read and
+    # tools_write run them. Wise above 60 tools. See docs/large_apis.md.
+    "TOOL_SEARCH": Setting(False, Flag()),
+    # The tools that are pinned, beside those with pinned=True in their options: patterns as those
+    # of INCLUDE.
+    "PINNED_TOOLS": Setting([], ListOf(ToolPattern())),
     # --- Resources and prompts ------------------------------------------------
     # True serves resources: what tools retrieve, lists that are chosen, and the documents that
     # were added. See docs/resources.md.

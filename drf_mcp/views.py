@@ -26,22 +26,8 @@ from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.envelopes import Envelope
 from drf_mcp.exceptions import ProtocolError, Refused, contain
 from drf_mcp.observability.auditing import audit_refusal
-from drf_mcp.option_types.kinds import (
-    Class,
-    Flag,
-    InstanceOf,
-    Issuer,
-    Kind,
-    ListOf,
-    MappingOf,
-    NamedPatterns,
-    PermissionClass,
-    ResourceURI,
-    Scope,
-    Text,
-    ToolPattern,
-    refuse_wrong_values,
-)
+from drf_mcp.option_types.endpoint_options import KINDS
+from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
 from drf_mcp.settings import mcp_settings
@@ -51,30 +37,6 @@ from drf_mcp.transports.event_stream import is_stream_wanted, make_response, ope
 from drf_mcp.transports.meta_headers import MetaHeaders
 from drf_mcp.transports.request_body import read_body
 from drf_mcp.transports.responses import make_json_response
-
-# The kind of value that each attribute of the view takes.
-KINDS: Mapping[str, Kind] = {
-    "server_class": Class("drf_mcp.server.Server"),
-    "registry": InstanceOf("drf_mcp.tools.Registry"),
-    "envelope_class": Class("drf_mcp.envelopes.Envelope", none=True),
-    "authentication_classes": ListOf(
-        Class("rest_framework.authentication.BaseAuthentication"), none=True
-    ),
-    "permission_classes": ListOf(PermissionClass(), none=True),
-    "tools": ListOf(ToolPattern(), none=True),
-    "read_only": Flag(),
-    "toolsets": NamedPatterns(none=True),
-    "tool_options": MappingOf(Kind(none=True), "a dict of options of tools", none=True),
-    "server_name": Text(none=True),
-    "server_title": Text(lazy=True, none=True),
-    "server_version": Text(none=True),
-    "instructions": Text(lazy=True, none=True, empty=True),
-    "throttle_classes": ListOf(Class("rest_framework.throttling.BaseThrottle"), none=True),
-    "browsable_page": Flag(none=True),
-    "authorization_servers": ListOf(Issuer(), none=True),
-    "scopes": ListOf(Scope(), none=True),
-    "resource": ResourceURI(none=True),
-}
 
 
 class MCPView(View):
@@ -92,6 +54,7 @@ class MCPView(View):
             TOOLSETS. A URL asks with the path argument ``toolset``.
         tool_options: options of every tool that has none of its own by that name, as `ToolOptions`
             has them.
+        tool_search, pinned: as TOOL_SEARCH and PINNED_TOOLS.
         server_name, server_title, server_version, instructions: what the server says of itself.
         authentication_classes: how to find out who is calling.
         permission_classes: who may call, asked before any view's own permissions.
@@ -111,6 +74,8 @@ class MCPView(View):
     read_only: bool = False
     toolsets: Mapping[str, Sequence[str]] | None = None
     tool_options: Mapping[str, Any] | None = None
+    tool_search: bool | None = None
+    pinned: Sequence[str] | None = None
     server_name: str | None = None
     server_title: Any = None
     server_version: str | None = None
@@ -179,6 +144,7 @@ class MCPView(View):
         server.title = self.server_title or server.title
         server.version = self.server_version or server.version
         server.tool_options = self.tool_options or server.tool_options
+        server.tool_search, server.pinned = self.tool_search, self.pinned
         server.is_live = hasattr(self.request, "scope")
         if self.instructions is not None:
             server.instructions = self.instructions

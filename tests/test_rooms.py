@@ -58,6 +58,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools": WAIST | {"access", "introspection"},
     "resources": WAIST | {"access", "introspection", "tools"},
     "skills": WAIST | {"resources"},
+    "surface": WAIST
+    | {
+        "access",
+        "archive",
+        "dispatch",
+        "interaction",
+        "introspection",
+        "protocol",
+        "tools",
+        "truncation",
+    },
     "ui": WAIST | {"resources", "tools"},
     "prompts": WAIST | {"access", "dispatch", "introspection", "tools"},
     "tasks": WAIST | {"access", "interaction", "models"},

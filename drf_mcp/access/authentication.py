@@ -123,6 +123,8 @@ class Caller:
         self.dry_run: Any = None
         # Makes a task of the call that is being made, or is running it; None for a call that waits.
         self.task: Any = None
+        # The `Catalogue` of the tools that the caller can search, None where all are listed.
+        self.catalogue: Any = None
         # What records the message that is being answered, None where nothing does.
         self.audit: Any = None
         # The view's request, where its authentication was the only one: of several classes the

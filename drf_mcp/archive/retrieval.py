@@ -128,6 +128,7 @@ class ItemsById(BaseFilterBackend):
     title="Fetch the rest of a result",
     description=DESCRIPTION,
     read_only=True,
+    pinned=True,
     condition=can_archive,
 )
 class ContentRetrieveView(GenericAPIView[Any]):

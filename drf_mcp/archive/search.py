@@ -52,18 +52,11 @@ class PassageSearch:
         query = self.query.casefold().strip()
         terms: dict[str, None] = {}
         for term in TERM.findall(query):
-            for part in self.split_unspaced(term):
+            for part in split_unspaced(term):
                 terms[self.strip_plural(part)] = None
         if len(terms) > 1:
             terms[query] = None
         return list(terms)[:MOST_TERMS]
-
-    def split_unspaced(self, term: str) -> Iterator[str]:
-        if not UNSPACED.fullmatch(term) or len(term) < 3:
-            yield term
-            return
-        for start in range(len(term) - 1):
-            yield term[start : start + 2]
 
     def strip_plural(self, word: str) -> str:
         return word[:-1] if len(word) > 3 and word.endswith("s") and word.isascii() else word
@@ -122,6 +115,14 @@ class PassageSearch:
         start = before + 1 if before > 0 else start
         end = after + 1 if after > 0 else end
         return Passage(item, text, start, end)
+
+
+def split_unspaced(term: str) -> Iterator[str]:
+    if len(term) < 3 or not UNSPACED.fullmatch(term):
+        yield term
+        return
+    for start in range(len(term) - 1):
+        yield term[start : start + 2]
 
 
 def get_text(item: Mapping[str, Any]) -> str:

@@ -51,9 +51,18 @@ class Visibility:
             seen = audience.pick(self.ask_all(audience, verdict))
         else:
             seen = list(islice(self.ask_some(audience, verdict, start), most))
+        self.restore_user()
+        return seen
+
+    def find_first(self, tools: Iterable[Any], most: int) -> list[Any]:
+        """Return the first so many tools that the caller sees, asked now; no others are asked."""
+        seen = list(islice(filter(self.allows, tools), most))
+        self.restore_user()
+        return seen
+
+    def restore_user(self) -> None:
         # Views that authenticate in their own way have left their user on the request.
         self.caller.request.user = self.caller.authenticate().user
-        return seen
 
     def allows(self, tool: Any) -> bool:
         """Return whether the caller sees a tool, asked now."""

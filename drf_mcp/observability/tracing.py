@@ -111,6 +111,10 @@ def mark_failed(span: Span, error_type: str, description: str | None = None) -> 
 
 def describe_call(call: CallRecord) -> None:
     span = trace.get_current_span()
+    if call.context.message.method == CALL:
+        # A tool may run another one.
+        span.set_attribute("gen_ai.tool.name", call.tool.name)
+        span.update_name(f"{CALL} {call.tool.name}")
     span.set_attribute("drf_mcp.outcome", call.word)
     span.set_attribute("drf_mcp.request_id", call.outcome.request_id)
     span.set_attribute("drf_mcp.status", call.outcome.status)

@@ -29,6 +29,7 @@ KINDS: Mapping[str, Kind] = {
         Flag(none=True),
     ),
     "dry_run": Flag(none=True),
+    "pinned": Flag(none=True),
     "query": SCHEMAS,
     "body": SCHEMAS,
     "input_schema": JSON_SCHEMA,

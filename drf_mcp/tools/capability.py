@@ -29,6 +29,8 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
+from drf_mcp.surface.surface import Surface, SurfaceInstructions
+from drf_mcp.surface.tools import SEARCH, RunTool
 from drf_mcp.tools.chosen_envelopes import (
     choose_envelope_class,
     get_output_schema,
@@ -111,13 +113,15 @@ class ToolsCapability(Capability):
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
         tools = self.get_offered_tools(context).values()
-        return Instructions(self.find_visible(tools, context), RETRIEVAL_TOOL).get_text()
+        instructions_class = SurfaceInstructions if Surface.of(self, context) else Instructions
+        return instructions_class(self.find_visible(tools, context), RETRIEVAL_TOOL).get_text()
 
     # --- tools/list -----------------------------------------------------------------------
 
     def list_tools(self, context: RequestContext) -> dict[str, Any]:
         every = tuple(self.get_offered_tools(context).values())
-        page, following = self.paginate(every, context)
+        surface = Surface.of(self, context)
+        page, following = self.paginate(surface.listed if surface else every, context)
         members: dict[str, Any] = {"tools": Encoded(self.get_definitions(page, context.era))}
         if following is not None:
             members["nextCursor"] = following
@@ -186,7 +190,11 @@ class ToolsCapability(Capability):
     # --- tools/call -----------------------------------------------------------------------
 
     def call_tool(self, context: RequestContext) -> dict[str, Any] | Unfinished:
-        tool = self.get_tool(context)
+        tool, run = self.get_tool(context), None
+        if isinstance(tool, RunTool) and (surface := Surface.of(self, context)):
+            run = surface.run(tool)
+            context = run.context
+            tool = run.refused or self.get_tool(context)
         context.check_headers(tool.mirrored)
         if tool.options.required_capabilities:
             context.check_capabilities(tool.options.required_capabilities)
@@ -204,8 +212,8 @@ class ToolsCapability(Capability):
         arguments = context.message.params.get("arguments")
         dispatcher = self.get_dispatcher()
         budget = self.get_budget(tool, context)
-        if tool.name == RETRIEVAL_TOOL:
-            # Its slices are as long as the client takes them.
+        if tool.name in (RETRIEVAL_TOOL, SEARCH):
+            # Their slices are as long as the client takes them.
             context.caller.client_limit = budget.get_client_limit()
         outcome = dispatcher.dispatch(tool, arguments, context.caller)
         if outcome.questions and (asked := rounds.write(outcome.questions)):
@@ -213,10 +221,11 @@ class ToolsCapability(Capability):
             return asked
         if outcome.is_deferred:
             Observer(context).record(tool, outcome, {}, started)
-            created: Unfinished = tasks.create(tool, context)
+            created: Unfinished = tasks.create(tool, run.sent if run else context)
             return created
         if tool.options.undo and not tool.reads and is_done(outcome):
             outcome = self.add_undo(outcome, tool, context)
+        outcome = run.locate(outcome) if run else outcome
         writer = ResultWriter(self.get_envelope(tool), context.era)
 
         def write_failure(exc: Exception) -> dict[str, Any]:
@@ -266,6 +275,8 @@ class ToolsCapability(Capability):
             raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
         tools = self.get_tools(context)
         tool = tools.get(name)
+        if tool is None and (surface := Surface.of(self, context)):
+            tool = surface.find(name)
         if tool is None:
             raise UnknownTool.named(name, self.get_offered_tools(context))
         # A tool that is taken away is refused by a guard, which says why.

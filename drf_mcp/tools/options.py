@@ -63,6 +63,7 @@ class ToolOptions:
             where on a call is left to a worker.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
+        pinned: an endpoint lists the tool where TOOL_SEARCH leaves others out of its list.
         tags: words that INCLUDE and EXCLUDE can match as ``tag:WORD``.
         examples: arguments of calls, each a dict; the first is the one that commands, the page
             and tests use. Without any, those of ``@extend_schema`` count.
@@ -109,6 +110,7 @@ class ToolOptions:
     bulk_limit: int | None = None
     task: str | None = None
     defers: bool | None = None
+    pinned: bool | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -25,6 +25,7 @@ Kind = TypeVar("Kind")
 PATTERNS = ListOf(ToolPattern())
 # Headers and credentials can narrow in any number of ways: so many are kept.
 MOST_NARROWED = 256
+MOST_KEPT = 64
 RELOADING_SETTINGS = frozenset({"DRF_MCP", "REST_FRAMEWORK", "ROOT_URLCONF"})
 
 
@@ -43,7 +44,10 @@ class Registry:
         self._indexes: dict[Any, Mapping[str, Tool]] = {}
         # By what narrows them, with the tools that were narrowed.
         self._narrowed: dict[Any, tuple[Any, Mapping[str, Tool]]] = {}
+        # What was made of tools, by what it is and the tools.
+        self._kept: dict[Any, Any] = {}
         self._lock = threading.RLock()
+        self._keeping = threading.Lock()
         setting_changed.connect(self._settings_changed)
 
     @property
@@ -140,6 +144,19 @@ class Registry:
             self._narrowed[kept] = tools, narrowed
         return self._narrowed[kept][1]
 
+    def keep(
+        self, key: Any, tools: Mapping[str, Tool], make: Callable[[Mapping[str, Tool]], Kind]
+    ) -> Kind:
+        """Return what ``make`` gives for some tools, made once until the tools change."""
+        key = (key, frozenset(tools.values()))
+        if key not in self._kept:
+            with self._keeping:
+                if len(self._kept) >= MOST_KEPT:
+                    self._kept.clear()
+                if key not in self._kept:
+                    self._kept[key] = make(tools)
+        return self._kept[key]  # type: ignore[no-any-return]
+
     def tool(
         self, name: str, urlconf: Any = None, defaults: Mapping[str, Any] | None = None
     ) -> Tool:
@@ -164,6 +181,7 @@ class Registry:
         """Forget the tools and what was described, to read them off the URLconf again."""
         self._indexes.clear()
         self._narrowed.clear()
+        self._kept.clear()
 
     def _build(self, urlconf: Any) -> Mapping[str, Tool]:
         choices = [

@@ -115,7 +115,7 @@ class ToolBudget(Budget):
         self.registry = registry
 
     def get_archive(self) -> CallArchive | None:
-        if self.tool.name == RETRIEVAL_TOOL or not can_archive():
+        if self.tool.endpoint.is_built_in or not can_archive():
             return None
         urlconf = getattr(self.caller.request, "urlconf", None)
         if RETRIEVAL_TOOL not in self.registry.tools(urlconf):

@@ -6,10 +6,20 @@ from drf_mcp.operators.checks import (
     aggregates,
     endpoints,
     idempotency,
+    lists,
     resources,
     settings,
     tools,
     writes,
 )
 
-__all__ = ["aggregates", "endpoints", "idempotency", "resources", "settings", "tools", "writes"]
+__all__ = [
+    "aggregates",
+    "endpoints",
+    "idempotency",
+    "lists",
+    "resources",
+    "settings",
+    "tools",
+    "writes",
+]

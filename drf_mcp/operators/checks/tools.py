@@ -21,8 +21,6 @@ from drf_mcp.tools.tool import Tool
 from drf_mcp.ui.page import Page
 
 BUDGETS = ("max_result_tokens", "max_error_tokens")
-# As many as the strictest of the widely used clients send to a model.
-MAX_TOOLS = 128
 
 
 @register_check()
@@ -121,19 +119,6 @@ def check_names(project: Project) -> Iterator[CheckMessage]:
                 hint=f"Give {tool.endpoint.place} a shorter name with @mcp_tool(name=...).",
                 id="drf_mcp.W004",
             )
-
-
-@register_check()
-def check_count(project: Project) -> Iterator[CheckMessage]:
-    count = len(project.tools)
-    if count > MAX_TOOLS:
-        yield Warning(
-            f"The project has {count} tools. Several clients take at most {MAX_TOOLS} from all "
-            f"servers together, and models choose better from few.",
-            hint="Leave out what agents do not need with DRF_MCP['EXCLUDE'], or serve several "
-            "endpoints with fewer tools. See docs/toolsets.md.",
-            id="drf_mcp.W005",
-        )
 
 
 # Describes the filters alone, and of no view without a filter backend: describing every tool

@@ -1,0 +1,123 @@
+"""What a caller can find of the tools: a page of hits, or the groups that there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.utils import translation
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.encoding import encode_data
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.settings import mcp_settings
+from drf_mcp.surface.ranking import ToolRanking
+from drf_mcp.tools.instructions import Instructions
+from drf_mcp.tools.registry import Registry
+from drf_mcp.tools.tool import Tool
+from drf_mcp.truncation import RETRIEVAL_TOOL
+
+READ, WRITE = "tools_read", "tools_write"
+# Of one page, and those of them with their schema.
+MOST_HITS, MOST_SCHEMAS = 10, 3
+MOST_GROUPS = 300
+# Of a page of hits, for each token of the budget: rows of JSON have about 2.5.
+CHARACTERS_PER_TOKEN = 2
+NAMES = re.compile(r"[\w-]+")
+
+
+def rank_tools(tools: Mapping[str, Tool]) -> ToolRanking:
+    """Return the ranking of some tools, which describes each of them."""
+    # In the project's own language, whoever happens to ask first.
+    with translation.override(settings.LANGUAGE_CODE):
+        return ToolRanking(
+            {
+                name: {
+                    "name": name,
+                    "description": tool.description,
+                    "inputSchema": tool.input_schema,
+                }
+                for name, tool in tools.items()
+            }
+        )
+
+
+class Catalogue:
+    """The tools that one caller can find.
+
+    Args:
+        registry: keeps the ranking, which all callers with the same tools share.
+        tools: those that the caller is offered, by name; permissions are asked for hits alone.
+        caller: who searches.
+    """
+
+    def __init__(self, registry: Registry, tools: Mapping[str, Tool], caller: Caller) -> None:
+        self.registry = registry
+        self.tools = tools
+        self.caller = caller
+
+    @property
+    def seen(self) -> Sequence[Tool]:
+        """The tools that ``tools/list`` would show if it showed every tool."""
+        return Visibility(self.caller, remembers=True).of(self.tools.values())
+
+    def find(self, query: str, most: int) -> list[Tool]:
+        """Return the tools that a query is about, those that it names first, then the best."""
+        ranking: ToolRanking = self.registry.keep("ranking", self.tools, rank_tools)
+        named = (name for name in NAMES.findall(query) if name in self.tools)
+        names = dict.fromkeys((*named, *ranking.find(query)))
+        return Visibility(self.caller).find_first((self.tools[name] for name in names), most)
+
+    def search(self, query: str, offset: int) -> dict[str, Any]:
+        """Return a page of hits: ``tools``, and ``next_offset`` where there are more."""
+        found = self.find(query, offset + MOST_HITS + 1)[offset:]
+        hits = list(self.fit(found[:MOST_HITS]))
+        more = len(found) > len(hits)
+        return {"tools": hits, "next_offset": offset + len(hits) if more else None}
+
+    def fit(self, tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
+        """Yield hits while there is room: the first with its schema, others as far as they fit."""
+        room, schemas = self.room, MOST_SCHEMAS
+        for place, tool in enumerate(tools):
+            hit = self.describe(tool)
+            full = {**hit, "inputSchema": tool.input_schema}
+            length = len(encode_data(full))
+            if schemas and (not place or length <= room):
+                schemas -= 1
+                hit = full
+            else:
+                length = len(encode_data(hit))
+            if place and length > room:
+                return
+            room -= length
+            yield hit
+
+    @property
+    def room(self) -> int:
+        limits = (self.caller.client_limit, mcp_settings.MAX_RESULT_TOKENS)
+        known = [limit for limit in limits if limit is not None]
+        return CHARACTERS_PER_TOKEN * min(known, default=10_000)
+
+    def describe(self, tool: Tool) -> dict[str, Any]:
+        """Return a hit without its schema: name, what runs the tool, description and hints."""
+        with translation.override(settings.LANGUAGE_CODE):
+            return {
+                "name": tool.name,
+                "run_with": READ if tool.reads else WRITE,
+                "description": tool.description,
+                "annotations": {hint: True for hint, is_so in tool.annotations.items() if is_so},
+            }
+
+    def list_groups(self, offset: int) -> dict[str, Any]:
+        """Return what there is: ``total``, and a page of ``groups`` with their counts."""
+        seen = self.seen
+        groups = Instructions(seen, RETRIEVAL_TOOL).groups
+        page = list(groups.items())[offset : offset + MOST_GROUPS]
+        following = offset + len(page)
+        return {
+            "total": len(seen),
+            "groups": {noun: len(actions) or 1 for noun, actions in page},
+            "next_offset": following if following < len(groups) else None,
+        }

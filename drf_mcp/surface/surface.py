@@ -1,0 +1,244 @@
+"""What an endpoint lists in place of many tools, and the calls of those that it does not list."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.json_text import JSONPointer
+from drf_mcp.outcomes import Failure, Outcome, Problem
+from drf_mcp.protocol.context import RequestContext
+from drf_mcp.settings import mcp_settings
+from drf_mcp.surface.catalogue import READ, WRITE, Catalogue
+from drf_mcp.surface.tools import INNER, SEARCH, SURFACE_TOOLS, RunTool, make_tool
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
+from drf_mcp.tools.instructions import Instructions
+from drf_mcp.tools.registry import Registry
+from drf_mcp.tools.tool import Tool
+
+CONFIRMATION = "CONFIRMATION_REQUIRED"
+
+
+class SurfaceInstructions(Instructions):
+    """The instructions for tools of which few are listed."""
+
+    def get_hints(self) -> Iterator[str]:
+        yield (
+            f"Few of them are listed: {SEARCH} finds the others, and without a query what there "
+            f"is. Run a tool by its name, with its own arguments in `{INNER}`: {READ} runs those "
+            f"that read, {WRITE} those that change something. So run what answers name, too."
+        )
+        yield from super().get_hints()
+
+
+class Surface:
+    """What one caller sees of an endpoint which does not list all of its tools.
+
+    Args:
+        capability: the `ToolsCapability` of the endpoint.
+        context: the request of the caller.
+        pinned: patterns as those of INCLUDE of the tools that are listed.
+    """
+
+    def __init__(
+        self, capability: Any, context: RequestContext, pinned: Sequence[str] = ()
+    ) -> None:
+        self.capability = capability
+        self.context = context
+        self.patterns = tuple(pinned)
+        self.registry: Registry = capability.server.registry
+        self.caller: Caller = context.caller
+
+    @classmethod
+    def of(cls, capability: Any, context: RequestContext) -> Surface | None:
+        """Return what the caller sees in place of all tools, None where all are listed."""
+        server = capability.server
+        is_on = mcp_settings.TOOL_SEARCH if server.tool_search is None else server.tool_search
+        if not is_on:
+            return None
+        pinned = mcp_settings.PINNED_TOOLS if server.pinned is None else server.pinned
+        return cls(capability, context, pinned)
+
+    @cached_property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that the caller, who is authenticated for it, is offered."""
+        tools: Mapping[str, Tool] = self.capability.get_offered_tools(self.context)
+        return tools
+
+    @cached_property
+    def every(self) -> Mapping[str, Tool]:
+        """The tools that can be named, whether the caller is offered them or not."""
+        tools: Mapping[str, Tool] = self.capability.get_tools(self.context)
+        return tools
+
+    @property
+    def pinned(self) -> Sequence[Tool]:
+        """The tools that are listed as they are."""
+
+        def find(tools: Mapping[str, Tool]) -> Sequence[Tool]:
+            return [t for t in tools.values() if t.options.pinned or t.matches(self.patterns)]
+
+        pinned: Sequence[Tool] = self.registry.keep(("pinned", self.patterns), self.tools, find)
+        return pinned
+
+    @property
+    def listed(self) -> list[Tool]:
+        """What is listed: the tools that search and run others, and those that are pinned."""
+        return [*self.find_own(), *self.pinned]
+
+    def find_own(self) -> Iterator[Tool]:
+        """Yield those of the three tools that are of use to the caller, with their hints."""
+        own = [tool for tool in self.tools.values() if not tool.endpoint.is_built_in]
+        reads = [tool for tool in own if tool.reads]
+        writes = [tool for tool in own if not tool.reads]
+        destroying = [tool for tool in writes if tool.annotations["destructiveHint"]]
+        # Of each the first that the caller sees is enough.
+        is_destructive = self.sees_any(destroying)
+        can_write = is_destructive or self.sees_any(writes)
+        can_read = self.sees_any(reads)
+        if can_read or can_write:
+            yield self.make(SEARCH)
+        if can_read:
+            yield self.make(READ, open_world=self.reaches_out(reads))
+        if can_write:
+            yield self.make(WRITE, destructive=is_destructive, open_world=self.reaches_out(writes))
+
+    def sees_any(self, tools: Sequence[Tool]) -> bool:
+        return bool(Visibility(self.caller).find_first(tools, 1))
+
+    def reaches_out(self, tools: Sequence[Tool]) -> bool:
+        return any(tool.annotations["openWorldHint"] for tool in tools)
+
+    def make(self, name: str, **options: Any) -> Tool:
+        # Made once for all callers, so that each is described and encoded once.
+        tool: Tool = self.registry.keep(
+            (name, tuple(options.items())), self.every, lambda tools: make_tool(name, **options)
+        )
+        return tool
+
+    def find(self, name: str) -> Tool | None:
+        """Return the one of the three tools that has a name, None if none has it."""
+        if name not in SURFACE_TOOLS:
+            return None
+        if name == SEARCH:
+            self.caller.catalogue = Catalogue(self.registry, self.tools, self.caller)
+        return self.make(name)
+
+    # --- Calls of tools that are named -----------------------------------------------------------
+
+    def run(self, runner: RunTool) -> Run:
+        """Return the call that the request, a call of one of the two tools, asks for."""
+        context = self.context
+        try:
+            name, arguments = runner.read(context.message.params.get("arguments"))
+        except ArgumentsRefused as exc:
+            return Run(self, context, context, runner.refusing(*exc.problems))
+        tool = self.every.get(name)
+        if tool is None or tool.reads != (runner.name == READ):
+            problem = self.refuse_name(name) if tool is None else self.refuse_kind(tool)
+            return Run(self, context, context, runner.refusing(problem))
+        params = {**context.message.params, "name": name, "arguments": arguments}
+        inner = context.for_params(context.message.method, params)
+        # The headers of the request repeat arguments of the tool that the client knows.
+        return Run(self, replace(inner, headers=None), context)
+
+    def refuse_name(self, name: str) -> Problem:
+        if name in SURFACE_TOOLS:
+            advice = f"Call {name} itself."
+            return Problem("unknown_tool", f"{name} runs by itself.", "/name", remediation=advice)
+        nearest = difflib.get_close_matches(name[:64], self.tools, n=8)
+        seen = Visibility(self.caller).find_first((self.tools[each] for each in nearest), 3)
+        names = [tool.name for tool in seen]
+        hint = f"Did you mean {' or '.join(names)}? Else find" if names else "Find"
+        return Problem(
+            "unknown_tool",
+            "There is no such tool.",
+            "/name",
+            name[:128],
+            accepted=", ".join(names) or None,
+            remediation=f"{hint} the name with {SEARCH}.",
+        )
+
+    def refuse_kind(self, tool: Tool) -> Problem:
+        other, words = (READ, "only reads") if tool.reads else (WRITE, "changes something")
+        return Problem(
+            "wrong_tool",
+            f"{tool.name} {words}. Nothing was run.",
+            "/name",
+            tool.name,
+            remediation=f"Call {other} with the same name and arguments.",
+        )
+
+
+class Run:
+    """A call of a tool that one of the surface's tools was asked to run.
+
+    Attributes:
+        context: the request of the call; the one that was sent where the call is refused.
+        sent: the request that was sent.
+        refused: the tool that answers a call which cannot be made, None for one that is made.
+    """
+
+    def __init__(
+        self,
+        surface: Surface,
+        context: RequestContext,
+        sent: RequestContext,
+        refused: RunTool | None = None,
+    ) -> None:
+        self.surface = surface
+        self.context = context
+        self.sent = sent
+        self.refused = refused
+
+    def locate(self, outcome: Outcome) -> Outcome:
+        """Return the outcome in terms of the arguments that were sent."""
+        if self.refused is not None:
+            return outcome
+        changes: dict[str, Any] = {}
+        failure, page = outcome.failure, outcome.pagination
+        if failure is not None and failure.problems:
+            changes["failure"] = self.locate_failure(failure)
+        if any(warning.problems for warning in outcome.warnings):
+            changes["warnings"] = tuple(
+                replace(warning, problems=self.locate_all(warning.problems))
+                for warning in outcome.warnings
+            )
+        if page is not None and page.next is not None:
+            changes["pagination"] = replace(page, next=self.wrap(page.next))
+        asks = failure is not None and failure.code == CONFIRMATION
+        if asks and isinstance(outcome.data, Mapping) and "next" in outcome.data:
+            data = {**outcome.data, "next": self.wrap(outcome.data["next"])}
+            changes |= {"data": data, "body": {**outcome.body, "data": data}}
+        if "undo" in outcome.meta:
+            changes["meta"] = {**outcome.meta, "undo": self.wrap_undo(outcome.meta["undo"])}
+        return outcome.changed(**changes) if changes else outcome
+
+    def locate_failure(self, failure: Failure) -> Failure:
+        # The message names the first argument.
+        first, *_ = problems = self.locate_all(failure.problems)
+        path, message = failure.problems[0].path, failure.message
+        if path and message.startswith(f"{path}: "):
+            message = first.path + message.removeprefix(path)
+        return replace(failure, message=message, problems=problems)
+
+    def locate_all(self, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+        # One that is about no argument stays so.
+        prefix = JSONPointer.from_path([INNER])
+        return tuple(replace(p, pointer=prefix + p.pointer) if p.pointer else p for p in problems)
+
+    def wrap(self, arguments: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+        return {"name": name or self.context.message.params["name"], INNER: arguments}
+
+    def wrap_undo(self, undo: Any) -> Any:
+        if undo is None:
+            return None
+        if isinstance(undo, list):
+            return [self.wrap_undo(step) for step in undo]
+        runner = READ if self.surface.tools[undo["tool"]].reads else WRITE
+        return {**undo, "tool": runner, "arguments": self.wrap(undo["arguments"], undo["tool"])}

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.interaction.call_context import call_context
+
+NOTHING_FOUND = (
+    "No tool has a word of the query. Try other words, or leave the query out to see what there is."
+)
+
+
+class SurfaceView(APIView):
+    """A view of the endpoint's own, which no URL leads to."""
+
+    # The endpoint has authenticated the caller, and asked its permissions.
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    renderer_classes = [JSONRenderer]
+    versioning_class = None
+    # The project's own schemas have nothing to say of it.
+    schema = None
+
+    @property
+    def caller(self) -> Caller:
+        caller: Caller = self.request._request.caller  # type: ignore[attr-defined]
+        return caller
+
+    def perform_authentication(self, request: Request) -> None:
+        copy_identity(request, self.caller.authenticate())
+
+
+class SearchArguments(serializers.Serializer[Any]):
+    query = serializers.CharField(required=False, default="", allow_blank=True, max_length=1000)
+    offset = serializers.IntegerField(min_value=0, default=0)
+
+
+class ToolSearchView(SurfaceView):
+    """Answers with the tools that a query is about, or with the groups of all tools."""
+
+    def get(self, request: Request) -> Response:
+        arguments = SearchArguments(data=request.query_params)
+        arguments.is_valid(raise_exception=True)
+        query, offset = arguments.validated_data["query"], arguments.validated_data["offset"]
+        catalogue = self.caller.catalogue
+        if not query:
+            return Response(catalogue.list_groups(offset))
+        answer = catalogue.search(query, offset)
+        if not answer["tools"] and not offset:
+            call_context(request).suggest(NOTHING_FOUND)
+        return Response(answer)

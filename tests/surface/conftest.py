@@ -1,0 +1,53 @@
+"""Agents at the shop's endpoint while it lists few tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from drf_mcp.tools import registry
+from tests.agents import Agent, Result
+
+SURFACE = {"tools_search", "tools_read", "tools_write"}
+
+
+class SurfaceAgent(Agent):
+    """An agent that finds tools, and runs those which it does not see."""
+
+    def search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
+        """Return what a search answers."""
+        arguments |= {"query": query} if query else {}
+        return self.call("tools_search", **arguments).data
+
+    def find_all(self, query: str) -> list[str]:
+        """Return the names of all tools that a search finds, page by page."""
+        names, offset = [], 0
+        while offset is not None:
+            page = self.search(query, offset=offset)
+            names += [tool["name"] for tool in page["tools"]]
+            offset = page["next_offset"]
+        return names
+
+    def run(self, name: str, arguments: Mapping[str, Any] | None = None) -> Result:
+        """Run a tool by the one of the two that runs it."""
+        runner = "tools_read" if registry.tool(name).reads else "tools_write"
+        return self.call(runner, name=name, arguments=dict(arguments or {}))
+
+
+@pytest.fixture
+def configured(settings) -> Callable[..., None]:
+    """Change settings of DRF_MCP."""
+
+    def configure(**values: Any) -> None:
+        settings.DRF_MCP = {**settings.DRF_MCP, **values}
+
+    return configure
+
+
+@pytest.fixture
+def agent(configured, agent_of) -> SurfaceAgent:
+    """An agent of alice, who looks after customers of her own."""
+    configured(TOOL_SEARCH=True)
+    return SurfaceAgent(agent_of("alice").http)
