@@ -59,11 +59,10 @@ class Server:
         capability_classes: what the server offers beside the lifecycle.
         force_envelope: takes the envelope class chosen for a tool and returns the class that is
             used in its place; None to use the one chosen. For tests and operators' commands.
-        name, title, version, instructions: what the server says of itself; None for
-            SERVER_NAME, SERVER_TITLE, SERVER_VERSION and INSTRUCTIONS.
+        name, title, version, instructions, tool_search, pinned: None for SERVER_NAME,
+            SERVER_TITLE, SERVER_VERSION, INSTRUCTIONS, TOOL_SEARCH and PINNED_TOOLS.
         toolset: the toolset that the URL named, "" for none.
         tool_options: options of every tool that has none of its own by that name.
-        tool_search, pinned: None for TOOL_SEARCH and PINNED_TOOLS.
         is_live: whether the door can keep a response open, and send what comes up meanwhile.
 
     Args:
