@@ -125,8 +125,7 @@ class Server:
         for own in (self.instructions, mcp_settings.INSTRUCTIONS):
             if own is not None:
                 return force_str(own)
-        texts = [capability.get_instructions(context) for capability in self.capabilities]
-        return "\n".join(filter(None, texts))
+        return "\n".join(filter(None, (c.get_instructions(context) for c in self.capabilities)))
 
     @cached_property
     def capabilities(self) -> Sequence[Capability]:
