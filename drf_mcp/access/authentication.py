@@ -2,7 +2,9 @@
 
 Where a view authenticates the way the endpoint does, the view's own authentication is the only
 one: REST framework sets ``user`` and ``auth`` on the `ToolRequest`, which asks the endpoint's
-permissions then. Everywhere else the endpoint authenticates first and the view again.
+permissions then. Where a view with the same authentication classes has steps of its own before, an
+`Introduction` authenticates for it. Everywhere else the endpoint authenticates first and the view
+again.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from drf_mcp.access.likeness import authenticates_alike
+from drf_mcp.access.likeness import asks_alike, authenticates_alike
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
 from drf_mcp.access.principals import get_caller_key
 from drf_mcp.access.resources import ProtectedResource
@@ -73,8 +75,10 @@ def copy_identity(request: Request, known: Request) -> None:
 class UnreadBody(BaseParser):
     # The body is a message, not a form that could hold a CSRF token.
     media_type = "*/*"
+    was_read = False
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> QueryDict:
+        self.was_read = True
         return QueryDict()
 
 
@@ -220,9 +224,16 @@ class Caller:
 
     def is_known_to(self, callback: Callable[..., Any]) -> bool:
         """Return whether the view's own authentication can stand for the endpoint's."""
+        return authenticates_alike(callback, self.authentication_classes) and self.is_plain
+
+    def can_introduce(self, callback: Callable[..., Any]) -> bool:
+        """Return whether the endpoint can authenticate for the view, before the view runs."""
+        return asks_alike(callback, self.authentication_classes) and self.is_plain
+
+    @property
+    def is_plain(self) -> bool:
+        # Whether the classes alone say how the endpoint authenticates, and with what effect.
         classes = self.authentication_classes
-        if not authenticates_alike(callback, classes):
-            return False
         if any(map(vars, self.authenticators)):
             # An instance that was set up differs from what the view makes of the class.
             return False

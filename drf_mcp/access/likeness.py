@@ -37,10 +37,19 @@ def authenticates_alike(callback: Callable[..., Any], classes: tuple[type, ...])
     # No decorator and no step of the project's own may run before.
     view_class = callback.cls  # type: ignore[attr-defined]
     return (
-        find_view_classes(callback, "authentication_classes") == classes
-        and is_bare(callback)
+        asks_alike(callback, classes)
         and view_class.initialize_request in INITIALIZERS
         and all(getattr(view_class, n) is getattr(APIView, n) for n in AUTHENTICATION_STEPS)
+    )
+
+
+@functools.cache
+def asks_alike(callback: Callable[..., Any], classes: tuple[type, ...]) -> bool:
+    """Return whether a view asks these classes who is calling, whatever it does before."""
+    return (
+        find_view_classes(callback, "authentication_classes") == classes
+        and is_bare(callback)
+        and callback.cls.get_authenticators is APIView.get_authenticators  # type: ignore[attr-defined]
     )
 
 

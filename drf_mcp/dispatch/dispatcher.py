@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from django.http.response import HttpResponseBase
 
 from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.bare_callbacks import BareCallback
 from drf_mcp.dispatch.batches import Batch
 from drf_mcp.dispatch.content import ContentReader
 from drf_mcp.dispatch.crashes import close_broken_connections
@@ -179,9 +180,14 @@ class Dispatcher(FailureOutcomes):
         callback: Callable[..., Any] | None = None,
     ) -> Outcome:
         # ``callback`` answers instead of the route's own.
-        route = tool.endpoint.route
+        route, own = tool.endpoint.route, self.get_callback(tool)
+        is_rerun = caller.task is not None and caller.task.is_running
         if not caller.is_known_to(route.callback):
-            caller.authenticate()
+            is_replaced = is_rerun or callback is not None or not caller.can_introduce(own)
+            introducing = None if is_replaced else BareCallback.of(own)
+            if introducing is None:
+                caller.authenticate()
+            own = introducing or own
         if caller.narrowings and (refusal := find_refusal(tool, caller)):
             return refusal
         path = route.build(call.kwargs)
@@ -191,14 +197,13 @@ class Dispatcher(FailureOutcomes):
             return self.get_failed_outcome(tool, 404, failure)
         request = self.get_request(tool, call, caller, path)
         request.resolver_match = match
-        if caller.task is not None and caller.task.is_running:
+        if is_rerun:
             callback = get_rerun_callback(tool, match)
 
         def answer() -> Outcome:
             if middleware := CallHandler.of_settings():
-                passage = Passage(request, match, callback or self.get_callback(tool))
+                passage = Passage(request, match, callback or own)
                 return self._pass_middleware(middleware, passage, tool, call, request_id)
-            own = self.get_callback(tool)
             respond = callback or as_http_would(own, caller.deadline, caller.channel)
             response = respond(request, *match.args, **match.kwargs)
             return self.get_outcome(tool, call, request, response)

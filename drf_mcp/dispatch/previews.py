@@ -12,13 +12,13 @@ from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 from rest_framework.response import Response
 
-from drf_mcp.access.likeness import is_bare
+from drf_mcp.dispatch.bare_callbacks import BareCallback
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.cascades import Cascade
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation
 from drf_mcp.dispatch.list_hints import ListHint
-from drf_mcp.dispatch.middleware import as_http_would, is_asynchronous, transactions
+from drf_mcp.dispatch.middleware import transactions
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import PendingCall
@@ -47,11 +47,11 @@ class Previewer:
         self.dispatcher = dispatcher
         self.pending = pending
         self.tool = pending.tool
+        self.callback = BareCallback.of(pending.tool.endpoint.route.callback)
         self.found: Preview | Failure | None = None
 
     def preview(self) -> Preview | Outcome:
-        callback = self.tool.endpoint.route.callback
-        if is_asynchronous(callback) or not is_bare(callback):
+        if self.callback is None:
             # A decorator may refuse the call, and does not run here: nothing is said of the object.
             return Preview()
         pending, dispatcher = self.pending, self.dispatcher
@@ -69,11 +69,9 @@ class Previewer:
         return self.found
 
     def respond(self, request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        endpoint = self.tool.endpoint
         view = self.make_view(request.resolver_match)  # type: ignore[arg-type]
-        if endpoint.action is None:
-            view.setup(request, *args, **kwargs)
-        setattr(view, endpoint.method.lower(), functools.partial(self.look, view))
+        self.callback.bind(view, request, *args, **kwargs)  # type: ignore[union-attr]
+        setattr(view, self.tool.endpoint.method.lower(), functools.partial(self.look, view))
         response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
         return response
 
@@ -160,15 +158,5 @@ class Admission(Previewer):
 
 def get_rerun_callback(tool: Tool, match: ResolverMatch) -> Callable[..., HttpResponseBase] | None:
     """Return what makes a call that was let in before, None where only the route's callback can."""
-    callback = tool.endpoint.route.callback
-    if is_asynchronous(callback) or not is_bare(callback):
-        return None
-
-    def respond(request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        view = make_unthrottled_view(tool.endpoint, match)
-        for method, action in getattr(view, "action_map", {}).items():
-            setattr(view, method, getattr(view, action))
-        response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
-        return response
-
-    return as_http_would(respond)
+    bare = BareCallback.of(tool.endpoint.route.callback)
+    return bare and bare.by(lambda: make_unthrottled_view(tool.endpoint, match))

@@ -11,12 +11,11 @@ from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.likeness import is_bare
+from drf_mcp.dispatch.bare_callbacks import BareCallback
 from drf_mcp.dispatch.middleware import (
     CallHandler,
     Passage,
     as_http_would,
-    is_asynchronous,
     keep_thread_state,
 )
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
@@ -77,13 +76,11 @@ class UncountedCall:
 
     def run(self) -> ViewResponse:
         """Return the response of the view, of which the tool has to be a read."""
-        view = make_unthrottled_view(self.tool.endpoint, self.match)
         request = self.visibility.inner(self.tool, self.path, self.query_string)
         callback = self.tool.endpoint.route.callback
-        if is_asynchronous(callback) or not is_bare(callback):
-            response = self.respond(request, as_http_would(callback))
+        if bare := BareCallback.of(callback):
+            respond = bare.by(lambda: make_unthrottled_view(self.tool.endpoint, self.match))
         else:
-            for method, action in getattr(view, "action_map", {}).items():
-                setattr(view, method, getattr(view, action))
-            response = self.respond(request, as_http_would(view.dispatch))
+            respond = as_http_would(callback)
+        response = self.respond(request, respond)
         return ViewResponse.read(response, request, self.query_string)

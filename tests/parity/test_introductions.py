@@ -1,0 +1,223 @@
+"""One authentication is enough for a view with steps of its own before its handler."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection, transaction
+from django.urls import path
+from rest_framework import viewsets
+from rest_framework.authentication import BaseAuthentication, BasicAuthentication
+from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.test import APIClient
+
+from tests.agents import Agent
+from tests.parity.answers import called
+from tests.parity.probes import HasReadScope, KeyAuthentication, Probe, identity
+
+STEPS = ("initial", "dispatch", "initialize_request", "setup", "perform_authentication")
+
+
+def passing_on(step):
+    def method(self, request, *args, **kwargs):
+        return getattr(super(self.own, self), step)(request, *args, **kwargs)
+
+    return method
+
+
+def make_probe(*steps, base=Probe, look=identity, **members):
+    """Return a probe that overrides steps, and calls those of REST framework."""
+    own = {step: passing_on(step) for step in steps}
+    probe = base.looking(look, **{"authentication_classes": [KeyAuthentication], **own, **members})
+    probe.own = probe
+    return probe
+
+
+def by_key(key="alice read write") -> APIClient:
+    return APIClient(headers={"x-key": key} if key else {})
+
+
+@pytest.fixture
+def keys(monkeypatch) -> list[str]:
+    calls: list[str] = []
+    monkeypatch.setattr(KeyAuthentication, "calls", calls)
+    return calls
+
+
+@pytest.fixture
+def served(db, expose):
+    def serve(probe, classes=(KeyAuthentication,), permissions=(IsAuthenticated,), **options):
+        target = probe if not isinstance(probe, type) else probe.as_view(**options)
+        expose(
+            path("probe/", target),
+            AUTHENTICATION_CLASSES=list(classes),
+            PERMISSION_CLASSES=list(permissions),
+        )
+        return probe
+
+    return serve
+
+
+def send(key, tool="probe_get", arguments=None):
+    agent = Agent(by_key(key))
+    return agent.post(*agent.frame("tools/call", {"name": tool, "arguments": arguments or {}}))
+
+
+@pytest.mark.parametrize("steps", [[step] for step in STEPS] + [STEPS])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_view_knows_the_caller_as_over_http_by_one_authentication(served, keys, steps, method):
+    probe = served(make_probe(*steps))
+    by_key().generic(method, "/probe/")
+    del keys[:]
+    called(Agent(by_key()), f"probe_{method.lower()}", {})
+    assert keys == ["alice read write"]
+    assert probe.seen[0] == probe.seen[1]
+
+
+@pytest.mark.parametrize("key", ["alice read", "machine read", None])
+def test_so_it_does_where_the_endpoint_and_the_view_take_several_credentials(served, keys, key):
+    classes = [BasicAuthentication, KeyAuthentication]
+    probe = make_probe("initial", authentication_classes=classes)
+    served(probe, classes, [AllowAny])
+    by_key(key).get("/probe/")
+    del keys[:]
+    called(Agent(by_key(key)), "probe_get", {})
+    assert keys == [key] * (key is not None)
+    assert probe.seen[0] == probe.seen[1]
+
+
+def test_a_viewset_is_called_with_everything_that_its_router_gave_it(served, keys, expose):
+    seen = []
+
+    class Things(viewsets.ViewSet):
+        permission_classes = [AllowAny]
+        authentication_classes = [KeyAuthentication]
+
+        def dispatch(self, request, *args, **kwargs):
+            facts = (self.action_map, self.basename, self.detail, self.args, self.kwargs)
+            seen.append((*facts, self.get.__name__, self.head.__name__))
+            return super().dispatch(request, *args, **kwargs)
+
+        def retrieve(self, request, pk):
+            seen.append((self.action, self.request is request, pk))
+            return Response({})
+
+    router = SimpleRouter()
+    router.register("things", Things, basename="thing")
+    expose(*router.urls, AUTHENTICATION_CLASSES=[KeyAuthentication])
+    called(Agent(by_key()), "things_retrieve", {"pk": "7"})
+    over_mcp, seen[:] = list(seen), []
+    by_key().get("/things/7/")
+    assert over_mcp == seen
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(("key", "status"), [("banned", 403), ("nobody", 401), (None, 401)])
+def test_nothing_of_the_view_runs_before_the_endpoint_has_admitted_the_caller(
+    served, keys, key, status
+):
+    ran = []
+
+    def note(self, *args, **kwargs):
+        ran.append(self)
+        super(self.own, self).__init__(*args, **kwargs)
+
+    served(make_probe("dispatch", "setup", __init__=note))
+    # Describing the tool makes instances too.
+    send("alice read")
+    del keys[:], ran[:]
+    response = send(key)
+    assert (response.status_code, ran) == (status, [])
+    assert len(keys) == (key is not None)
+    assert ("WWW-Authenticate" in response.headers) is (status == 401)
+
+
+def test_a_permission_of_the_endpoint_is_asked_before_the_view(served, keys):
+    probe = served(make_probe("dispatch"), permissions=[HasReadScope])
+    assert [send(key).status_code for key in ("alice read", "alice")] == [200, 403]
+    assert len(probe.seen) == 1
+
+
+def test_until_it_authenticates_the_view_sees_the_user_that_http_would_show(served):
+    early = []
+
+    class Early(Probe):
+        def dispatch(self, request, *args, **kwargs):
+            early.append((str(request.user), hasattr(request, "auth")))
+            return super().dispatch(request, *args, **kwargs)
+
+    probe = served(Early.looking(identity, authentication_classes=[KeyAuthentication]))
+    by_key().get("/probe/")
+    called(Agent(by_key()), "probe_get", {})
+    assert early == [("AnonymousUser", False)] * 2
+    assert probe.seen[0] == probe.seen[1]
+
+
+class BodyAuthentication(BaseAuthentication):
+    """``{"key": "..."}`` in the body, or a header at an endpoint for agents."""
+
+    def authenticate(self, request):
+        key = request.data.get("key")
+        return KeyAuthentication().authenticate(request) if key is None else (key, None)
+
+
+class NotingAuthentication(KeyAuthentication):
+    def authenticate(self, request):
+        request.tenant = "north"
+        return super().authenticate(request)
+
+
+def test_a_view_asks_for_itself_where_its_credential_is_in_the_body(served):
+    probe = make_probe("initial", authentication_classes=[BodyAuthentication])
+    probe.look = staticmethod(lambda request: request.user)
+    served(probe, [BodyAuthentication], [AllowAny])
+    send("alice read", "probe_post", {"body": {"key": "a guest"}})
+    assert probe.seen == ["a guest"]
+
+
+def test_a_view_asks_for_itself_where_authentication_leaves_more_on_the_request(served):
+    probe = make_probe("initial", look=lambda request: request.tenant)
+    probe.authentication_classes = [NotingAuthentication]
+    served(probe, [NotingAuthentication])
+    send("alice read")
+    assert probe.seen == ["north"]
+
+
+def test_authenticators_that_a_view_chooses_itself_are_asked(served, keys):
+    probe = make_probe(get_authenticators=lambda self: [])
+    served(probe)
+    send("alice read")
+    assert [seen[0] for seen in probe.seen] == [type(None)]
+    assert keys == ["alice read"]
+
+
+def test_a_request_that_the_view_makes_itself_is_authenticated_by_its_own(served):
+    class Own(Probe):
+        def initialize_request(self, request, *args, **kwargs):
+            super().initialize_request(request, *args, **kwargs)
+            return Request(request)
+
+    probe = served(Own.looking(identity, authentication_classes=[KeyAuthentication]))
+    by_key().get("/probe/")
+    send("alice read write")
+    assert probe.seen[0] == probe.seen[1]
+    assert str(probe.seen[1][1]) == "AnonymousUser"
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_the_view_runs_in_the_transactions_of_its_callback(db, expose, settings, marked):
+    settings.DATABASES["default"]["ATOMIC_REQUESTS"] = True
+    probe = make_probe("dispatch", look=lambda request: len(connection.savepoint_ids))
+    callback = probe.as_view()
+    expose(
+        path("probe/", transaction.non_atomic_requests(callback) if marked else callback),
+        AUTHENTICATION_CLASSES=[KeyAuthentication],
+    )
+    try:
+        by_key().get("/probe/")
+        called(Agent(by_key()), "probe_get", {})
+    finally:
+        settings.DATABASES["default"]["ATOMIC_REQUESTS"] = False
+    assert probe.seen[0] == probe.seen[1]
