@@ -227,6 +227,8 @@ class MCPView(View):
             return page.refuse(self.refuse_caller(exc), ErrorBody(exc.detail).sentence)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if Page.compares(request, self.browsable_page):
+            return Page(self.server, self.caller).compare()
         body = read_body(request)
         answer = partial(self.answer, body)
         if not is_stream_wanted(request, body):

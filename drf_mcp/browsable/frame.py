@@ -16,7 +16,23 @@ from django.utils.http import urlencode
 from drf_mcp.protocol.constants import REVISIONS
 from drf_mcp.settings import mcp_settings
 
-STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/page.js", "drf_mcp/icon.svg")
+# In the order of their use. Plain scripts, not modules: a module that another imports has no hash
+# in its name, and one from another host needs headers that hosts of static files seldom send.
+EVERYWHERE = ("dom.js", "page.js")
+OF_A_TOOL = (
+    "dom.js",
+    "finder.js",
+    "fields.js",
+    "form.js",
+    "wire.js",
+    "words.js",
+    "values.js",
+    "answer.js",
+    "trail.js",
+    "compare.js",
+    "page.js",
+)
+STATIC_FILES = ("drf_mcp/page.css", "drf_mcp/icon.svg", *map("drf_mcp/{}".format, OF_A_TOOL))
 Context = dict[str, Any]
 
 
@@ -39,18 +55,29 @@ class Frame:
 
     @staticmethod
     def is_wanted(request: HttpRequest, shown: bool | None = None) -> bool:
-        """Return whether a GET asks for the page, and the page is ``shown``.
+        """Return whether a GET asks for the page, and the page is ``shown``."""
+        # Only a browser names HTML in its Accept header.
+        kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
+        return Frame.is_on(shown) and ("text", "html") in kinds
+
+    @staticmethod
+    def is_on(shown: bool | None) -> bool:
+        """Return whether there is a page at all.
 
         None stands for BROWSABLE_PAGE, and if that is None as well, for DEBUG.
         """
         for default in (mcp_settings.BROWSABLE_PAGE, settings.DEBUG):
             shown = default if shown is None else shown
-        # Only a browser names HTML in its Accept header.
-        kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
-        return bool(shown) and ("text", "html") in kinds
+        return bool(shown)
 
     def respond(self, context: Context, status: int, signed_in: bool) -> HttpResponse:
-        context = {**context, **self.get_tokens_links(), **self.get_account_links(signed_in)}
+        scripts = OF_A_TOOL if "card" in context else EVERYWHERE
+        context = {
+            "scripts": [f"drf_mcp/{name}" for name in scripts],
+            **context,
+            **self.get_tokens_links(),
+            **self.get_account_links(signed_in),
+        }
         response = render(self.request, self.template_name, context, status=status)
         response["Content-Security-Policy"] = self.get_content_security_policy()
         response["Referrer-Policy"] = "same-origin"

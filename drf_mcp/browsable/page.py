@@ -5,19 +5,26 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
-from django.http import HttpResponse
+from django.contrib.auth import get_user_model
+from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.urls import get_script_prefix
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
+from drf_mcp.browsable.audience import Audience
+from drf_mcp.browsable.comparison import Comparison
+from drf_mcp.browsable.form_fields import FormFields
 from drf_mcp.browsable.frame import Context, Frame
 from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.operators.client_configs import CLIENTS, DEFAULT_SCHEME, get_placeholder
-from drf_mcp.operators.lint import ABOUT_ALL, Lint
+from drf_mcp.exceptions import contain
+from drf_mcp.operators.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
+from drf_mcp.operators.example_call import ExampleCall
+from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import STATELESS_REVISION
@@ -38,6 +45,14 @@ class Page(Frame):
         context = self.get_context()
         missing = context["template"] == "drf_mcp/missing.html"
         return self.respond(context, 404 if missing else 200, bool(self.user_name))
+
+    @staticmethod
+    def compares(request: HttpRequest, shown: bool | None = None) -> bool:
+        """Return whether a POST asks to compare users, and there is a page."""
+        return Comparison.is_wanted(request) and Frame.is_on(shown)
+
+    def compare(self) -> HttpResponse:
+        return Comparison(self.caller).respond()
 
     def refuse(self, refusal: HttpResponse, reason: str) -> HttpResponse:
         """Return the page that says why a browser is not let in, and where to sign in.
@@ -71,10 +86,14 @@ class Page(Frame):
             "hidden": len(tools) - len(cards) if self.is_trusted else 0,
             "trusted": self.is_trusted,
         }
+        if self.is_staff:
+            context["hidden_tools"] = [
+                ToolCard(tool, capability) for tool in tools.values() if tool not in visible
+            ]
         name, show = self.request.GET.get("tool"), self.request.GET.get("show")
         if name:
             card = next((card for card in cards if card.tool.name == name), None)
-            return {**context, **self.get_tool_context(name, card)}
+            return {**context, **self.get_tool_context(name, card, cards)}
         if show == "clients":
             return {**context, **self.get_clients_context()}
         if show == "findings" and self.is_trusted:
@@ -85,11 +104,12 @@ class Page(Frame):
         tokens = sum(card.tokens for card in cards)
         return {
             "template": "drf_mcp/tools.html",
+            "staff": self.is_staff,
             "size": sum(card.size for card in cards),
             "tokens": f"{tokens:,}",
         }
 
-    def get_tool_context(self, name: str, card: ToolCard | None) -> Context:
+    def get_tool_context(self, name: str, card: ToolCard | None, cards: list[ToolCard]) -> Context:
         if card is None:
             return {"template": "drf_mcp/missing.html", "missing": name}
         csrf_header = settings.CSRF_HEADER_NAME.removeprefix("HTTP_").replace("_", "-")
@@ -99,9 +119,12 @@ class Page(Frame):
             "card": card,
             "unnamed_host": "" if admits(own_origin) else self.request.get_host(),
             "steps": self.get_steps(card.tool),
+            **self.get_access_context(card.tool),
             "findings": Lint.get_findings_of(card.tool) if self.is_trusted else [],
             "facts": {
                 **card.form,
+                "fields": FormFields(card.tool, {c.tool.name: c.tool for c in cards}).get_facts(),
+                "example": self.get_example(card.tool),
                 "endpoint": self.endpoint_url,
                 "rest": own_origin
                 + get_script_prefix().rstrip("/")
@@ -109,23 +132,64 @@ class Page(Frame):
                 "csrf": {"header": csrf_header, "token": get_token(self.request)},
                 "revision": STATELESS_REVISION,
                 "authorization": self.authorization,
+                "user": self.user_name,
+                # The command is to be told of an endpoint that is not as the settings have it.
+                "own": self.caller.view.is_narrowed or "toolset" in self.caller.view.kwargs,
+                "media": self.get_media_url(),
             },
         }
 
     def get_clients_context(self) -> Context:
         target: Context = {"url": self.endpoint_url, "authorization": self.authorization}
         clients = [client(mcp_settings.SERVER_NAME, **target) for client in CLIENTS.values()]
-        return {"template": "drf_mcp/clients.html", "clients": clients}
+        scheme, _, placeholder = (self.authorization or "").partition(" ")
+        resource = self.caller.resource
+        return {
+            "template": "drf_mcp/clients.html",
+            "clients": clients,
+            "authorization": self.authorization,
+            "is_public": self.request.is_secure(),
+            "sign_in": {
+                "servers": resource.authorization_servers if resource else [],
+                "placeholder": placeholder,
+                "is_basic": scheme == BASIC,
+                "makes_tokens": apps.is_installed("rest_framework.authtoken"),
+            },
+        }
 
     def get_findings_context(self, tools: Mapping[str, Tool]) -> Context:
         lint = Lint(tools)
-        by_tool = [(tool, lint.get_findings_of(tool)) for tool in tools.values()]
-        general = [finding for finding in lint.findings if finding.cause in ABOUT_ALL]
-        return {
-            "template": "drf_mcp/findings.html",
-            "general": general,
-            "found": [(tool, found) for tool, found in by_tool if found],
+        # Of classes: a template would call one.
+        causes = {
+            cause.cause: {"name": cause.cause, "title": cause.title, "why": cause.why}
+            for cause in lint.causes
         }
+        grouped = itertools.groupby(lint.findings, key=lambda finding: finding.cause)
+        found = [(causes[name], list(findings)) for name, findings in grouped]
+        return {"template": "drf_mcp/findings.html", "causes": found}
+
+    def get_media_url(self) -> str:
+        # An address that is not set would make a file of every path.
+        return "" if settings.MEDIA_URL in ("", "/") else settings.MEDIA_URL
+
+    def get_example(self, tool: Tool) -> Context:
+        # Of rows that the caller sees; nobody's rows are shown to a caller who is not known.
+        if not self.user_name:
+            return tool.hints.call
+        return ExampleCall(tool, self.caller.user).arguments
+
+    def get_access_context(self, tool: Tool) -> Context:
+        if not self.is_staff:
+            return {}
+        context: Context = {"requirements": Audience(tool).requirements, "staff": True}
+        context["compares"] = Comparison.is_open_to(self.caller) and Comparison.takes(tool)
+        asked = self.request.GET.get("as", "").strip()
+        if not asked:
+            return context
+        users: Any = get_user_model()._default_manager
+        user = contain(lambda: users.get_by_natural_key(asked), lambda exc: None)
+        trace = user and PermissionTrace(tool, user, narrowings=self.caller.narrowings)
+        return {**context, "asked": asked, "trace": trace}
 
     def get_steps(self, tool: Tool) -> list[Step]:
         user, narrowings = self.caller.user if self.user_name else None, self.caller.narrowings
@@ -144,6 +208,11 @@ class Page(Frame):
     def is_trusted(self) -> bool:
         # Findings, row counts and the number of hidden tools are not for everybody.
         return settings.DEBUG or bool(getattr(self.caller.user, "is_staff", False))
+
+    @property
+    def is_staff(self) -> bool:
+        user = self.caller.user
+        return bool(self.user_name and user.is_active and getattr(user, "is_staff", False))
 
     @property
     def user_name(self) -> str:

@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from rest_framework.utils.formatting import remove_trailing_string
 
+from drf_mcp.browsable.audience import Audience
 from drf_mcp.guards.confirmation import CONTROL
-from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.tools import Tool
@@ -70,6 +70,10 @@ class ToolCard:
     @property
     def hints(self) -> list[tuple[str, bool]]:
         return list(self.tool.annotations.items())
+
+    @property
+    def audience(self) -> Audience:
+        return Audience(self.tool)
 
     @property
     def chips(self) -> list[tuple[str, str]]:
@@ -132,17 +136,18 @@ class ToolCard:
                 (c.pointer for c in tool.arguments.controls if c.parameter.name == CONTROL), ""
             ),
             "tries": tool.arguments.get_control_pointer(DRY_RUN),
+            "reads": bool(hints["readOnlyHint"]),
             "confirm": bool(hints["destructiveHint"]) and not hints["readOnlyHint"],
             "bodyType": bodies.content_type.partition(";")[0],
             "bodyExpected": bodies.expected,
             "arguments": [
-                self.get_form_field(argument)
+                self.get_request_part(argument)
                 for argument in tool.arguments.arguments
                 if argument.listed
             ],
         }
 
-    def get_form_field(self, argument: Argument) -> dict[str, Any]:
+    def get_request_part(self, argument: Argument) -> dict[str, Any]:
         parameter = argument.parameter
         return {
             "pointer": argument.pointer,
@@ -150,8 +155,5 @@ class ToolCard:
             "name": parameter.name,
             "whole": argument.whole,
             "comma": parameter.multiple == "comma",
-            "format": FieldSchema.of(parameter.schema).format_name,
             "upload": () in parameter.handling.uploads,
-            "secret": parameter.write_only,
-            "example": self.tool.hints.find_value(argument.pointer),
         }

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest
 from rest_framework.request import Request
@@ -56,6 +57,8 @@ class ClientConfig:
     # The members of the entry that hold the address and the headers.
     url_key = "url"
     headers_key = "headers"
+    # What the link opens, where that is more than the client.
+    host = ""
 
     def __init__(
         self,
@@ -85,6 +88,11 @@ class ClientConfig:
     def write(self, entry: Mapping[str, Any]) -> str:
         return json.dumps({self.key: {self.server_name: entry}}, indent=2, ensure_ascii=False)
 
+    @property
+    def link(self) -> str:
+        """The link that opens the client with the endpoint filled in, "" for none."""
+        return ""
+
 
 class ClaudeCode(ClientConfig):
     name, title, place, language = "claude-code", "Claude Code", "a terminal", "console"
@@ -103,7 +111,7 @@ class ClaudeCode(ClientConfig):
 
 
 class ClaudeDesktop(ClientConfig):
-    name, title = "claude-desktop", "Claude Desktop"
+    name, title, host = "claude-desktop", "Claude Desktop", "Claude"
     place = "claude_desktop_config.json (Settings, Developer, Edit Config)"
 
     def get_http_entry(self) -> dict[str, Any]:
@@ -115,10 +123,30 @@ class ClaudeDesktop(ClientConfig):
             arguments += ["--header", f"{name}:${{{name.upper()}}}"]
         return ServerCommand(arguments, environment).entry
 
+    @property
+    def link(self) -> str:
+        # A connector of Claude signs in by OAuth or not at all, and is called from the internet:
+        # claude.com/docs/connectors/building/directory-vs-custom
+        if self.headers or not self.url.startswith("https:"):
+            return ""
+        query = {
+            "modal": "add-custom-connector",
+            "connectorName": self.server_name,
+            "connectorUrl": self.url,
+        }
+        return f"https://claude.ai/customize/connectors?{urlencode(query)}"
+
 
 class Cursor(ClientConfig):
     name, title = "cursor", "Cursor"
     place = ".cursor/mcp.json in the project, or ~/.cursor/mcp.json"
+
+    @property
+    def link(self) -> str:
+        # cursor.com/docs/mcp/install-links
+        entry = base64.b64encode(json.dumps(self.get_http_entry()).encode()).decode()
+        query = urlencode({"name": self.server_name, "config": entry})
+        return f"cursor://anysphere.cursor-deeplink/mcp/install?{query}"
 
 
 class VSCode(ClientConfig):
@@ -130,6 +158,12 @@ class VSCode(ClientConfig):
 
     def get_entry(self, command: ServerCommand) -> dict[str, Any]:
         return {"type": "stdio", **command.entry}
+
+    @property
+    def link(self) -> str:
+        # code.visualstudio.com/api/extension-guides/ai/mcp, MCP URL handler
+        entry = {"name": self.server_name, **self.get_http_entry()}
+        return f"vscode:mcp/install?{quote(json.dumps(entry), safe='')}"
 
 
 class Codex(ClientConfig):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 
 import pytest
 from django.urls import set_script_prefix
@@ -46,7 +48,7 @@ def test_enter_in_the_search_opens_the_first_match(visit):
 def test_reading_tool_answers_with_its_envelope_time_and_queries(visit):
     watched = visit("alice", "?tool=customers_list")
     watched.page.get_by_label("gold", exact=True).check()
-    watched.page.get_by_label("page_size").fill("2")
+    watched.page.get_by_label("page_size", exact=True).fill("2")
     watched.call("customers_list")
     assert watched.verdict() == "Success"
     envelope = json.loads(watched.text_of("envelope"))
@@ -73,21 +75,94 @@ def test_a_call_that_tells_of_its_progress_shows_it_until_the_answer_is_there(vi
     assert watched.page.locator("[data-progress]").is_hidden()
 
 
-def test_next_page_is_fetched_with_the_arguments_that_the_answer_names(visit):
-    watched = visit("carol", "?tool=customers_list")
-    watched.page.get_by_label("page_size").fill("2")
+def test_rows_are_a_table_that_sorts_and_turns_its_pages(visit, axe):
+    watched = visit("carol", "?tool=customers_list", viewport=PHONE)
+    page = watched.page
+    page.get_by_label("page_size").fill("5")
     watched.call("customers_list")
-    watched.page.get_by_role("button", name="Next page").click()
-    watched.page.get_by_text("Page 2,").wait_for()
-    assert watched.page.get_by_label("page", exact=True).input_value() == "2"
+    watched.verdict()
+
+    def column(number: int) -> list[str]:
+        return page.locator(f"[data-view] tbody td:nth-child({number})").all_inner_texts()
+
+    names = column(3)
+    heading = page.get_by_role("columnheader", name="joined")
+    orders = [column(7)]
+    for direction in ("ascending", "descending"):
+        heading.get_by_role("button").press("Enter")
+        assert heading.get_attribute("aria-sort") == direction
+        orders.append(column(7))
+    assert orders[1] == sorted(orders[0])
+    assert orders[2] == orders[1][::-1]
+    assert watched.violations(axe) == []
+    page.get_by_role("button", name="Next page").click()
+    page.get_by_text("Page 2,").wait_for()
+    assert page.get_by_label("page", exact=True).input_value() == "2"
+    assert not set(names) & set(column(3))
+    page.get_by_role("button", name="Previous page").click()
+    page.get_by_text("Page 1,").wait_for()
+    assert names == column(3)
+    assert page.get_by_role("button", name="Previous page").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_an_object_is_a_card_whose_lists_open(visit):
+    watched = visit("alice", "?tool=orders_retrieve")
+    watched.page.get_by_role("button", name="Find pk").click()
+    watched.page.locator("[data-finder-rows] button").first.click()
+    watched.call("orders_retrieve")
+    watched.verdict()
+    card = watched.page.locator("[data-view] .card")
+    lines = card.locator("details", has_text="row").first
+    assert lines.get_by_role("table").count() == 0
+    lines.locator("summary").press("Enter")
+    assert lines.get_by_role("columnheader", name="quantity").is_visible()
+
+
+def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_page):
+    watched = visit("alice", "?tool=quote")
+    page = watched.page
+    page.get_by_label("quantity").fill("3")
+    watched.call("quote")
+    watched.verdict()
+    page.goto(f"{shop_page.url}?tool=stats")
+    page.get_by_text("Calls of this tab: 1").click()
+    copies = {}
+    for name in ("JSON-RPC", "Python SDK", "mcp_call"):
+        page.get_by_label("Copy quote of").first.select_option(label=name)
+        page.get_by_role("button", name="Copy quote of").click()
+        page.get_by_text("Copied").first.wait_for()
+        copies[name] = page.evaluate("() => navigator.clipboard.readText()")
+    arguments = json.loads(copies["JSON-RPC"])["params"]["arguments"]
+    assert arguments["quantity"] == 3
+    words = shlex.split(copies["mcp_call"])
+    assert words[:4] == ["python", "manage.py", "mcp_call", "quote"]
+    assert (json.loads(words[4]), words[5:]) == (arguments, ["--user", "alice"])
+    program = copies["Python SDK"].replace("YOUR_TOKEN", shop_page.shop.tokens["alice"])
+    assert "structured_content" in run_program(program)
+    # Sent at once: it only reads.
+    page.get_by_role("link", name="Send again quote").click()
+    page.get_by_text("Calls of this tab: 2").wait_for()
+    assert page.get_by_label("quantity").input_value() == "3"
+    page.get_by_text("Calls of this tab: 2").click()
+    page.get_by_role("button", name="Send again quote").first.click()
+    page.get_by_text("Calls of this tab: 3").wait_for()
+    page.get_by_role("button", name="Log out").click()
+    assert page.evaluate("() => sessionStorage.length") == 0
+
+
+def run_program(program: str) -> str:
+    """Return what a program printed."""
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_writing_tool_writes(visit):
     watched = visit("alice", "?tool=customers_create")
     watched.page.get_by_label("name", exact=True).fill("Grace Hopper")
-    watched.page.get_by_label("email").fill("grace@navy.example")
-    watched.page.get_by_label("country").fill("US")
-    watched.page.get_by_label("tier").select_option(label="silver")
+    watched.page.get_by_label("email", exact=True).fill("grace@navy.example")
+    watched.page.get_by_label("country", exact=True).fill("US")
+    watched.page.get_by_label("tier", exact=True).select_option(label="silver")
     watched.call("customers_create")
     assert watched.verdict() == "Success"
     assert json.loads(watched.text_of("envelope"))["data"]["name"] == "Grace Hopper"
@@ -95,36 +170,94 @@ def test_writing_tool_writes(visit):
 
 def test_errors_stand_at_the_fields_they_are_about(visit):
     watched = visit("alice", "?tool=customers_create")
-    watched.page.get_by_label("email").fill("grace at navy")
+    watched.page.get_by_role("button", name="Clear").click()
+    watched.page.get_by_label("email", exact=True).fill("grace at navy")
     watched.call("customers_create")
     assert "MISSING" in watched.verdict() or "VALIDATION" in watched.verdict()
-    email = watched.page.get_by_label("email")
+    email = watched.page.get_by_label("email", exact=True)
     assert email.get_attribute("aria-invalid") == "true"
     described = email.get_attribute("aria-describedby").split()
     assert "valid email" in watched.text_of(described[-1])
     assert watched.page.get_by_label("name", exact=True).get_attribute("aria-invalid") == "true"
 
 
-def test_error_inside_a_json_field_names_its_place(visit):
+def test_a_list_is_filled_in_as_rows_and_an_error_stands_in_its_row(visit):
     watched = visit("alice", "?tool=orders_create")
-    watched.page.get_by_label("customer").fill("1")
-    watched.page.get_by_label("lines").fill('[{"product": "cast-iron-pan", "quantity": 0}]')
+    page, adding = watched.page, watched.page.get_by_role("button", name="Add a row to lines")
+    assert int(page.get_by_label("customer", exact=True).input_value()) > 0, "of the example"
+    assert page.get_by_label("quantity").count() == 1
+    for expected in (2, 3):
+        adding.press("Enter")
+        assert page.get_by_label("quantity").count() == expected
+        last = page.get_by_label("product", exact=True).nth(expected - 1)
+        assert last.evaluate("(input) => input === document.activeElement")
+        page.keyboard.type("cast-iron-pan")
+    page.get_by_role("button", name="Remove lines 1").press("Enter")
+    assert page.get_by_role("group", name="lines 2").get_by_label("quantity").is_visible()
+    page.get_by_label("quantity").nth(0).fill("3")
+    page.get_by_label("quantity").nth(1).fill("0")
+    page.get_by_role("button", name="JSON", exact=True).click()
+    written = json.loads(page.get_by_label("Arguments as JSON").input_value())
+    row = {"product": "cast-iron-pan"}
+    assert written["lines"] == [{**row, "quantity": 3}, {**row, "quantity": 0}]
+    page.get_by_role("button", name="Form", exact=True).click()
     watched.call("orders_create")
     watched.verdict()
-    assert "0 / quantity" in watched.page.locator("[data-field='/lines'] .error").inner_text()
+    wrong = page.get_by_label("quantity").nth(1)
+    assert wrong.get_attribute("aria-invalid") == "true"
+    assert wrong.evaluate("(input) => input === document.activeElement")
+    assert page.get_by_label("quantity").nth(0).get_attribute("aria-invalid") is None
+
+
+def test_a_key_is_picked_from_the_rows_of_the_list_by_search(visit, axe):
+    watched = visit("alice", "?tool=orders_create", viewport=PHONE)
+    page = watched.page
+    page.get_by_role("button", name="Find customer with customers_list").press("Enter")
+    dialog = page.get_by_role("dialog", name="Find customer")
+    dialog.get_by_text("20 of 30").wait_for()
+    dialog.get_by_role("button", name="Show more").press("Enter")
+    dialog.get_by_text("30 of 30").wait_for()
+    assert watched.violations(axe) == []
+    dialog.get_by_role("searchbox").fill("petit")
+    dialog.get_by_text("1 of 1").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    customer = page.get_by_label("customer", exact=True)
+    assert customer.evaluate("(input) => input === document.activeElement")
+    assert customer.input_value() == "1"
+    assert page.locator(".picked", has_text="Elif Petit").is_visible()
+
+
+def test_a_value_has_the_input_that_fits(visit):
+    page = visit("carol", "?tool=products_partial_update").page
+    page.get_by_role("button", name="Example").click()
+    page.get_by_label("released", exact=True).fill("2026-12-31")
+    page.get_by_label("price", exact=True).fill("19.90")
+    page.get_by_label("stock", exact=True).fill("7")
+    kinds = {
+        name: page.get_by_label(name, exact=True).get_attribute("type")
+        for name in ("released", "price", "stock")
+    }
+    assert kinds == {"released": "date", "price": "text", "stock": "number"}
+    assert page.get_by_label("price", exact=True).get_attribute("inputmode") == "decimal"
+    page.get_by_role("button", name="JSON", exact=True).click()
+    written = json.loads(page.get_by_label("Arguments as JSON").input_value())
+    assert (written["released"], float(written["price"])) == ("2026-12-31", 19.9)
+    assert written["stock"] == 7
 
 
 def test_text_that_is_no_json_is_not_sent(visit):
     watched = visit("alice", "?tool=orders_create")
-    watched.page.get_by_label("lines").fill("[{")
+    watched.page.get_by_role("button", name="JSON", exact=True).click()
+    watched.page.get_by_label("Arguments as JSON").fill("[{")
     watched.call("orders_create")
-    assert "not JSON" in watched.page.locator("[data-field='/lines'] .error").inner_text()
+    assert "not JSON" in watched.page.locator("#raw-error").inner_text()
     assert watched.page.locator("[data-full]").is_hidden()
 
 
 def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
     watched = visit("carol", "?tool=customers_deactivate")
-    watched.page.get_by_label("pk").fill("999999")
+    watched.page.get_by_label("pk", exact=True).fill("999999")
     watched.call("customers_deactivate")
     dialog = watched.page.get_by_role("dialog")
     assert '"pk": 999999' in dialog.inner_text()
@@ -137,7 +270,7 @@ def test_destructive_tool_asks_first_and_does_nothing_on_cancel(visit):
 
 def test_destructive_tool_runs_once_confirmed(visit):
     watched = visit("carol", "?tool=customers_deactivate")
-    watched.page.get_by_label("pk").fill("999999")
+    watched.page.get_by_label("pk", exact=True).fill("999999")
     watched.call("customers_deactivate")
     dialog = watched.page.get_by_role("dialog")
     dialog.get_by_role("button", name="Call customers_deactivate").click()
@@ -147,9 +280,9 @@ def test_destructive_tool_runs_once_confirmed(visit):
 def open_ticket(visit) -> str:
     """Return the key of a ticket that alice has opened."""
     watched = visit("alice", "?tool=tickets_create")
-    watched.page.get_by_label("customer").fill("1")
-    watched.page.get_by_label("subject").fill("Broken lamp")
-    watched.page.get_by_label("body").fill("It is.")
+    watched.page.get_by_label("customer", exact=True).fill("1")
+    watched.page.get_by_label("subject", exact=True).fill("Broken lamp")
+    watched.page.get_by_label("body", exact=True).fill("It is.")
     watched.call("tickets_create")
     watched.verdict()
     return str(json.loads(watched.text_of("envelope"))["data"]["id"])
@@ -158,7 +291,7 @@ def open_ticket(visit) -> str:
 def ask_to_delete(visit, key: str, **options):
     """Return the page, whose dialog shows what the deletion of a ticket would do."""
     watched = visit("alice", "?tool=tickets_destroy", **options)
-    watched.page.get_by_label("pk").fill(key)
+    watched.page.get_by_label("pk", exact=True).fill(key)
     watched.call("tickets_destroy")
     watched.page.get_by_role("dialog").wait_for()
     return watched
@@ -168,7 +301,7 @@ def test_what_a_tool_would_do_is_shown_before_it_is_confirmed(visit):
     watched = ask_to_delete(visit, open_ticket(visit))
     dialog = watched.page.get_by_role("dialog")
     assert "ticket “Broken lamp”?" in dialog.inner_text()
-    assert watched.page.get_by_label("confirmation").count() == 0
+    assert watched.page.get_by_label("confirmation", exact=True).count() == 0
     watched.page.keyboard.press("Tab")
     assert dialog.evaluate("(dialog) => dialog.contains(document.activeElement)")
     dialog.get_by_role("button", name="Call tickets_destroy").click()
@@ -183,14 +316,14 @@ def test_a_person_who_does_not_agree_declines(visit):
 
 def test_what_is_refused_is_not_asked_about(visit):
     watched = visit("alice", "?tool=tickets_destroy")
-    watched.page.get_by_label("pk").fill("999999")
+    watched.page.get_by_label("pk", exact=True).fill("999999")
     watched.call("tickets_destroy")
     assert watched.verdict() == "Error\nNOT_FOUND"
 
 
 def test_keyboard_alone_fills_the_form_and_calls(visit):
     watched = visit("alice", "?tool=customers_retrieve")
-    watched.page.get_by_label("pk").focus()
+    watched.page.get_by_label("pk", exact=True).focus()
     watched.page.keyboard.type("1")
     watched.page.keyboard.press("Control+Enter")
     assert watched.verdict()
@@ -206,7 +339,7 @@ def test_tabs_follow_the_arrow_keys(visit):
 
 def test_arguments_can_be_written_as_json(visit):
     watched = visit("alice", "?tool=customers_list")
-    watched.page.get_by_label("page_size").fill("2")
+    watched.page.get_by_label("page_size", exact=True).fill("2")
     watched.page.get_by_role("button", name="JSON", exact=True).click()
     box = watched.page.get_by_label("Arguments as JSON")
     assert json.loads(box.input_value()) == {"page_size": 2}
@@ -258,6 +391,7 @@ def test_copying_takes_the_whole_envelope(visit):
     watched = visit("alice", "?tool=stats")
     watched.call("stats")
     watched.verdict()
+    watched.page.get_by_role("tab", name="JSON", exact=True).click()
     watched.page.get_by_role("button", name="Copy the envelope").click()
     watched.page.get_by_text("Copied").first.wait_for()
     copied = json.loads(watched.page.evaluate("() => navigator.clipboard.readText()"))
@@ -291,7 +425,7 @@ def test_axe_has_nothing_against_the_pages(visit, axe, query, scheme):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_has_nothing_against_an_error_and_the_question_before_a_call(visit, axe, scheme):
     watched = visit("carol", "?tool=customers_create", color_scheme=scheme)
-    watched.page.get_by_label("email").fill("nobody")
+    watched.page.get_by_label("email", exact=True).fill("nobody")
     watched.call("customers_create")
     watched.verdict()
     assert watched.violations(axe) == []
@@ -324,7 +458,7 @@ def test_browser_that_is_not_logged_in_is_shown_where_to(visit, shop_page):
 
 def test_a_dry_run_shows_before_and_after_and_changes_nothing(visit):
     watched = visit("carol", "?tool=customers_deactivate")
-    assert watched.page.get_by_label("dry_run").count() == 0
+    assert watched.page.get_by_label("dry_run", exact=True).count() == 0
     watched.page.get_by_label("pk", exact=True).fill("1")
     for _ in range(2):
         watched.page.get_by_role("button", name="Dry run").click()

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import html
 import json
 import re
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import include, path
+from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.permissions import AllowAny, DjangoModelPermissions, IsAuthenticated
 from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
+from rest_framework.viewsets import ModelViewSet
 
+import drf_mcp
 from drf_mcp import mcp_tool
+from drf_mcp.browsable.frame import STATIC_FILES
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
+from example_project.shop.models import Customer
 
+static_folder = Path(drf_mcp.__file__).parent / "static"
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
 
@@ -169,9 +181,40 @@ def test_page_whose_calls_would_be_refused_says_to_name_the_host(browser_of, set
 
 def test_page_knows_formats_that_the_portable_subset_leaves_out(browser_of):
     tool = facts_of(browser_of("carol").get("/mcp?tool=customers_create"))
-    formats = {argument["name"]: argument["format"] for argument in tool["arguments"]}
-    assert (formats["email"], formats["joined"], formats["name"]) == ("email", "date", "")
+    formats = {pointer: field.get("format") for pointer, field in tool["fields"].items()}
+    assert (formats["/email"], formats["/joined"], formats["/name"]) == ("email", "date", None)
     assert "format" not in tool["schema"]["properties"]["joined"]
+
+
+def test_form_knows_which_tool_lists_what_an_argument_identifies(browser_of):
+    fields = facts_of(browser_of("alice").get("/mcp?tool=orders_create"))["fields"]
+    finder = {"tool": "customers_list", "key": "id", "search": "/search"}
+    assert finder.items() <= fields["/customer"]["finder"].items()
+    product = fields["/lines/*/product"]["finder"]
+    assert (product["tool"], product["key"]) == ("products_list", "slug")
+
+
+def test_form_names_no_tool_that_the_user_does_not_see(browser_of, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "EXCLUDE": ["customers_list"]}
+    fields = facts_of(browser_of("alice").get("/mcp?tool=orders_create"))["fields"]
+    assert "finder" not in fields["/customer"]
+
+
+def test_example_names_rows_that_the_user_sees(browser_of):
+    for name in ("alice", "bob"):
+        facts = facts_of(browser_of(name).get("/mcp?tool=orders_create"))
+        owner = Customer.objects.get(pk=facts["example"]["customer"]).owner
+        assert owner.username == name
+
+
+def test_static_files_are_small(browser_of):
+    files = [static_folder / name for name in STATIC_FILES]
+    assert {path.name for path in (static_folder / "drf_mcp").iterdir()} == {
+        path.name for path in files
+    }
+    page = browser_of("carol").get("/mcp?tool=orders_create").content
+    size = sum(len(gzip.compress(data)) for data in (page, *(f.read_bytes() for f in files)))
+    assert size < 60_000
 
 
 def test_page_asks_before_what_destroys_and_not_before_what_only_reads(browser_of):
@@ -187,6 +230,81 @@ def test_clients_get_the_scheme_that_the_endpoint_takes(browser_of):
     page = text_of(browser_of("alice").get("/mcp?show=clients"))
     assert "Authorization: Token YOUR_TOKEN" in page
     assert "http://testserver/mcp" in page
+
+
+def test_clients_that_have_links_are_opened_by_them(browser_of):
+    page = browser_of("alice").get("/mcp?show=clients")
+    links = dict(re.findall(r'<a class="button" href="([^"]+)">Add to ([^<]+)</a>', text_of(page)))
+    links = {name: html.unescape(link) for link, name in links.items()}
+    assert list(links) == ["Cursor", "VS Code"]
+    query = parse_qs(urlsplit(links["Cursor"]).query)
+    entry = {"url": "http://testserver/mcp", "headers": {"Authorization": "Token YOUR_TOKEN"}}
+    assert json.loads(base64.b64decode(query["config"][0])) == entry
+    scheme, _, written = links["VS Code"].partition("?")
+    assert scheme == "vscode:mcp/install"
+    assert json.loads(unquote(written)) == {"name": query["name"][0], "type": "http", **entry}
+
+
+def test_client_that_signs_in_by_oauth_needs_no_token(browser_of, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "AUTHORIZATION_SERVERS": ["https://id.example.com"]}
+    page = text_of(browser_of("alice").get("/mcp?show=clients", secure=True))
+    assert "signs in by OAuth" in page
+    assert "YOUR_TOKEN" not in page
+    link = html.unescape(re.search(r'href="(https://claude.ai[^"]+)"', page)[1])
+    assert urlsplit(link).path == "/customize/connectors"
+    assert parse_qs(urlsplit(link).query)["connectorUrl"] == ["https://testserver/mcp"]
+
+
+def test_findings_are_grouped_by_cause(browser_of):
+    page = text_of(browser_of("carol").get("/mcp?show=findings"))
+    titles = re.findall(r'<h2 id="title-([\w-]+)">([^<]+)</h2>', page)
+    assert ("unexplained-arguments", "Arguments without a description") in titles
+    assert len(dict(titles)) == len(titles)
+
+
+def test_staff_see_who_may_call_each_tool(browser_of, expose):
+    page = text_of(browser_of("carol").get("/mcp"))
+    assert page.count("For a user with is_staff") == 2
+    page = text_of(browser_of("carol").get("/mcp?tool=orders_retrieve&as=bob"))
+    assert "The owner may do anything with a row" in page
+    assert re.search(r"bob may call orders_retrieve, within limits", page)
+    assert "No user is named zed." in text_of(browser_of("carol").get("/mcp?tool=stats&as=zed"))
+    page = text_of(browser_of("alice").get("/mcp")) + text_of(
+        browser_of("alice").get("/mcp?tool=orders_retrieve&as=bob")
+    )
+    assert "For a " not in page
+    assert "bob may" not in page
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    """A group."""
+
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(ModelViewSet):
+    """Groups."""
+
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    permission_classes = [DjangoModelPermissions]
+
+
+def test_staff_see_the_permissions_and_the_groups_that_have_them(browser_of, expose):
+    editors = Group.objects.create(name="Editors")
+    editors.permissions.add(Permission.objects.get(codename="add_group"))
+    router = SimpleRouter()
+    router.register("groups", Groups)
+    expose(*router.urls, BROWSABLE_PAGE=True)
+    page = text_of(browser_of("carol").get("/mcp"))
+    assert "4 more tools are hidden from you" in page
+    assert "For a user with auth.add_group" in page
+    User.objects.filter(username="carol").update(is_superuser=True)
+    page = text_of(browser_of("carol").get("/mcp?tool=groups_create"))
+    assert "a user with auth.add_group" in page
+    assert "Groups: Editors." in page
 
 
 def test_overridden_template_extends_the_base(browser_of, settings, tmp_path):

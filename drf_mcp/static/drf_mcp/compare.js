@@ -1,0 +1,101 @@
+// The same call as two users, side by side, and what differs.
+const Compare = (() => {
+  "use strict";
+
+  const { find, isObject, make, plain, pretty, say } = Dom;
+  const MOST = 50;
+
+  function start(tool, form) {
+    const asking = find("[data-compare-form]");
+    if (!asking) return;
+    const place = find("[data-compare-answer]");
+    asking.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const users = [asking.elements.one.value.trim(), asking.elements.other.value.trim()];
+      try {
+        const args = form.read();
+        place.replaceChildren(...partsOf(await ask(tool, args, users)));
+      } catch (error) {
+        if (error instanceof Fields.Refused) return;
+        place.replaceChildren(make("p", { class: "verdict failed" }, error.message));
+      }
+      say(place.firstElementChild.textContent);
+    });
+  }
+
+  async function ask(tool, args, users) {
+    const headers = { "Content-Type": "application/json", Accept: "application/json", [tool.csrf.header]: tool.csrf.token };
+    const body = JSON.stringify({ tool: tool.name, arguments: args, users });
+    const response = await fetch(`${location.pathname}?show=comparison`, { method: "POST", headers, body, credentials: "same-origin" });
+    const answer = await response.json();
+    if (answer.error) throw new Error(answer.error.message);
+    return answer.answers;
+  }
+
+  const tell = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+  function partsOf(answers) {
+    const sides = answers.map((answer) => {
+      const reading = Answer.readingOf(answer);
+      return { ...answer, reading, data: Answer.dataOf(reading) };
+    });
+    return [differenceOf(sides), make("div", { class: "sides" }, ...sides.map(sideOf))];
+  }
+
+  function sideOf({ user, milliseconds, reading, data }) {
+    const verdict = make("p", { class: `verdict${reading.failed ? " failed" : reading.soft ? " soft" : ""}` }, [reading.word, reading.code, reading.message].filter(Boolean).join(" · "));
+    const rows = data === undefined ? undefined : Finder.rowsOf(data);
+    const total = reading.pagination?.total_count ?? rows?.length;
+    const told = [rows && tell(total, "row"), `${Math.round(milliseconds)} ms`].filter(Boolean).join(", ");
+    const json = make("pre", { tabindex: "0", "aria-label": `The answer to ${user}` });
+    Dom.highlight(json, pretty(data ?? reading.envelope ?? reading.text ?? null));
+    return make("section", { "aria-label": user }, make("h3", {}, `${user}: ${told}`), verdict, json);
+  }
+
+  /** Say what differs: rows that one of the two lacks, then values. */
+  function differenceOf([one, other]) {
+    const place = make("div", { class: "difference" });
+    if (one.data === undefined || other.data === undefined) {
+      const same = one.reading.word === other.reading.word && one.reading.code === other.reading.code;
+      place.append(make("p", {}, same ? `${one.user} and ${other.user} are answered alike: ${one.reading.word} ${one.reading.code}` : `${one.user}: ${one.reading.word} ${one.reading.code}. ${other.user}: ${other.reading.word} ${other.reading.code}`));
+      return place;
+    }
+    const [first, second] = [one, other].map(({ data }) => Finder.rowsOf(data));
+    const lines = first && second ? rowsThatDiffer(first, second, one.user, other.user) : [];
+    const values = first && second ? valuesOfShared(first, second) : [...valuesThatDiffer(one.data, other.data)];
+    if (!lines.length && !values.length) lines.push(pretty(one.data) === pretty(other.data) ? `${one.user} and ${other.user} get the same data.` : "The same rows, in another order.");
+    place.append(...lines.map((text) => make("p", {}, text)));
+    if (values.length) {
+      const head = make("tr", {}, ...["Where", one.user, other.user].map((text) => make("th", { scope: "col" }, text)));
+      const body = values.slice(0, MOST).map(([where, left, right]) => make("tr", {}, make("th", { scope: "row" }, where), ...[left, right].map((value) => make("td", {}, value === undefined ? "—" : plain(value)))));
+      place.append(make("p", {}, `${tell(values.length, "value")} ${values.length === 1 ? "differs" : "differ"}.`), make("table", { class: "changes differs" }, make("thead", {}, head), make("tbody", {}, ...body)));
+      if (values.length > MOST) place.append(make("p", {}, `The first ${MOST} are shown.`));
+    }
+    return place;
+  }
+
+  const keyOf = (row) => (isObject(row) ? plain(row.id ?? row.pk ?? row.uuid ?? row.slug ?? row.url ?? row) : plain(row));
+
+  function rowsThatDiffer(first, second, one, other) {
+    const keys = [first, second].map((rows) => new Set(rows.map(keyOf)));
+    const told = (rows, keysOfOther, user) => {
+      const own = rows.filter((row) => !keysOfOther.has(keyOf(row)));
+      const names = own.slice(0, 5).map((row) => [keyOf(row), isObject(row) ? Finder.labelOf(row, "id") : ""].filter(Boolean).join(" "));
+      return own.length ? [`${tell(own.length, "row")} of this page for ${user} alone: ${names.join(", ")}${own.length > 5 ? " and more" : ""}.`] : [];
+    };
+    return [...told(first, keys[1], one), ...told(second, keys[0], other)];
+  }
+
+  function valuesOfShared(first, second) {
+    const others = new Map(second.map((row) => [keyOf(row), row]));
+    return first.flatMap((row) => (others.has(keyOf(row)) ? [...valuesThatDiffer(row, others.get(keyOf(row)), keyOf(row))] : []));
+  }
+
+  function* valuesThatDiffer(one, other, where = "") {
+    if (isObject(one) && isObject(other)) {
+      for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) yield* valuesThatDiffer(one[name], other[name], where ? `${where} / ${name}` : name);
+    } else if (JSON.stringify(one) !== JSON.stringify(other)) yield [where || "answer", one, other];
+  }
+
+  return { start };
+})();

@@ -1,0 +1,95 @@
+// The calls of this tab: kept while the tab is open, for the user who made them.
+const Trail = (() => {
+  "use strict";
+
+  const { all, button, copyFrom, find, make } = Dom;
+  const KEY = "drf-mcp-calls";
+  const MOST = 30;
+  // Characters of one call: a long one is sent again, but not kept.
+  const LONGEST = 20000;
+  const SHOWN = 160;
+
+  function read(user) {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(KEY)) || {};
+      return kept.user === user ? kept.calls : [];
+    } catch {
+      return [];
+    }
+  }
+
+  function keep(user, calls) {
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify({ user, calls }));
+    } catch {
+      // Full or switched off: the calls are kept no longer than the page.
+    }
+  }
+
+  const forget = () => sessionStorage.removeItem(KEY);
+
+  /** The arguments without secrets and files, which no storage is to have. */
+  function withoutSecrets(tool, value, place = "") {
+    if (Array.isArray(value)) return value.map((item) => withoutSecrets(tool, item, `${place}/*`));
+    if (!Dom.isObject(value)) return value;
+    const members = Object.entries(value).map(([name, member]) => [name, member, `${place}/${Fields.escaped(name)}`]);
+    const kept = members.filter(([, , pointer]) => !tool.fields[pointer]?.secret && !tool.fields[pointer]?.upload);
+    return Object.fromEntries(kept.map(([name, member, pointer]) => [name, withoutSecrets(tool, member, pointer)]));
+  }
+
+  function record(tool, args, reading, milliseconds) {
+    const written = withoutSecrets(tool, args);
+    const call = { tool: tool.name, args: written, word: reading.word, code: reading.code, failed: reading.failed, took: milliseconds, at: Date.now(), words: Words.all(tool, written) };
+    if (JSON.stringify(call).length <= LONGEST) keep(tool.user, [call, ...read(tool.user)].slice(0, MOST));
+  }
+
+  /** Show the calls; `send` makes one of this page's tool again. */
+  function show(tool, send) {
+    const panel = find("[data-trail]");
+    const calls = read(tool.user);
+    panel.hidden = !calls.length;
+    find("[data-trail-count]", panel).textContent = calls.length;
+    find("[data-trail-calls]", panel).replaceChildren(...calls.map((call) => rowOf(call, tool, send)));
+    find("[data-trail-forget]", panel).onclick = () => {
+      forget();
+      show(tool, send);
+      find("main").focus();
+    };
+  }
+
+  function rowOf(call, tool, send) {
+    const at = new Date(call.at);
+    const named = `${call.tool} of ${at.toLocaleTimeString()}`;
+    const about = make("div", { class: "about-call" },
+      make("strong", {}, call.tool),
+      make("span", { class: call.failed ? "bad" : "good" }, [call.word, call.code].filter(Boolean).join(" ")),
+      make("time", { datetime: at.toISOString() }, `${at.toLocaleTimeString()}, ${Math.round(call.took)} ms`),
+      argumentsOf(call.args));
+    const again = call.tool === tool.name
+      ? button("Send again", { "aria-label": `Send again ${named}` }, () => send(call.args))
+      : make("a", { class: "quiet", href: `${location.pathname}?tool=${encodeURIComponent(call.tool)}#call-${call.at}`, "aria-label": `Send again ${named}` }, "Send again");
+    const copies = Object.keys(call.words).map((name) => make("option", {}, name));
+    const choice = make("select", { "aria-label": `Copy ${named} as` }, ...copies);
+    const copying = button("Copy", { "aria-label": `Copy ${named}` }, () => copyFrom(copying, call.words[choice.value]));
+    return make("li", {}, about, make("div", { class: "again" }, again, choice, copying));
+  }
+
+  function argumentsOf(args) {
+    const text = JSON.stringify(args);
+    const whole = () => make("code", {}, text);
+    return text.length <= SHOWN ? whole() : Values.folded(`${text.slice(0, SHOWN)}…`, whole);
+  }
+
+  /** The call of another tool's page that was to be sent again here, undefined for none. */
+  function findAsked(tool) {
+    const at = Number(/^#call-(\d+)$/.exec(location.hash)?.[1]);
+    const call = at && read(tool.user).find((each) => each.at === at && each.tool === tool.name);
+    if (call) window.history.replaceState(null, "", location.pathname + location.search);
+    return call || undefined;
+  }
+
+  // Whoever logs out leaves nothing behind.
+  for (const form of all(".account form")) form.addEventListener("submit", forget);
+
+  return { record, show, findAsked };
+})();

@@ -1,0 +1,111 @@
+// The data of an answer for people: rows as a table that sorts, an object as a card, images shown,
+// long texts folded.
+const Values = (() => {
+  "use strict";
+
+  const { button, find, isObject, make, plain, say } = Dom;
+  const LONG = 120;
+  // A date, a number, a name: on one line.
+  const SHORT = 24;
+  const IMAGE = /\.(avif|gif|jpe?g|png|svg|webp)$/i;
+
+  /** Return what shows a value; `media` is the address below which the project has its files. */
+  function view(value, media) {
+    if (Array.isArray(value) && value.length && value.every(isObject)) return tableOf(value, media);
+    if (!isObject(value)) return make("div", { class: "alone" }, cellOf(value, media));
+    const { results, ...rest } = value;
+    if (!Array.isArray(results)) return cardOf(value, media);
+    const rows = results.length ? view(results, media) : make("p", { class: "none" }, "No rows.");
+    return make("div", { class: "values" }, rows, Object.keys(rest).length ? cardOf(rest, media) : "");
+  }
+
+  function cardOf(object, media) {
+    const members = Object.entries(object);
+    if (!members.length) return make("p", { class: "none" }, "Nothing in it.");
+    return make("dl", { class: "card" }, ...members.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, cellOf(value, media)))));
+  }
+
+  function cellOf(value, media) {
+    if (value === null) return make("span", { class: "none" }, "null");
+    if (typeof value === "string") return textOf(value, media);
+    if (Array.isArray(value)) {
+      if (!value.length) return make("span", { class: "none" }, "none");
+      if (!value.some((item) => typeof item === "object" && item !== null)) return make("span", {}, value.map(plain).join(", "));
+      return folded(`${value.length} ${value.length === 1 ? "row" : "rows"}`, () => view(value, media));
+    }
+    if (isObject(value)) return folded(summaryOf(value), () => cardOf(value, media));
+    return make("span", { class: typeof value === "number" ? "number" : "word" }, plain(value));
+  }
+
+  function summaryOf(object) {
+    const label = Finder.labelOf(object, "");
+    const count = Object.keys(object).length;
+    return label || `${count} ${count === 1 ? "member" : "members"}`;
+  }
+
+  function textOf(text, media) {
+    if (isImage(text, media)) return make("img", { src: text, alt: text.startsWith("data:") ? "The image of the answer" : text, loading: "lazy" });
+    if (/^https?:\/\/\S+$/.test(text)) return make("a", { href: text, rel: "noreferrer noopener", target: "_blank" }, text);
+    if (text.length <= LONG) return make("span", { class: text.length <= SHORT ? "nowrap" : undefined }, text);
+    return folded(`${text.slice(0, LONG - 20).trimEnd()}…`, () => make("div", { class: "whole" }, text));
+  }
+
+  /** Only what the project itself serves as a file: any other address might do something. */
+  function isImage(text, media) {
+    if (/^data:image\/(avif|gif|jpeg|png|webp)[;,]/.test(text)) return true;
+    if (!media || !/^(https?:\/\/|\/)\S+$/.test(text)) return false;
+    const [address, root] = [new URL(text, location.href), new URL(media, location.href)];
+    return address.origin === location.origin && root.origin === location.origin && address.pathname.startsWith(root.pathname) && IMAGE.test(address.pathname);
+  }
+
+  /** A part that opens; what is in it is made when it does. */
+  function folded(summary, makeInside) {
+    const element = make("details", { class: "folded" }, make("summary", {}, make("span", { class: "closed" }, summary), make("span", { class: "opened" }, "Fold")));
+    element.addEventListener("toggle", () => element.append(makeInside()), { once: true });
+    return element;
+  }
+
+  // --- Tables ------------------------------------------------------------------------------
+
+  function compare(one, other) {
+    if (one === other) return 0;
+    // What is missing is last, whichever way the table is sorted.
+    const [first, second] = [one, other].map((value) => (typeof value === "boolean" ? Number(value) : value));
+    const numbers = [first, second].map((value) => (typeof value === "number" || (typeof value === "string" && value.trim() !== "") ? Number(value) : NaN));
+    if (!numbers.some(Number.isNaN)) return numbers[0] - numbers[1];
+    return plain(first).localeCompare(plain(second), undefined, { numeric: true });
+  }
+
+  const isMissing = (value) => value === null || value === undefined;
+
+  function sorted(rows, name, direction) {
+    const known = rows.filter((row) => !isMissing(row[name])).sort((one, other) => direction * compare(one[name], other[name]));
+    return [...known, ...rows.filter((row) => isMissing(row[name]))];
+  }
+
+  function tableOf(rows, media) {
+    const names = [...new Set(rows.flatMap(Object.keys))];
+    const body = make("tbody");
+    const fill = (shown) => body.replaceChildren(...shown.map((row) => make("tr", {}, ...names.map((name) => make("td", { class: typeof row[name] === "number" ? "numeric" : undefined }, name in row ? cellOf(row[name], media) : "")))));
+    const heads = names.map((name) => {
+      const head = make("th", { scope: "col" });
+      head.append(button(name, { class: "sort" }, () => sort(head, name)));
+      return head;
+    });
+
+    function sort(head, name) {
+      const now = head.getAttribute("aria-sort");
+      const next = now === "ascending" ? "descending" : now === "descending" ? "" : "ascending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      if (next) head.setAttribute("aria-sort", next);
+      fill(next ? sorted(rows, name, next === "ascending" ? 1 : -1) : rows);
+      say(next ? `Sorted by ${name}, ${next}` : "In the order of the answer");
+    }
+
+    fill(rows);
+    const table = make("table", { class: "rows-table" }, make("thead", {}, make("tr", {}, ...heads)), body);
+    return make("div", { class: "sideways", tabindex: "0", role: "region", "aria-label": `${rows.length} rows` }, table);
+  }
+
+  return { view, folded };
+})();
