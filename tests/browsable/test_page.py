@@ -258,7 +258,7 @@ def test_client_that_signs_in_by_oauth_needs_no_token(browser_of, settings):
 def test_findings_are_grouped_by_cause(browser_of):
     page = text_of(browser_of("carol").get("/mcp?show=findings"))
     titles = re.findall(r'<h2 id="title-([\w-]+)">([^<]+)</h2>', page)
-    assert ("unexplained-arguments", "Arguments without a description") in titles
+    assert ("no-help-text", "Arguments without a description") in titles
     assert len(dict(titles)) == len(titles)
 
 
