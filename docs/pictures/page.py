@@ -34,11 +34,41 @@ def refused(page: Page, url: str) -> None:
     page.get_by_role("heading", name="Error").wait_for()
 
 
-# File -> the state of the page, the colours.
-PICTURES: dict[str, tuple[Callable[[Page, str], None], str]] = {
-    "page.png": (quoted, "light"),
-    "page-dark.png": (quoted, "dark"),
-    "page-error.png": (refused, "light"),
+def listed(page: Page, url: str) -> None:
+    """Rows in a table, sorted by a column."""
+    page.goto(f"{url}?tool=customers_list")
+    page.get_by_label("page_size").fill("9")
+    page.get_by_role("button", name="Call customers_list").click()
+    page.get_by_role("columnheader", name="joined").get_by_role("button").click()
+    page.get_by_text("Calls of this tab").click()
+    page.get_by_role("heading", name="Success").wait_for()
+
+
+def added(page: Page, url: str) -> None:
+    """A list that is filled in as rows."""
+    page.goto(f"{url}?tool=orders_create")
+    page.get_by_role("button", name="Add a row to lines").click()
+
+
+def compared(page: Page, url: str) -> None:
+    """The same call as two users."""
+    page.goto(f"{url}?tool=customers_list")
+    page.get_by_text("Compare two users").click()
+    page.get_by_label("As", exact=True).fill("alice")
+    page.get_by_label("and as").fill("bob")
+    page.get_by_role("button", name="Compare").click()
+    page.locator(".sides").wait_for()
+    page.locator("[data-compare]").evaluate("(part) => part.scrollIntoView()")
+
+
+# File -> the state of the page, the user, the colours.
+PICTURES: dict[str, tuple[Callable[[Page, str], None], str, str]] = {
+    "page.png": (quoted, "alice", "light"),
+    "page-dark.png": (quoted, "alice", "dark"),
+    "page-error.png": (refused, "alice", "light"),
+    "page-table.png": (listed, "alice", "light"),
+    "page-rows.png": (added, "alice", "light"),
+    "page-compare.png": (compared, "admin", "light"),
 }
 SIZE = {"width": 1120, "height": 850}
 # Sharp on screens with twice as many dots.
@@ -51,11 +81,11 @@ def photograph(folder: Path) -> None:
         shop = Shop(Path(scratch) / "shop.sqlite3", "tests.browsable.settings")
         shop.seed()
         with running("uvicorn", shop, Path(scratch) / "log") as server, chromium() as browser:
-            for name, (state, scheme) in PICTURES.items():
+            for name, (state, user, scheme) in PICTURES.items():
                 page = browser.new_page(
                     viewport=SIZE, color_scheme=scheme, device_scale_factor=DOTS
                 )
-                log_in(page, server.url, "alice")
+                log_in(page, server.url, user)
                 state(page, server.url)
                 save(page.screenshot(), folder / name)
                 page.close()

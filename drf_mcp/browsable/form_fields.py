@@ -80,6 +80,11 @@ class FormFields:
             "key": model._meta.pk.name if named else key,
             "search": next((a.pointer for a in arguments if a.parameter.role == "search"), ""),
             # What the list needs of the form: those in front of the key in the same path.
-            "given": [a.name for a in arguments if a.location == PATH],
+            "given": [
+                [theirs.pointer, own.pointer]
+                for theirs in arguments
+                for own in self.tool.arguments.arguments
+                if theirs.name == own.name and theirs.location == own.location == PATH
+            ],
             "mirrored": [[list(path), header] for path, header in finder.mirrored.items()],
         }

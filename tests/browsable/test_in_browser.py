@@ -106,8 +106,8 @@ def test_rows_are_a_table_that_sorts_and_turns_its_pages(visit, axe):
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_an_object_is_a_card_whose_lists_open(visit):
-    watched = visit("alice", "?tool=orders_retrieve")
+def test_an_object_is_a_card_whose_lists_open(visit, axe):
+    watched = visit("alice", "?tool=orders_retrieve", color_scheme="dark")
     watched.page.get_by_role("button", name="Find pk").click()
     watched.page.locator("[data-finder-rows] button").first.click()
     watched.call("orders_retrieve")
@@ -117,6 +117,11 @@ def test_an_object_is_a_card_whose_lists_open(visit):
     assert lines.get_by_role("table").count() == 0
     lines.locator("summary").press("Enter")
     assert lines.get_by_role("columnheader", name="quantity").is_visible()
+    watched.page.locator(".trail > summary").press("Enter")
+    assert watched.page.get_by_role("button", name="Forget them").is_visible()
+    assert watched.violations(axe) == []
+    watched.page.get_by_role("button", name="Forget them").press("Enter")
+    assert watched.page.get_by_text("Calls of this tab").is_hidden()
 
 
 def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_page):
@@ -147,8 +152,30 @@ def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_p
     page.get_by_text("Calls of this tab: 2").click()
     page.get_by_role("button", name="Send again quote").first.click()
     page.get_by_text("Calls of this tab: 3").wait_for()
+    # The session itself stays: other tests have it too.
+    stay = "form.addEventListener('submit', (event) => event.preventDefault())"
+    page.locator(".account form").evaluate(f"(form) => {stay}")
     page.get_by_role("button", name="Log out").click()
     assert page.evaluate("() => sessionStorage.length") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_two_users_are_compared_side_by_side(visit, axe, scheme):
+    watched = visit("admin", "?tool=customers_list", color_scheme=scheme)
+    page = watched.page
+    page.locator("[data-compare] summary").press("Enter")
+    page.get_by_label("As", exact=True).fill("alice")
+    page.get_by_label("and as").fill("bob")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="alice: 30 rows").wait_for()
+    assert page.get_by_role("heading", name="bob: 22 rows").is_visible()
+    assert "for alice alone: 30 Amara Costa" in page.locator(".difference").inner_text()
+    assert watched.violations(axe) == []
+    page.get_by_label("and as").fill("nobody here")
+    page.keyboard.press("Enter")
+    page.get_by_text("No active user is named nobody here.").wait_for()
+    # The browser itself reports the 400.
+    assert "400" in watched.complaints.pop()
 
 
 def run_program(program: str) -> str:

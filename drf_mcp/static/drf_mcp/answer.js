@@ -144,11 +144,14 @@ const Answer = (() => {
 
   // The arguments of the pages before this one, the last at the end.
   let before = [];
+  // Whether the call that is under way turns a page.
+  let turning = false;
 
   /** How to turn the pages of a call; `call` makes one with other arguments. */
   function turnsOf(args, page, call) {
     const turn = (to, pages) => {
       before = pages;
+      turning = true;
       call(to);
     };
     return {
@@ -178,6 +181,8 @@ const Answer = (() => {
     const args = message.params.arguments;
     const reading = readingOf(answer);
     const rest = form.fail(reading.problems);
+    if (!turning) before = [];
+    turning = false;
     find("[data-empty]").hidden = true;
     find("[data-full]").hidden = false;
     find("[data-measures]").replaceChildren(...measuresOf(reading, answer));

@@ -58,13 +58,13 @@ const Finder = (() => {
 
     /** The arguments of the list: what its path needs of the form, and the search. */
     function argumentsOf() {
-      const written = Object.fromEntries(finder.given.map((argument) => [argument, valueAt(argument)]));
+      const written = finder.given.reduce((args, [theirs, own]) => put(args, theirs, valueAt(own)), {});
       const words = query.value.trim();
       return words && finder.search ? put(written, finder.search, words) : written;
     }
 
-    function valueAt(argument) {
-      const input = find(`[data-field="/${CSS.escape(argument)}"] :is(input, select)`);
+    function valueAt(pointer) {
+      const input = find(`[data-field="${CSS.escape(pointer)}"] :is(input, select)`);
       return input?.type === "number" ? Number(input.value) : input?.value;
     }
 
