@@ -7,5 +7,6 @@ from example_project.settings import DRF_MCP
 
 DRF_MCP = {**DRF_MCP, "BROWSABLE_PAGE": True, "TELEMETRY": True}
 DEBUG = True
+MEDIA_URL = "/media/"
 ROOT_URLCONF = "tests.browsable.urls"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,4 +1,4 @@
-"""The shop's URLs, two tools more, and the static files, which ASGI servers do not find."""
+"""The shop's URLs, five tools more, and the static files, which ASGI servers do not find."""
 
 from __future__ import annotations
 
@@ -28,6 +28,19 @@ class PictureView(APIView):
         return HttpResponse(PIXEL, content_type="image/png")
 
 
+@mcp_tool(name="gallery", title="A gallery")
+class GalleryView(APIView):
+    """Answer with addresses of images, and a long text."""
+
+    def get(self, request) -> Response:
+        rows = [
+            {"id": 1, "photo": request.build_absolute_uri("/media/pixel.png"), "text": "Short."},
+            {"id": 2, "photo": "https://elsewhere.example/pixel.png", "text": "Long. " * 50},
+            {"id": 3, "photo": "/api/gallery/pixel.png", "text": None},
+        ]
+        return Response(rows)
+
+
 class FileSerializer(serializers.Serializer):
     """A file."""
 
@@ -48,6 +61,30 @@ class WeighView(APIView):
         return Response({"name": file.name, "size": file.size})
 
 
+class EventSerializer(serializers.Serializer):
+    """An event."""
+
+    day = serializers.DateField(help_text="A day.")
+    starts = serializers.DateTimeField(help_text="When it starts.")
+    opens = serializers.TimeField(help_text="When the door opens.")
+    price = serializers.DecimalField(6, 2, help_text="In euros.")
+    seats = serializers.IntegerField(help_text="How many.", min_value=1)
+    ends = serializers.DateField(help_text="The last day.", allow_null=True)
+    tags = serializers.ListField(child=serializers.CharField(), help_text="Words.")
+
+
+@mcp_tool(name="event", title="An event", destructive=False)
+class EventView(APIView):
+    """Repeat an event."""
+
+    serializer_class = EventSerializer
+
+    def post(self, request) -> Response:
+        serializer = EventSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response(serializer.data)
+
+
 @mcp_tool(name="count_up", title="Count up")
 class CountUpView(APIView):
     """Count to three, and say so."""
@@ -61,6 +98,9 @@ class CountUpView(APIView):
 urlpatterns = [
     *shop,
     path("api/count-up/", CountUpView.as_view()),
+    path("api/event/", EventView.as_view()),
+    path("api/gallery/", GalleryView.as_view()),
+    path("media/pixel.png", lambda request: HttpResponse(PIXEL, content_type="image/png")),
     path("api/picture/", PictureView.as_view()),
     path("api/weigh/", WeighView.as_view()),
     *staticfiles_urlpatterns(),

@@ -113,18 +113,23 @@ const Answer = (() => {
     const parts = [make("p", {}, tried.note)];
     if (counted.length + bulk.length) parts.push(make("ul", {}, ...[...counted, ...bulk].map((text) => make("li", {}, text))));
     if (tried.before) {
-      const head = make("tr", {}, ...["Field", "Before", "After"].map((text) => make("th", { scope: "col" }, text)));
-      const rows = Object.keys(tried.before).map((name) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, plain(tried.before[name])), make("td", {}, plain(tried.after[name]))));
-      parts.push(make("table", { class: "changes" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+      const rows = Object.keys(tried.before).map((name) => [name, plain(tried.before[name]), plain(tried.after[name])]);
+      parts.push(Values.changes(["Field", "Before", "After"], rows));
     }
     return parts;
   }
+
+  const verdictClass = (reading) => `verdict${reading.failed ? " failed" : reading.soft ? " soft" : ""}`;
 
   function verdictOf(reading, rest, turns) {
     const parts = [make("h3", {}, reading.word, reading.code ? make("code", {}, reading.code) : "")];
     if (reading.message) parts.push(make("p", {}, reading.message));
     if (reading.remedy) parts.push(make("p", { class: "remedy" }, reading.remedy));
-    const told = [...rest.filter(({ message }) => message !== reading.message).map(({ pointer, message }) => (pointer ? `${pointer}: ${message}` : message)), ...reading.warnings.map((warning) => (typeof warning === "string" ? warning : warning.message))];
+    const further = rest.filter(({ message }) => message !== reading.message);
+    const told = [
+      ...further.map(({ pointer, message }) => (pointer ? `${pointer}: ${message}` : message)),
+      ...reading.warnings.map((warning) => (typeof warning === "string" ? warning : warning.message)),
+    ];
     if (told.length) parts.push(make("ul", {}, ...told.map((text) => make("li", {}, text))));
     if (reading.tried) parts.push(...changesOf(reading.tried));
     if (reading.pagination && !reading.failed) parts.push(pagerOf(reading.pagination, turns));
@@ -187,7 +192,7 @@ const Answer = (() => {
     find("[data-full]").hidden = false;
     find("[data-measures]").replaceChildren(...measuresOf(reading, answer));
     const verdict = find("[data-verdict]");
-    verdict.className = `verdict${reading.failed ? " failed" : reading.soft ? " soft" : ""}`;
+    verdict.className = verdictClass(reading);
     verdict.replaceChildren(...verdictOf(reading, rest, turnsOf(args, reading.pagination, call)));
     showData(tool, reading);
     const result = find("#envelope");
@@ -220,5 +225,5 @@ const Answer = (() => {
     else if (was && !tab.hidden) tab.click();
   }
 
-  return { show, readingOf, dataOf };
+  return { show, readingOf, dataOf, verdictClass };
 })();

@@ -43,7 +43,8 @@ const Compare = (() => {
   }
 
   function sideOf({ user, milliseconds, reading, data }) {
-    const verdict = make("p", { class: `verdict${reading.failed ? " failed" : reading.soft ? " soft" : ""}` }, [reading.word, reading.code, reading.message].filter(Boolean).join(" · "));
+    const words = [reading.word, reading.code, reading.message].filter(Boolean).join(" · ");
+    const verdict = make("p", { class: Answer.verdictClass(reading) }, words);
     const rows = data === undefined ? undefined : Finder.rowsOf(data);
     const total = reading.pagination?.total_count ?? rows?.length;
     const told = [rows && tell(total, "row"), `${Math.round(milliseconds)} ms`].filter(Boolean).join(", ");
@@ -56,19 +57,24 @@ const Compare = (() => {
   function differenceOf([one, other]) {
     const place = make("div", { class: "difference" });
     if (one.data === undefined || other.data === undefined) {
-      const same = one.reading.word === other.reading.word && one.reading.code === other.reading.code;
-      place.append(make("p", {}, same ? `${one.user} and ${other.user} are answered alike: ${one.reading.word} ${one.reading.code}` : `${one.user}: ${one.reading.word} ${one.reading.code}. ${other.user}: ${other.reading.word} ${other.reading.code}`));
+      const [told, others] = [one, other].map(({ reading }) => `${reading.word} ${reading.code}`.trim());
+      const alike = `${one.user} and ${other.user} are answered alike: ${told}.`;
+      place.append(make("p", {}, told === others ? alike : `${one.user}: ${told}. ${other.user}: ${others}.`));
       return place;
     }
     const [first, second] = [one, other].map(({ data }) => Finder.rowsOf(data));
     const lines = first && second ? rowsThatDiffer(first, second, one.user, other.user) : [];
     const values = first && second ? valuesOfShared(first, second) : [...valuesThatDiffer(one.data, other.data)];
-    if (!lines.length && !values.length) lines.push(pretty(one.data) === pretty(other.data) ? `${one.user} and ${other.user} get the same data.` : "The same rows, in another order.");
+    if (!lines.length && !values.length) {
+      const same = pretty(one.data) === pretty(other.data);
+      lines.push(same ? `${one.user} and ${other.user} get the same data.` : "The same rows, in another order.");
+    }
     place.append(...lines.map((text) => make("p", {}, text)));
     if (values.length) {
-      const head = make("tr", {}, ...["Where", one.user, other.user].map((text) => make("th", { scope: "col" }, text)));
-      const body = values.slice(0, MOST).map(([where, left, right]) => make("tr", {}, make("th", { scope: "row" }, where), ...[left, right].map((value) => make("td", {}, value === undefined ? "—" : plain(value)))));
-      place.append(make("p", {}, `${tell(values.length, "value")} ${values.length === 1 ? "differs" : "differ"}.`), make("table", { class: "changes differs" }, make("thead", {}, head), make("tbody", {}, ...body)));
+      const written = (value) => (value === undefined ? "—" : plain(value));
+      const rows = values.slice(0, MOST).map(([where, ...both]) => [where, ...both.map(written)]);
+      place.append(make("p", {}, `${tell(values.length, "value")} ${values.length === 1 ? "differs" : "differ"}.`));
+      place.append(Values.changes(["Where", one.user, other.user], rows));
       if (values.length > MOST) place.append(make("p", {}, `The first ${MOST} are shown.`));
     }
     return place;

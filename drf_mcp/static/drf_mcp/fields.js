@@ -115,6 +115,8 @@ const Fields = (() => {
     return written === undefined || written === null ? undefined : plain(written);
   };
 
+  const SECRET = { type: "password", autocomplete: "new-password" };
+
   function textControl(attributes, schema, facts) {
     const format = facts?.format || schema.format;
     const long = facts?.location === "body" && !format && !schema.pattern && !(schema.maxLength <= 500) && !facts.finder;
@@ -122,7 +124,7 @@ const Fields = (() => {
     const placeholder = placeholderOf(schema, facts);
     const control = long
       ? make("textarea", { ...attributes, class: "prose", rows: 1, placeholder })
-      : make("input", { ...attributes, type: facts?.secret ? "password" : type, placeholder, autocomplete: facts?.secret ? "new-password" : "off", inputmode: facts?.decimal ? "decimal" : undefined });
+      : make("input", { ...attributes, placeholder, type, autocomplete: "off", inputmode: facts?.decimal ? "decimal" : undefined, ...(facts?.secret && SECRET) });
     return {
       control,
       read: () => (control.value === "" ? undefined : control.value),
@@ -159,7 +161,8 @@ const Fields = (() => {
   }
 
   function integerControl(attributes, schema, facts) {
-    const control = make("input", { ...attributes, type: "number", step: "1", inputmode: "numeric", placeholder: placeholderOf(schema, facts), min: schema.minimum, max: schema.maximum });
+    const placeholder = placeholderOf(schema, facts);
+    const control = make("input", { ...attributes, type: "number", step: "1", inputmode: "numeric", placeholder, min: schema.minimum, max: schema.maximum });
     const read = () => {
       if (control.validity.badInput) throw new Refused("This is not a whole number.");
       const number = Number(control.value);
@@ -245,7 +248,8 @@ const Fields = (() => {
     const error = make("p", { class: "error", id: `${id}-error`, hidden: true });
     const marks = marksOf(schema, required, facts);
     const title = legend ? make("legend", {}, name, " ", ...marks) : make("div", { class: "label" }, make("label", { for: id }, name), ...marks);
-    const element = make(legend ? "fieldset" : "div", { class: wide ? "field wide" : "field", "data-field": place, "aria-describedby": legend ? `${id}-help ${id}-error` : undefined }, title, control, help, error);
+    const about = { class: wide ? "field wide" : "field", "data-field": place, "aria-describedby": legend ? `${id}-help ${id}-error` : undefined };
+    const element = make(legend ? "fieldset" : "div", about, title, control, help, error);
 
     function fail(text) {
       error.hidden = !text;
@@ -282,7 +286,8 @@ const Fields = (() => {
 
   function nestFor(name, schema, required, place, tool) {
     const fields = fieldsFor(schema, place, tool);
-    const element = make("fieldset", { class: "field wide", "data-field": place }, make("legend", {}, name), make("div", { class: "nest" }, ...fields.map((field) => field.element)));
+    const inside = make("div", { class: "nest" }, ...fields.map((field) => field.element));
+    const element = make("fieldset", { class: "field wide", "data-field": place }, make("legend", {}, name), inside);
     return {
       name,
       element,

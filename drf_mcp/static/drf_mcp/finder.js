@@ -32,9 +32,9 @@ const Finder = (() => {
   /** Add the button that picks a key to a field. */
   function addTo(field, control, name, finder, tool) {
     const picked = make("span", { class: "picked" });
-    const opening = button("Find", { class: "find", "aria-label": `Find ${name} with ${finder.tool}`, "aria-haspopup": "dialog" }, () => open(field, name, finder, tool, (label) => {
-      picked.textContent = label;
-    }));
+    const tell = (label) => { picked.textContent = label; };
+    const about = { class: "find", "aria-label": `Find ${name} with ${finder.tool}`, "aria-haspopup": "dialog" };
+    const opening = button("Find", about, () => open(field, name, finder, tool, tell));
     const row = make("div", { class: "pick" });
     control.replaceWith(row);
     row.append(control, opening);

@@ -39,7 +39,8 @@ const Trail = (() => {
 
   function record(tool, args, reading, milliseconds) {
     const written = withoutSecrets(tool, args);
-    const call = { tool: tool.name, args: written, word: reading.word, code: reading.code, failed: reading.failed, took: milliseconds, at: Date.now(), words: Words.all(tool, written) };
+    const { word, code, failed } = reading;
+    const call = { tool: tool.name, args: written, word, code, failed, took: milliseconds, at: Date.now(), words: Words.all(tool, written) };
     if (JSON.stringify(call).length <= LONGEST) keep(tool.user, [call, ...read(tool.user)].slice(0, MOST));
   }
 

@@ -86,7 +86,8 @@ const Values = (() => {
   function tableOf(rows, media) {
     const names = [...new Set(rows.flatMap(Object.keys))];
     const body = make("tbody");
-    const fill = (shown) => body.replaceChildren(...shown.map((row) => make("tr", {}, ...names.map((name) => make("td", { class: typeof row[name] === "number" ? "numeric" : undefined }, name in row ? cellOf(row[name], media) : "")))));
+    const fieldOf = (row, name) => make("td", { class: typeof row[name] === "number" ? "numeric" : undefined }, name in row ? cellOf(row[name], media) : "");
+    const fill = (shown) => body.replaceChildren(...shown.map((row) => make("tr", {}, ...names.map((name) => fieldOf(row, name)))));
     const heads = names.map((name) => {
       const head = make("th", { scope: "col" });
       head.append(button(name, { class: "sort" }, () => sort(head, name)));
@@ -107,5 +108,12 @@ const Values = (() => {
     return make("div", { class: "sideways", tabindex: "0", role: "region", "aria-label": `${rows.length} rows` }, table);
   }
 
-  return { view, folded };
+  /** A table of texts, the first of each row its heading. */
+  function changes(heads, rows) {
+    const head = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
+    const lines = rows.map(([first, ...rest]) => make("tr", {}, make("th", { scope: "row" }, first), ...rest.map((text) => make("td", {}, text))));
+    return make("table", { class: "changes" }, make("thead", {}, head), make("tbody", {}, ...lines));
+  }
+
+  return { view, folded, changes };
 })();

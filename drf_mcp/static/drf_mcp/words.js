@@ -65,7 +65,8 @@ const Words = (() => {
     const call = `print(await client.call_tool(${pythonOf(tool.name)}, ${pythonOf(args)}))`;
     const head = ["import asyncio", "", "from mcp import Client"];
     if (!tool.authorization) {
-      return [...head, "", "", "async def main():", `    async with Client(${pythonOf(tool.endpoint)}) as client:`, `        ${call}`, "", "", "asyncio.run(main())"].join("\n");
+      const body = [`    async with Client(${pythonOf(tool.endpoint)}) as client:`, `        ${call}`];
+      return [...head, "", "", "async def main():", ...body, "", "", "asyncio.run(main())"].join("\n");
     }
     return [
       "import asyncio", "", "import httpx2", ...head.slice(2), "from mcp.client.streamable_http import streamable_http_client", "", "",
