@@ -56,6 +56,8 @@ class FormFields:
             "location": argument.location,
             "format": schema.format_name,
             "decimal": schema.kind is not None and schema.kind.words == DECIMAL.words,
+            # A portable schema has no type null: a form writes what is null in its own way.
+            "null": handling.forms.get(place) == "null",
             "upload": upload is not None,
             "image": upload is not None and upload.image,
             "secret": place in handling.secrets or (not place and argument.parameter.write_only),

@@ -286,7 +286,7 @@ def test_a_value_has_the_input_that_fits(visit, axe):
         "day": "2026-12-31",
         "starts": "2027-01-01T01:30:00Z",
         "opens": "19:00",
-        "price": 19.9,
+        "price": "19.90",
         "seats": 7,
         "ends": None,
         "tags": ["loud"],

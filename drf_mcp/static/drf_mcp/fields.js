@@ -259,7 +259,7 @@ const Fields = (() => {
     }
 
     const field = { name, element, read: made.read, fill: made.fill, fail, focus: () => (legend ? find("input", control) : input).focus() };
-    if (typesOf(schema).includes("null") && !schema.enum && !legend) addNull(field, title, control, input);
+    if ((facts?.null || typesOf(schema).includes("null")) && !legend) addNull(field, title, control, input);
     if (facts?.finder) Finder.addTo(field, control, name, facts.finder, tool);
     element.addEventListener("input", () => fail(""));
     return field;
