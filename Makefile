@@ -27,7 +27,7 @@ run := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-nightly test-services fuzz access-matrix first-command lint node clean \
-  bench bench-agents conformance
+  bench bench-agents conformance sbom
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -96,6 +96,15 @@ bench: .venv/installed-test
 # build/agents.json. Tokens are exact where Node.js is installed (make node).
 bench-agents: .venv/installed-test
 	@$(run) -m benchmarks.agents
+
+# What `pip install drf-mcp-server` brings, as a CycloneDX document: build/sbom.cdx.json.
+sbom: .venv/bin/python
+	@rm -rf build/sbom
+	@$(run) -m venv build/sbom/installed && build/sbom/installed/bin/python -m pip install --quiet .
+	@$(run) -m venv build/sbom/tool && build/sbom/tool/bin/python -m pip install --quiet 'cyclonedx-bom>=7'
+	@build/sbom/tool/bin/cyclonedx-py environment build/sbom/installed --pyproject pyproject.toml \
+	  --mc-type library --output-reproducible --output-file build/sbom.cdx.json
+	@echo "What is installed with the package: build/sbom.cdx.json"
 
 lint: .venv/installed-test
 	$(run) -m ruff check .

@@ -241,11 +241,19 @@ DEFAULTS: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.
 COMPUTED: Mapping[str, Callable[[], Any]] = {"SERVER_NAME": find_project_name}
 
 
+# Settings of earlier versions, for whoever upgrades.
+MOVED = {
+    "MAX_RESULT_CHARS": "use MAX_RESULT_TOKENS, some four characters to a token.",
+    "MAX_ERROR_CHARS": "use MAX_ERROR_TOKENS, some four characters to a token.",
+}
+
+
 class MCPSettings(ProjectSettings):
     """The project's ``DRF_MCP`` dict over `DEFAULTS`, as attributes; a wrong value raises."""
 
     table = SETTINGS
     computed = COMPUTED
+    moved = MOVED
 
 
 mcp_settings = MCPSettings()

@@ -24,10 +24,12 @@ class ProjectSettings:
     Attributes:
         table: the settings by name.
         computed: what gives the value where it would be None, by name.
+        moved: settings of earlier releases, and what stands in their place.
     """
 
     table: ClassVar[Mapping[str, Setting]]
     computed: ClassVar[Mapping[str, Callable[[], Any]]] = {}
+    moved: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self) -> None:
         self._cached: set[str] = set()
@@ -77,6 +79,8 @@ class ProjectSettings:
 
     @classmethod
     def refuse_name(cls, name: Any) -> str:
+        if name in cls.moved:
+            return f"DRF_MCP has no setting {name!r} any more: {cls.moved[name]}"
         nearest = difflib.get_close_matches(str(name), cls.table, n=1)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         return f"DRF_MCP has no setting {name!r}.{hint}"

@@ -19,10 +19,12 @@ class Distributions:
 
     Attributes:
         source: the source distribution.
+        unpacked: what the source distribution holds.
         wheel: the wheel, built from the source distribution and nothing else.
     """
 
     source: Path
+    unpacked: Path
     wheel: Path
 
 
@@ -42,4 +44,4 @@ def distributions(tmp_path_factory) -> Distributions:
         # The filter exists since 3.10.12 and is the default only from 3.14.
         archive.extractall(folder / "unpacked", filter="data")
     (unpacked,) = (folder / "unpacked").iterdir()
-    return Distributions(source, build("wheel", unpacked, folder / "wheel"))
+    return Distributions(source, unpacked, build("wheel", unpacked, folder / "wheel"))

@@ -14,6 +14,7 @@ import pytest
 
 from drf_mcp import __version__
 from tests.interop.servers import ROOT
+from tests.packaging.conftest import build
 
 REPOSITORY = "https://github.com/drf-mcp/drf-mcp-server"
 # What package indexes and installers read.
@@ -52,6 +53,20 @@ def test_a_wheel_made_of_the_source_distribution_holds_the_whole_package(wheel_f
     assert outside == PACKAGED
     suffixes = {PurePosixPath(name).suffix for name in outside}
     assert {".py", ".typed", ".html", ".css", ".js"} <= suffixes
+
+
+def test_a_wheel_built_again_is_the_same_to_the_byte(distributions, tmp_path):
+    """Anybody can check that what is published is what stands in the repository."""
+    again = build("wheel", distributions.unpacked, tmp_path / "wheel")
+    assert again.read_bytes() == distributions.wheel.read_bytes()
+
+
+def test_nothing_of_others_is_shipped(wheel_files):
+    """No script or style sheet of another project, whose licence would have to go with it."""
+    scripts = [name for name in wheel_files if name.endswith((".js", ".css"))]
+    texts = "".join((ROOT / name).read_text() for name in scripts)
+    assert scripts
+    assert not re.search(r"copyright|licen[cs]e|@preserve", texts, re.I)
 
 
 def test_the_metadata_says_where_the_project_is(metadata):
