@@ -250,7 +250,7 @@ class ToolsCapability(Capability):
         if outcome.dry_run is not None:
             return outcome
         inverse = self.get_offered_tools(context).get(tool.options.undo or "")
-        if inverse is None or not Visibility(context.caller).of([inverse]):
+        if inverse is None or not Visibility(context.caller).find_first([inverse], 1):
             return outcome
 
         def go_without(exc: Exception) -> Outcome:

@@ -34,6 +34,6 @@ class UICapability(Capability):
         if scheme != "ui://tools":
             return None
         tool = self.server.tools_capability.get_offered_tools(context).get(name)
-        if tool is None or not tool.options.ui or not Visibility(context.caller).of([tool]):
+        if tool is None or not tool.options.ui:
             return None
-        return Page(tool)
+        return Page(tool) if Visibility(context.caller).find_first([tool], 1) else None
