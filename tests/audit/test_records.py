@@ -44,6 +44,22 @@ def test_a_success(agent, row):
     assert found.duration_ms > 0
 
 
+def test_a_tool_that_another_one_runs_is_recorded_with_its_arguments(agent, settings, row):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    agent.call("tools_write", name=TOOL, arguments={"name": "a", "pin": "1234"})
+    found = row()
+    assert (found.tool, found.verdict, found.rows_changed) == (TOOL, "success", 1)
+    assert json.loads(found.arguments) == {"name": "a", "pin": "********"}
+
+
+def test_a_run_of_no_tool_is_recorded_without_arguments(agent, settings, row):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    agent.call("tools_write", name="make_grop", arguments={"pin": "1234"})
+    found = row()
+    assert (found.tool, found.verdict, found.status) == ("tools_write", "failed", 400)
+    assert json.loads(found.arguments) == {"name": "make_grop", "arguments": "********"}
+
+
 def test_the_user_agent(agent, row):
     agent.http.defaults["HTTP_USER_AGENT"] = "robot/3\n" + "x" * 500
     agent.call(TOOL, name="a")

@@ -40,6 +40,12 @@ def test_the_row_is_there_before_the_call_and_completed_after_it(strict, auditor
     assert row().credential == "TokenAuthentication"
 
 
+def test_a_tool_that_another_one_runs_has_its_row_before_the_call(strict, settings, row):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    assert not strict.call("tools_write", name=TOOL, arguments={"name": "a"}).is_error
+    assert (row().tool, row().arguments) == (TOOL, '{"name": "a"}')
+
+
 def test_without_a_row_there_is_no_call(strict, auditor, monkeypatch, caplog):
     def fail(row):
         raise DatabaseError("full")

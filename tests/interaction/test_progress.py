@@ -130,6 +130,14 @@ def test_the_notifications_come_before_the_answer():
     assert answer["result"]["structuredContent"]["data"] == {"rows": 2}
 
 
+def test_a_tool_that_another_one_runs_tells_how_far_it_is(settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    body, headers = frame("tools/call", name="tools_write", arguments={"name": "export"})
+    response = Client().post("/mcp", body, content_type="application/json", headers=headers)
+    told = [message["params"]["progress"] for message in read_events(response.content)[:-1]]
+    assert told == [1, 2]
+
+
 @pytest.mark.parametrize("options", [{"token": None}, {"accept": "application/json"}])
 def test_without_a_token_or_a_stream_the_answer_is_json(options):
     response = post("export", **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from mcp import MCPError
@@ -60,6 +61,27 @@ async def test_client_pages_through_every_customer(uvicorn, tokens, revision):
             seen += [row["id"] for row in listed["data"]["results"]]
             following = listed["meta"]["pagination"].get("next")
     assert len(seen) == len(set(seen)) == ALICES_CUSTOMERS
+
+
+@every_revision
+async def test_client_finds_and_runs_what_is_not_listed(uvicorn, tokens, revision):
+    few = replace(uvicorn, url=f"{uvicorn.url}/search")
+    async with connected(few, tokens["alice"], revision) as connection:
+        listed = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
+        found = await connection.call("tools_search", query="show one order with its lines")
+        hit = next(h for h in found["data"]["tools"] if h["name"] == "orders_retrieve")
+        wrong = {"name": hit["name"], "arguments": {"pkk": 1}}
+        refusal = await connection.refusal(hit["run_with"], **wrong)
+        rows = await connection.call("tools_read", name="orders_list", arguments={"page_size": 1})
+        right = {"name": hit["name"], "arguments": {"pk": rows["data"]["results"][0]["id"]}}
+        order = await connection.call(hit["run_with"], **right)
+    assert set(listed) == {
+        *("tools_search", "tools_read", "tools_write"),
+        *("content_retrieve", "customers_list"),
+    }
+    assert listed["tools_read"].annotations.read_only_hint
+    assert refusal["details"]["field"] == "arguments.pkk"
+    assert order["data"]["lines"]
 
 
 @every_revision

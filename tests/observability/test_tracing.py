@@ -87,6 +87,13 @@ def test_a_call_is_a_span_of_the_server(agent, span):
     assert span().status.status_code is StatusCode.UNSET
 
 
+def test_a_tool_that_another_one_runs_has_the_span(agent, configure, span):
+    configure(TOOL_SEARCH=True)
+    agent.result("tools/call", name="tools_read", arguments={"name": "queries"})
+    assert span().name == "tools/call queries"
+    assert span().attributes["gen_ai.tool.name"] == "queries"
+
+
 def test_a_list_is_a_span_of_its_own_kind(agent, span):
     agent.result("tools/list")
     assert span().name == "tools/list"

@@ -46,6 +46,18 @@ def test_a_call_is_answered_with_a_task_and_made_by_a_worker(agent, work):
     assert Group.objects.filter(name="editors").exists()
 
 
+def test_a_tool_that_another_one_runs_becomes_a_task(agent, work, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+    run = {"name": "groups_create", "arguments": {"name": ""}}
+    task = agent.start("tools_write", **run)
+    assert work() == 1
+    done = agent.get(task)
+    assert done["status"] == "completed"
+    details = done["result"]["structuredContent"]["data"]["details"]
+    assert details["field"] == "arguments.name"
+    assert CallTask.objects.get().tool == "groups_create"
+
+
 def test_a_failed_call_is_a_completed_task(agent, work):
     task = agent.start("groups_create", name="")
     work()
