@@ -97,6 +97,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("PORTABLE", None, "True or False"),
     ("DRY_RUN", "yes", "True or False"),
     ("MAX_UPLOAD_BYTES", "1 MB", "a whole number"),
+    ("TOOL_SEARCH", None, "True or False"),
+    ("PINNED_TOOLS", ["api/*"], "not a pattern"),
     ("TOOLS_PAGE_SIZE", 0, "1 or more, or None"),
     ("LIST_TTL", -1, "0 or more"),
     ("LIST_CACHE_TTL", -1, "0 or more"),

@@ -41,6 +41,7 @@ WRONG_OPTIONS: list[tuple[str, Any]] = [
     ("portable", "False"),
     ("many", 50),
     ("dry_run", "yes"),
+    ("pinned", "yes"),
     ("envelope_class", "drf_mcp.envelopes.OkEnvelope"),
     ("max_result_tokens", -1),
     ("max_error_tokens", "2000"),
