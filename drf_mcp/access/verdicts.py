@@ -83,7 +83,7 @@ class Verdicts:
 verdicts = Verdicts()
 
 
-def forget_verdicts(user: Any = None) -> None:
+def forget_verdicts(user: Any = None, using: str | None = None) -> None:
     """Have the lists ask the permissions again that REST framework's own classes ask.
 
     Call it where rights change in a way that no signal of Django's tells: by
@@ -92,10 +92,11 @@ def forget_verdicts(user: Any = None) -> None:
 
     Args:
         user: whose rights changed; None for everybody's.
+        using: the alias of the database where they did.
     """
     verdicts.forget(user)
     # Another thread may read the rights as they are before the commit.
-    transaction.on_commit(functools.partial(verdicts.forget, user), robust=True)
+    transaction.on_commit(functools.partial(verdicts.forget, user), using=using, robust=True)
 
 
 def is_kept() -> bool:
@@ -158,13 +159,14 @@ def follow_rights() -> None:
 def forget_at_row(sender: Any, instance: Any, **kwargs: Any) -> None:
     # Each sign-in saves its moment.
     if set(kwargs.get("update_fields") or ()) != {"last_login"}:
-        forget_verdicts(instance if hasattr(instance, "is_authenticated") else None)
+        user = instance if hasattr(instance, "is_authenticated") else None
+        forget_verdicts(user, kwargs["using"])
 
 
 def forget_at_membership(sender: Any, instance: Any, action: str, **kwargs: Any) -> None:
     if action.startswith("post_"):
         is_user = hasattr(instance, "is_authenticated") and not kwargs.get("reverse")
-        forget_verdicts(instance if is_user else None)
+        forget_verdicts(instance if is_user else None, kwargs["using"])
 
 
 UID = "drf_mcp.verdicts"

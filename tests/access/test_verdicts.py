@@ -28,7 +28,10 @@ from rest_framework.serializers import ModelSerializer
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp.access import verdicts
+from drf_mcp.access.scopes import HasScopes
 from drf_mcp.access.verdicts import forget_verdicts
+from drf_mcp.dispatch.questions import get_question
+from drf_mcp.tools import registry
 from tests.agents import Agent
 from tests.server.views import Word
 
@@ -233,6 +236,95 @@ def test_each_credential_of_a_user_has_a_verdict(serve, monkeypatch, authenticat
     reads, writes = (Agent(Client(headers={header: key})) for key in ("reads", "writes"))
     for _ in range(2):
         assert (names(reads), len(names(writes))) == (READS, 5)
+
+
+class ByName(BaseAuthentication):
+    def authenticate(self, request) -> tuple | None:
+        name = request.headers.get("X-Name")
+        return name and (User.objects.get(username=name), None)
+
+
+def test_a_verdict_is_of_whoever_the_view_takes_the_caller_for(serve, monkeypatch):
+    monkeypatch.setattr(Groups, "authentication_classes", [ByName])
+    serve(IsAdminUser)
+    User.objects.create(username="boss", is_staff=True)
+    agent = make_agent("anne")
+    authorization = agent.http.defaults["HTTP_AUTHORIZATION"]
+
+    def find_seen(**headers) -> int:
+        return len(names(Agent(Client(headers={"authorization": authorization, **headers}))))
+
+    for _ in range(2):
+        assert [find_seen(), find_seen(**{"x-name": "boss"}), find_seen(**{"x-name": "anne"})] == [
+            0,
+            5,
+            0,
+        ]
+
+
+class Scoped(HasScopes):
+    required_scopes = ("read",)
+
+
+class Mapped(DjangoModelPermissions):
+    perms_map = {**DjangoModelPermissions.perms_map, "GET": ["auth.view_group"]}
+
+
+class Computed(DjangoModelPermissions):
+    perms_map = property(lambda self: {})
+
+
+class OwnRows(IsAuthenticated):
+    def is_owner(self, user) -> bool: ...
+
+    def has_object_permission(self, request, view, obj) -> bool: ...
+
+
+class DeclaredOwnRows(Declared):
+    def has_object_permission(self, request, view, obj) -> bool: ...
+
+
+class Helped(Declared):
+    def find_members(self) -> list: ...
+
+
+class Made(IsAuthenticated):
+    def __init__(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("permission_class", "is_kept"),
+    [
+        (IsAuthenticated, True),
+        (Mapped, True),
+        (OwnRows, True),
+        (Declared, True),
+        (DeclaredOwnRows, True),
+        (IsAdminUser & (Declared | ~DjangoModelPermissions), True),
+        (Asked, False),
+        (Changed, False),
+        (Helped, False),
+        (Computed, False),
+        (Made, False),
+        (Scoped, False),
+        (IsAdminUser & (Asked | ~DjangoModelPermissions), False),
+        (lambda: IsAuthenticated(), False),
+    ],
+)
+def test_only_classes_whose_question_is_known_are_remembered(serve, permission_class, is_kept):
+    serve(permission_class)
+    questions = {get_question(tool).is_kept for tool in registry.tools().values()}
+    assert questions == {is_kept}
+
+
+def test_a_toolset_of_one_request_is_not_that_of_the_next(serve):
+    serve(TOOLSETS={"reading": ["groups_list"]})
+    agent = make_agent("anne", is_superuser=True)
+    assert len(names(agent)) == 5
+    agent.http.defaults["HTTP_MCP_TOOLSETS"] = "reading"
+    assert names(agent) == {"groups_list"}
+    del agent.http.defaults["HTTP_MCP_TOOLSETS"]
+    assert len(names(agent)) == 5
 
 
 # --- Until something changes --------------------------------------------------------------------
