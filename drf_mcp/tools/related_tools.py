@@ -10,6 +10,7 @@ from typing import Any
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD
 from drf_mcp.introspection.names import make_portable_name
+from drf_mcp.introspection.query.families import FilterFamilies
 from drf_mcp.introspection.text import get_model_name, get_plural_name, join_values
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 
@@ -142,11 +143,11 @@ class Relations:
         self.endpoint = endpoint
 
     def explain(self, schema: EndpointSchema) -> EndpointSchema:
-        body = schema.body
+        body, query = schema.body, tuple(map(self.explain_parameter, schema.query))
         return replace(
             schema,
             path=tuple(map(self.explain_kwarg, schema.path)),
-            query=tuple(map(self.explain_parameter, schema.query)),
+            query=FilterFamilies(query).without_repeated_words(),
             body=replace(body, fields=tuple(map(self.explain_parameter, body.fields))),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rest_framework.serializers import Serializer
@@ -31,8 +31,7 @@ class InputMethod:
     # the branch that the instance chooses: serializers such as those of NetBox begin so, and
     # without it three in five of NetBox's tools lose their schemas.
 
-    def __init__(self, function: Any, field: Any) -> None:
-        self.field = field
+    def __init__(self, function: Any) -> None:
         self.source = FunctionSource(function)
         self.tree = self.source.tree
         # A decorator may change what the method is called with.
@@ -40,30 +39,41 @@ class InputMethod:
         self.is_readable = len(parameters) > 1 and not hasattr(function, "__wrapped__")
         if self.is_readable:
             self.own, self.argument = parameters[0].arg, parameters[1].arg
+        self.known: dict[tuple[Any, ...], bool] = {}
 
-    def begins_with_super(self) -> bool:
+    def begins_with_super(self, field: Any) -> bool:
         if not self.is_readable or not isinstance(self.tree, ast.FunctionDef):
             return False
-        documented = ast.get_docstring(self.tree) is not None
-        beginning = self.find_beginning(self.tree.body[1:] if documented else self.tree.body)
-        return self.evaluates_super(getattr(beginning, "value", None))
+        flags = {name: inspect.getattr_static(field, name, None) for name in self.flag_names}
+        values = tuple(v if isinstance(v, bool) else None for v in flags.values())
+        if values not in self.known:
+            documented = ast.get_docstring(self.tree) is not None
+            body = self.tree.body[1:] if documented else self.tree.body
+            beginning = self.find_beginning(body, dict(zip(flags, values, strict=True)))
+            self.known[values] = self.evaluates_super(getattr(beginning, "value", None))
+        return self.known[values]
 
-    def find_beginning(self, body: list[ast.stmt]) -> ast.stmt | None:
+    @functools.cached_property
+    def flag_names(self) -> tuple[str, ...]:
+        found = (self.find_flag(node) for node in self.source.nodes if isinstance(node, ast.If))
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    def find_beginning(
+        self, body: list[ast.stmt], flags: Mapping[str, bool | None]
+    ) -> ast.stmt | None:
         for statement in body:
-            flag = self.find_flag(statement)
+            flag = flags.get(self.find_flag(statement) or "")
             if not isinstance(statement, ast.If) or flag is None:
                 return statement
-            beginning = self.find_beginning(statement.body if flag else statement.orelse)
+            beginning = self.find_beginning(statement.body if flag else statement.orelse, flags)
             if beginning is not None:
                 return beginning
         return None
 
-    def find_flag(self, statement: ast.stmt) -> bool | None:
+    def find_flag(self, statement: ast.stmt) -> str | None:
         test = getattr(statement, "test", None)
-        if not isinstance(test, ast.Attribute) or not is_name(test.value, self.own):
-            return None
-        value = inspect.getattr_static(self.field, test.attr, None)
-        return value if isinstance(value, bool) else None
+        is_own = isinstance(test, ast.Attribute) and is_name(test.value, self.own)
+        return test.attr if is_own else None  # type: ignore[union-attr]
 
     def evaluates_super(self, node: ast.AST | None) -> bool:
         # Only what is evaluated in any case counts, and before anything else.
@@ -90,9 +100,9 @@ class InputMethod:
             and is_name(values[0], self.argument)
         )
 
-    def find_writes(self) -> tuple[Write, ...] | None:
+    def find_writes(self, field: Any) -> tuple[Write, ...] | None:
         # None where what the method does before ``super()`` could not be followed.
-        return () if self.begins_with_super() else find_writes_of(self.source.function)
+        return () if self.begins_with_super(field) else find_writes_of(self.source.function)
 
     def follow(self) -> tuple[Write, ...] | None:
         if not self.is_readable or not isinstance(self.tree, ast.FunctionDef):
@@ -106,26 +116,28 @@ class InputMethod:
 
 @functools.cache
 def find_writes_of(function: Any) -> tuple[Write, ...] | None:
-    return InputMethod(function, None).follow()
+    return InputMethod(function).follow()
 
 
-def list_overrides(field: Any, name: str) -> list[InputMethod] | None:
+@functools.lru_cache(maxsize=4096)
+def list_overrides(owner: type, name: str) -> tuple[InputMethod, ...] | None:
     found: list[InputMethod] = []
-    for base in type(field).__mro__:
+    for base in owner.__mro__:
         function = unwrap_member(vars(base).get(name))
         if function is None:
             continue
         if str(function.__module__).partition(".")[0] == "rest_framework":
-            return found
-        found.append(InputMethod(function, field))
+            return tuple(found)
+        found.append(InputMethod(function))
     # A package may write the method anew, without a word of REST framework's.
     return None
 
 
 def converts_like_drf(field: Any) -> bool:
-    overrides = (list_overrides(field, name) for name in CONVERSIONS)
+    owner: type = type(field)
+    overrides = (list_overrides(owner, name) for name in CONVERSIONS)
     return all(
-        found is not None and all(method.begins_with_super() for method in found)
+        found is not None and all(method.begins_with_super(field) for method in found)
         for found in overrides
     )
 
@@ -135,11 +147,12 @@ def find_input_writes(serializer: Any) -> tuple[Write, ...] | None:
 
     None where that could not be followed.
     """
+    owner: type = type(serializer)
     writes: list[Write] = []
     for name in CONVERSIONS:
-        overrides = list_overrides(serializer, name)
+        overrides = list_overrides(owner, name)
         for method in [None] if overrides is None else overrides:
-            found = None if method is None else method.find_writes()
+            found = None if method is None else method.find_writes(serializer)
             if found is None:
                 return None
             writes += found

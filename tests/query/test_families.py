@@ -1,0 +1,85 @@
+"""Filters of one field say once what they are about."""
+
+from __future__ import annotations
+
+import django_filters
+import pytest
+from django.contrib.auth.models import Group, User
+from django.urls import include, path
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework import viewsets
+from rest_framework.routers import SimpleRouter
+from rest_framework.serializers import ModelSerializer
+
+from drf_mcp.tools import registry
+
+
+class UserSerializer(ModelSerializer):
+    class Meta:
+        model = User
+        fields = ("id", "username")
+
+
+class GroupSerializer(ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ("id", "name")
+
+
+class UserFilters(django_filters.FilterSet):
+    member = django_filters.ModelMultipleChoiceFilter(
+        field_name="groups", queryset=Group.objects.all(), label="Team of the user"
+    )
+    member__n = django_filters.ModelMultipleChoiceFilter(
+        field_name="groups", queryset=Group.objects.all(), exclude=True, label="Team of the user"
+    )
+    member__oldest = django_filters.ModelMultipleChoiceFilter(
+        field_name="groups", queryset=Group.objects.all(), label="First team of the user"
+    )
+    lone__n = django_filters.ModelMultipleChoiceFilter(
+        field_name="groups", queryset=Group.objects.all(), label="Team of the user"
+    )
+
+
+class UserViewSet(viewsets.ReadOnlyModelViewSet):
+    queryset = User.objects.all()
+    serializer_class = UserSerializer
+    filter_backends = (DjangoFilterBackend,)
+    filterset_class = UserFilters
+
+
+class GroupViewSet(viewsets.ReadOnlyModelViewSet):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+
+
+@pytest.fixture
+def arguments(expose):
+    router = SimpleRouter()
+    router.register("users", UserViewSet)
+    router.register("groups", GroupViewSet)
+    expose(path("", include(router.urls)))
+    return registry.tool("users_list").input_schema["properties"]
+
+
+@pytest.mark.django_db
+def test_the_first_says_what_they_are_about(arguments):
+    assert arguments["member"]["description"] == "Team of the user."
+    assert arguments["member"]["items"]["description"] == "From groups_list."
+
+
+@pytest.mark.django_db
+def test_another_with_the_same_words_is_silent(arguments):
+    assert arguments["member__n"] == {"type": "array", "items": {"type": "integer"}}
+
+
+@pytest.mark.django_db
+def test_another_with_words_of_its_own_keeps_them(arguments):
+    assert arguments["member__oldest"]["description"] == "First team of the user."
+    assert "description" not in arguments["member__oldest"]["items"]
+
+
+@pytest.mark.django_db
+def test_a_filter_without_a_first_one_keeps_its_words(arguments):
+    assert arguments["lone__n"]["description"] == "Team of the user."
+    assert arguments["lone__n"]["items"]["description"] == "From groups_list."

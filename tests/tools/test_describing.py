@@ -1,0 +1,82 @@
+"""When tools are described: those of a page alone, and none before a client lists them."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import include, path
+from rest_framework import serializers, viewsets
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.introspection import Describer
+from drf_mcp.transports.in_process import InProcessClient
+
+pytestmark = pytest.mark.django_db
+
+
+class CountingDescriber(Describer):
+    described: list[str] = []
+
+    def describe(self):
+        self.described.append(self.inspection.view.basename)
+        return super().describe()
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ("id", "name")
+
+
+class GroupViewSet(viewsets.ModelViewSet):
+    serializer_class = GroupSerializer
+    permission_classes = ()
+    asked: list[str] = []
+
+    def get_queryset(self):
+        self.asked.append(self.basename)
+        return Group.objects.all()
+
+
+@pytest.fixture
+def described(expose):
+    """Ten viewsets without a queryset of their class, and the basenames of what is described."""
+    CountingDescriber.described.clear()
+    GroupViewSet.asked.clear()
+    router = SimpleRouter()
+    for number in range(10):
+        view_class = type(f"Number{number}ViewSet", (GroupViewSet,), {})
+        router.register(f"groups{number}", view_class, basename=f"groups{number}")
+    expose(path("", include(router.urls)), DESCRIBER_CLASS=CountingDescriber, TOOLS_PAGE_SIZE=12)
+    return CountingDescriber.described
+
+
+def send(method, **params):
+    return InProcessClient(revision="2025-11-25").send(method, params)["result"]
+
+
+def test_a_page_describes_its_own_tools_alone(described):
+    first = send("tools/list")
+    assert len(first["tools"]) == 12
+    assert sorted(set(described)) == ["groups0", "groups1"]
+    assert len(described) == 12
+    send("tools/list", cursor=first["nextCursor"])
+    assert sorted(set(described)) == ["groups0", "groups1", "groups2", "groups3"]
+
+
+def test_a_view_is_asked_for_its_rows_twice_a_tool_at_most(described):
+    # Once for what they are about, whoever speaks of it, and once to describe the arguments.
+    send("tools/list")
+    assert 6 <= GroupViewSet.asked.count("groups0") <= 12
+
+
+def test_a_client_that_introduces_itself_has_nothing_described(described):
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    client = {"clientInfo": {"name": "test", "version": "1"}}
+    assert "groups0" in send("initialize", **hello, **client)["instructions"]
+    assert described == GroupViewSet.asked == []
+
+
+def test_a_call_describes_its_own_tool_alone(described):
+    assert "isError" not in send("tools/call", name="groups3_list", arguments={})
+    assert described == ["groups3"]
