@@ -32,6 +32,8 @@ KINDS = ("rows", "page", "text", "numbers", "upload")
 ENVELOPES = ("ResponseV2", "Ok", "Status", "Plain")
 MILLION = 1_000_000
 SMALL = 2_000
+BOUNDARY = "boundary-of-the-benchmark"
+REFUSED = (b'"isError":true', b'"error":{"code":-')
 
 
 @dataclass
@@ -145,7 +147,7 @@ def measure(kind: str, door: str, envelope: str, size: int) -> dict[str, float]:
     with passes.counted():
         status, content = server.answer(environment)
     seconds = time.process_time() - started
-    if status >= 400 or b'"isError":true' in content:
+    if status >= 400 or any(mark in content for mark in REFUSED):
         raise RuntimeError(f"{kind} by {door} was refused: {content[:500]!r}")
     memory = read_memory("VmHWM") - before
     return {"seconds": seconds, "memory": memory, **vars(passes)}
@@ -161,7 +163,7 @@ def make_request(client: Any, kind: str, door: str, size: int) -> Any:
     if door == "http":
         return MultiPart(client, content)
     text = base64.b64encode(content).decode()
-    return client.call("upload_create", {"file": f"data:image/png;name=a.png;base64,{text}"})
+    return client.call("uploads", {"file": f"data:image/png;name=a.png;base64,{text}"})
 
 
 def make_slice(client: Any, content: bytes) -> Any:
@@ -181,11 +183,12 @@ class MultiPart:
 
     def environment(self) -> dict[str, Any]:
         """Return a new WSGI environment."""
-        head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n'
-        body = b"".join([head, b"Content-Type: image/png\r\n\r\n", self.content, b"\r\n--b--\r\n"])
+        head = b'\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n'
+        kind, boundary = b"Content-Type: image/png\r\n\r\n", b"--" + BOUNDARY.encode()
+        body = b"".join([boundary, head, kind, self.content, b"\r\n", boundary, b"--\r\n"])
         return {
             **self.plain.environment(),
-            "CONTENT_TYPE": "multipart/form-data; boundary=b",
+            "CONTENT_TYPE": f"multipart/form-data; boundary={BOUNDARY}",
             "CONTENT_LENGTH": str(len(body)),
             "wsgi.input": io.BytesIO(body),
         }

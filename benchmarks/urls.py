@@ -46,9 +46,24 @@ def make_rows(size):
     ]
 
 
+class RowSerializer(serializers.Serializer):
+    """A row."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    paid = serializers.BooleanField()
+    note = serializers.CharField()
+
+
+def make_page(size):
+    """Return a page of rows, serialized as most views do it."""
+    results = RowSerializer(make_rows(size), many=True).data
+    return {"count": len(results), "next": None, "previous": None, "results": results}
+
+
 MEGABYTES = {
     "rows": make_rows,
-    "page": lambda size: {"count": 9, "next": None, "previous": None, "results": make_rows(size)},
+    "page": make_page,
     "text": lambda size: {"id": 1, "text": "The harbour was opened in 1892. " * (size // 32)},
     "numbers": lambda size: list(range(size // 8)),
 }

@@ -11,10 +11,11 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from django.utils import timezone
@@ -32,6 +33,8 @@ CONTENT_HASH = re.compile(r"sha256:[0-9a-f]{64}")
 LONGEST_OWNER = 255
 # Characters of a block of items, which is read as a whole, and the items in one.
 BLOCK_LENGTH, MOST_IN_BLOCK = 30_000, 500
+# The members of most items, in their order.
+ORDERED = frozenset({("id", "pointer", "value"), ("id", "pointer", "row", "value")})
 
 
 class ArchiveUnavailable(Exception):
@@ -76,19 +79,20 @@ class Entry:
 
     @classmethod
     def of(
-        cls, archive_id: str, owner: str, tool: str, items: list[dict[str, Any]], **call: Any
+        cls, archive_id: str, owner: str, tool: str, items: Iterable[dict[str, Any]], **call: Any
     ) -> Entry:
         """Make an entry of items; `call` has the ``kwargs`` and ``query_string`` of the call."""
-        digest, texts, starts, length = hashlib.sha256(), [], [], 0
-        for number, block in cut_blocks(items):
+        digest, texts, starts, length, number = hashlib.sha256(), [], [], 0, 0
+        for block in cut_blocks(items):
             starts.append((length, number))
+            number += len(block.items)
             texts.append(f"{',' if length else '['}{block.text}")
             length += len(texts[-1])
             digest.update(to_bytes(texts[-1][:1] + block.canonical_text))
         texts.append("]" if texts else "[]")
         digest.update(texts[-1].encode())
         content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"
-        starts.append((len(content), len(items)))
+        starts.append((len(content), number))
         call["starts"] = tuple(starts)
         return cls(archive_id, owner, tool, content, content_hash, timezone.now(), **call)
 
@@ -124,7 +128,10 @@ class Block:
     def __init__(self, items: Sequence[Mapping[str, Any]]) -> None:
         self.items = items
         # The names of an item in their order, those inside its value as they are.
-        ordered = [{name: item[name] for name in sorted(item)} for item in items]
+        ordered = [
+            item if (*item,) in ORDERED else {name: item[name] for name in sorted(item)}
+            for item in items
+        ]
         self.text = json.dumps(ordered, separators=(",", ":"))[1:-1]
 
     @property
@@ -135,18 +142,19 @@ class Block:
         # canonical already.
         if is_readable and self.text.count("{") == len(self.items) and "\\u" not in self.text:
             return self.text
-        items = [{n: item[n] for n in item if n != "row"} for item in self.items]
+        items = self.items
+        if not is_readable:
+            items = [{n: item[n] for n in item if n != "row"} for item in items]
         return canonical_json(items)[1:-1]
 
 
-def cut_blocks(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Block]]:
-    """Yield blocks of about `BLOCK_LENGTH` characters, or one item, and their first numbers."""
-    start, count = 0, 1
-    while start < len(items):
-        block = Block(items[start : start + count])
-        yield start, block
-        start += count
-        count = max(1, min(BLOCK_LENGTH * len(block.items) // len(block.text), MOST_IN_BLOCK))
+def cut_blocks(items: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
+    """Yield blocks of about `BLOCK_LENGTH` characters, or one item."""
+    left, count = iter(items), 1
+    while taken := list(islice(left, count)):
+        block = Block(taken)
+        yield block
+        count = max(1, min(BLOCK_LENGTH * len(taken) // len(block.text), MOST_IN_BLOCK))
 
 
 class Archive:
@@ -222,7 +230,7 @@ class CallArchive:
     def is_durable(self) -> bool:
         return bool(getattr(mcp_settings.ARCHIVE_CLASS, "is_durable", False))
 
-    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Entry | None:
+    def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
         """Return the entry of what an outcome leaves out; None if it was not stored."""
         entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, **outcome.call)
 

@@ -90,7 +90,7 @@ class EarlierCall(UncountedCall):
             row = Row(item)
             if "length" in item:
                 # Values of a list that are one item: some of them may be gone.
-                values = [v for v in item["value"] if answer.shows(row.with_part(v))]
+                values = answer.get_shown_values(row)
                 if values:
                     kept.append({**item, "value": values, "length": len(values)})
             elif row.place is None or answer.shows(row):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from drf_mcp.json_text import JSONPointer
@@ -22,6 +23,7 @@ class Row:
         places = [index for index, token in enumerate(tokens) if token.isdecimal()]
         # None where the item is in no list.
         self.place: int | None = places[0] if places else None
+        self.place_in_list = int(tokens[self.place]) if self.place is not None else 0
         self.list_path = tuple(map(JSONPointer.unescape, tokens[: self.place]))
         # The way from the row to the item.
         inner = tokens[self.place + 1 :] if self.place is not None else ()
@@ -53,10 +55,26 @@ class NewAnswer:
     def shows(self, row: Row) -> bool:
         # By its primary key, else by the item itself.
         key = row.get_key(IDENTIFIERS)
-        place = (row.list_path, None if key is not None else row.inner_path)
+        if key is not None:
+            return key in self.get_shown(row.list_path, None)
+        return identify(row.part) in self.get_shown(row.list_path, row.inner_path)
+
+    def get_shown_values(self, row: Row) -> Sequence[Any]:
+        # Of the values of a list that are one item. Most often nothing has changed, and two texts
+        # are compared sooner than thousands of values.
+        if row.is_whole:
+            rows = list(islice(find_rows(self.tree, row.list_path), row.place_in_list, None))
+            if ENCODER.encode(rows[: len(row.part)]) == ENCODER.encode(row.part):
+                return row.part  # type: ignore[no-any-return]
+        elif row.get_key(IDENTIFIERS) is not None:
+            return row.part if self.shows(row) else []
+        shown = self.get_shown(row.list_path, row.inner_path)
+        return [value for value in row.part if identify(value) in shown]
+
+    def get_shown(self, *place: Any) -> set[Any]:
         if place not in self.shown:
             self.shown[place] = set(self.find_identities(*place))
-        return (identify(row.part) if key is None else key) in self.shown[place]
+        return self.shown[place]
 
     def find_identities(
         self, list_path: Iterable[str], inner_path: Iterable[str] | None

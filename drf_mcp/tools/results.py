@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from json.encoder import encode_basestring
@@ -12,7 +13,13 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import CallArchive, can_archive
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
 from drf_mcp.dispatch.errors.remediation import UNWRITABLE, UNWRITABLE_TRIAL
-from drf_mcp.envelopes import Envelope
+from drf_mcp.envelopes import (
+    Envelope,
+    OkEnvelope,
+    PlainEnvelope,
+    ResponseV2Envelope,
+    StatusEnvelope,
+)
 from drf_mcp.json_text import NestedTooDeep, is_nested_deeper, to_bytes
 from drf_mcp.outcomes import Outcome
 from drf_mcp.protocol import Encoded, Era, jsonrpc
@@ -20,10 +27,15 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 from drf_mcp.truncation.budget import Budget
+from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 
 # Of objects and arrays inside one another in an answer. serde_json, which clients in Rust use,
 # reads 127 of a message, the official Python SDK 200, Python's json some 990; a message adds three.
 MAX_DEPTH = 120
+# From so many rows on it is worth asking first whether the answer alone is too long.
+MANY_ROWS = 100
+# Envelopes of which all of a successful answer is a part.
+WHOLE = frozenset({OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope})
 
 
 class ResultWriter:
@@ -52,16 +64,39 @@ class ResultWriter:
     ) -> tuple[Outcome, list[str]]:
         """Return the texts of a result that fits the budget, and the outcome that they are of."""
         envelope, encoder = self.envelope, self.encoder
-        texts = envelope.texts(outcome, encoder.encode)
-        if budget is not None and budget.is_exceeded(outcome, text := "".join(texts)):
-            outcome = outcome.changed(data=encoder.plain(envelope.answer(outcome)), body=None)
+        answer = self.write_long_answer(outcome, budget)
+        if answer is None:
+            texts = envelope.texts(outcome, encoder.encode)
+            if budget is not None and budget.is_exceeded(outcome, text := "".join(texts)):
+                answer, length = encoder.encode(envelope.answer(outcome)), len(text)
+                texts, text = [], ""
+        else:
+            length = len(answer)
+        if budget is not None and answer is not None:
+            # Plain JSON, and no long text in memory while it is shortened.
+            outcome = outcome.changed(data=json.loads(answer), body=None)
+            answer = ""
             outcome = budget.fit(
-                outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), text
+                outcome, lambda it: "".join(envelope.texts(it, encoder.encode)), length
             )
             texts = envelope.texts(outcome, encoder.encode)
         if texts[0][:1] in ("{", "[") and is_nested_deeper(texts[0], MAX_DEPTH):
             raise NestedTooDeep(MAX_DEPTH)
         return outcome, texts
+
+    def write_long_answer(self, outcome: Outcome, budget: Budget | None) -> str | None:
+        """Return the answer as JSON if the envelope need not be written: it is surely too long."""
+        data = outcome.data
+        rows = data.get("results") if isinstance(data, dict) else data
+        # A few rows are written at once with the envelope around them.
+        if not isinstance(rows, (list, tuple)) or len(rows) < MANY_ROWS or budget is None:
+            return None
+        if type(self.envelope) not in WHOLE or outcome.failure is not None:
+            return None
+        text = self.encoder.encode(self.envelope.answer(outcome))
+        limit = budget.get_limit(outcome)
+        is_long = limit is not None and len(text) > 2 * CHARS_PER_TOKEN * limit
+        return text if is_long and budget.is_exceeded(outcome, text) else None
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:
         # What failed while it was read would be read again, and nothing is wrong with its type.

@@ -99,20 +99,20 @@ class Budget:
         limit = self.get_limit(outcome)
         return limit is not None and not is_within(text, limit - UNSTABLE, self.count_tokens)
 
-    def fit(self, outcome: Outcome, write: Write, text: str) -> Outcome:
+    def fit(self, outcome: Outcome, write: Write, length: int) -> Outcome:
         """Return an outcome that fits; see `Truncation.fit`.
 
         Args:
             outcome: any outcome, its data plain JSON.
             write: renders and encodes the envelope exactly as it is sent.
-            text: what it gives for the outcome.
+            length: the characters of that for the outcome, or at least those of its data.
         """
         limit = self.get_limit(outcome)
         if limit is None:
             return outcome
         less = LESS if self.tool.arguments.fields else ""
         limits = ResultLimits(self, limit, mcp_settings.ARCHIVE_TTL, less)
-        return Truncation(limits, write, self.encode, self.get_archive()).fit(outcome, text)
+        return Truncation(limits, write, self.encode, self.get_archive()).fit(outcome, length)
 
     def _find_query(self, arguments: Any) -> str:
         if not isinstance(arguments, Mapping):

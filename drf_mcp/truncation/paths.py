@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from drf_mcp.json_text import JSONPointer, to_bytes
+from drf_mcp.json_text import OBJECTS, JSONPointer, to_bytes
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where a value stands: the names and positions that lead to it."""
@@ -124,10 +124,11 @@ def format_path(path: Path) -> str:
 
 def get_identifier(row: Any) -> str | None:
     """Return the primary key of a row as text that can be sent, None if it shows none."""
-    if isinstance(row, Mapping):
+    if isinstance(row, OBJECTS):
         for name in IDENTIFIERS:
             if is_label(row.get(name)):
-                return to_bytes(str(row[name])).decode()
+                text = str(row[name])
+                return text if text.isascii() else to_bytes(text).decode()
     return None
 
 

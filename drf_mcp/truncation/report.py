@@ -145,20 +145,18 @@ class Reporter:
         taken = any(aside.name == name for aside in self.asides)
         return JSONPointer.from_path(path) if taken else name
 
-    def get_items(self, reduction: Reduction) -> list[dict[str, Any]]:
-        """Return what is to be archived: the originals, each with its name and place.
+    def get_items(self, reduction: Reduction) -> Iterator[dict[str, Any]]:
+        """Yield what is to be archived: the originals, each with its name and place.
 
         What stood beside the answer has no place in it: its pointer is None.
         """
         alone = len(reduction.tails) == 1
-        items = [
-            item for tail in reduction.tails for item in self.get_entries(tail, None, alone=alone)
-        ]
-        items += [self.get_item(path, self.get_name(path)) for path in reduction.paths]
-        beside = [
-            {"id": aside.name, "pointer": None, "value": aside.left_out} for aside in self.asides
-        ]
-        return items + beside
+        for tail in reduction.tails:
+            yield from self.get_entries(tail, None, alone=alone)
+        for path in reduction.paths:
+            yield self.get_item(path, self.get_name(path))
+        for aside in self.asides:
+            yield {"id": aside.name, "pointer": None, "value": aside.left_out}
 
     def get_item(self, path: Path, name: str) -> dict[str, Any]:
         """Return the value at a path, with what identifies the row that it is a part of."""
@@ -175,39 +173,34 @@ class Reporter:
         depth = next((depth for depth, key in enumerate(path, 1) if isinstance(key, int)), None)
         return {} if depth is None else {"row": reduce_row(find_value(self.tree, path[:depth]))}
 
-    def get_entries(self, tail: Tail, most: int | None, *, alone: bool) -> list[dict[str, Any]]:
-        """Return the entries that a collection lost, each as an item.
+    def get_entries(self, tail: Tail, most: int | None, *, alone: bool) -> Iterator[dict[str, Any]]:
+        """Yield the entries that a collection lost, each as an item.
 
         The scalars of a list are one item, whose ``length`` says how many they are.
         """
         whole = find_value(self.tree, tail.path)
+        pointer, row = JSONPointer.from_path(tail.path), self.get_row(tail.path)
         if isinstance(whole, dict):
-            members = islice(whole.items(), tail.start, None if most is None else tail.start + most)
-            names = {key: self.get_name((*tail.path, key)) for key, _ in members}
-            entries = [(key, whole[key], name) for key, name in names.items()]
-        elif all(map(is_short_scalar, whole[tail.start :])):
+            stop = None if most is None else tail.start + most
+            for key, value in islice(whole.items(), tail.start, stop):
+                name, place = self.get_name((*tail.path, key)), JSONPointer.escape(str(key))
+                yield {"id": name, "pointer": f"{pointer}/{place}", **row, "value": value}
+        elif all(map(is_short_scalar, islice(whole, tail.start, None))):
             item = self.get_item((*tail.path, tail.start), tail.name)
-            return [{**item, "length": tail.count, "value": whole[tail.start :]}]
+            yield {**item, "length": tail.count, "value": whole[tail.start :]}
         else:
             keys = self.get_keys(whole) if alone else None
-            entries = [
-                (index, whole[index], keys[index] if keys else format_path((*tail.path, index)))
-                for index in range(tail.start, tail.total)
-            ]
-        pointer, row = JSONPointer.from_path(tail.path), self.get_row(tail.path)
-        return [
-            {
-                "id": name,
-                "pointer": f"{pointer}/{JSONPointer.escape(str(key))}",
-                "value": value,
-                **row,
-            }
-            for key, value, name in entries
-        ]
+            for index in range(tail.start, tail.total):
+                name = keys[index] if keys else format_path((*tail.path, index))
+                yield {"id": name, "pointer": f"{pointer}/{index}", **row, "value": whole[index]}
 
     def get_keys(self, rows: Sequence[Any]) -> list[str] | None:
         """Return the primary keys of rows, None if the keys do not tell all of them apart."""
-        keys = [key for key in map(get_identifier, rows) if key is not None]
+        keys: list[str] = []
+        for key in map(get_identifier, rows):
+            if key is None:
+                return None
+            keys.append(key)
         members = self.tree if isinstance(self.tree, dict) else ()
         names = {*members, *(aside.name for aside in self.asides)}
         distinct = len(set(keys)) == len(rows) and names.isdisjoint(keys)

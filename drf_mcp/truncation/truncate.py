@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from drf_mcp.json_text import encode_plain
@@ -32,7 +32,7 @@ class Storage(Protocol):
     def is_durable(self) -> bool:
         """Whether what is kept is certain to be there for its time."""
 
-    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Any:
+    def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Any:
         """Store what an outcome leaves out; None if it was not stored.
 
         Returns:
@@ -85,7 +85,7 @@ class Truncation:
         self.encode = encode
         self.archive = archive
 
-    def fit(self, outcome: Outcome, text: str) -> Outcome:
+    def fit(self, outcome: Outcome, length: int) -> Outcome:
         """Return an outcome that fits.
 
         Stopping as soon as it fits, long texts are cut to their beginnings or digested, rows
@@ -95,10 +95,10 @@ class Truncation:
 
         Args:
             outcome: any outcome, its data plain JSON.
-            text: its envelope as it would be sent.
+            length: the characters of its envelope as it would be sent.
         """
         # An envelope that is much too long need not be written and counted once more.
-        if len(text) <= 2 * CHARS_PER_TOKEN * self.limit and self.measure(outcome) <= self.limit:
+        if length <= 2 * CHARS_PER_TOKEN * self.limit and self.measure(outcome) <= self.limit:
             return outcome
         if outcome.failure is not None:
             room = self.limit

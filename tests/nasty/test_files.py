@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import tracemalloc
 
 import pytest
 from django.test import RequestFactory
@@ -41,6 +42,19 @@ def problem(path, **arguments):
     (found,) = caught.value.problems
     assert found.remediation
     return found
+
+
+def test_a_long_file_is_decoded_without_copies_of_its_text():
+    content = bytes(range(256)) * 16_384
+    uri = f"data:image/png;name=a.png;base64,{encoded(content)}"
+    tracemalloc.start()
+    try:
+        made = FileReader(Upload(), 2 * len(content)).read(uri)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert made.read() == content
+    assert peak < 2 * len(content)
 
 
 @given(content=st.binary(max_size=200), name=names, title=names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +69,7 @@ class Shelf:
     works: bool
     is_durable: bool = True
 
-    def keep(self, outcome: Outcome, items: list[dict[str, Any]]) -> Entry | None:
+    def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
         """Keep the items where the archive works."""
         entry = Entry.of(new_archive_id(), "", outcome.tool, items)
         if not self.works:
@@ -94,7 +95,7 @@ def fit(
 
     archive = None if keep is None else Shelf(entries, works=keep)
     limits = ResultLimits(Digests(**options), limit, 3600, less)
-    fitted = Truncation(limits, write, encode_data, archive).fit(outcome, write(outcome))
+    fitted = Truncation(limits, write, encode_data, archive).fit(outcome, len(write(outcome)))
     texts = envelope.texts(fitted, encode_data)
     return Fitted(fitted, "".join(texts), texts, entries, written[0])
 

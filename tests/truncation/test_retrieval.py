@@ -9,7 +9,7 @@ import pytest
 from django.http import StreamingHttpResponse
 from django.test import Client
 from django.urls import path
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.views import APIView
 
@@ -101,8 +101,6 @@ def test_what_was_left_out_comes_back_byte_for_byte(
     assert encode_data(restored(sent, items)) == encode_data(whole)
 
 
-# Each answer is fetched back in many calls.
-@settings(max_examples=settings().max_examples // 3)
 @given(data=answers.filter(lambda answer: answer is not None), limit=st.integers(1000, 2500))
 def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
     """What was sent and what was fetched are together what plain HTTP answers."""
@@ -111,6 +109,8 @@ def test_of_any_answer_all_comes_back(library, agent_of, http_of, data, limit):
         patch.setattr(Said, "answer", data)
         result = agent_of("alice").call("said")
         whole = http_of("alice").get("/said/").json()
+        # In slices of the usual length: short ones of every answer would be hundreds of calls.
+        library()
         archives = result.envelope["meta"].get("content_archive_hashes", {})
         agent = agent_of("alice")
         items = [item for name in archives for item in fetch_all(agent, archive_id=name)]

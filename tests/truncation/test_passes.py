@@ -1,0 +1,56 @@
+"""How often a long answer is written and read as JSON on its way into a result and an archive."""
+
+from __future__ import annotations
+
+import json
+from unittest import mock
+
+import pytest
+
+from tests.truncation.conftest import Said
+
+ENVELOPES = ["ResponseV2", "Ok", "Status", "Plain"]
+LAST = "the last row of all"
+ROWS = [{"id": n, "z": "x" * 300, "a": LAST if n == 600 else ""} for n in range(601)]
+
+
+@pytest.fixture
+def count_passes(library, alice, monkeypatch):
+    """Return how often the last row, of which a result shows nothing, is written and read."""
+    encode, decode = json.JSONEncoder.encode, json.JSONDecoder.decode
+    counts = {"written": 0, "read": 0}
+
+    def counting_encode(encoder, value):
+        text = encode(encoder, value)
+        counts["written"] += LAST in text
+        return text
+
+    def counting_decode(decoder, text, *args):
+        counts["read"] += LAST in text
+        return decode(decoder, text, *args)
+
+    def count(answer: object, envelope: str = "ResponseV2") -> tuple[int, int]:
+        library(ENVELOPE_CLASS=f"drf_mcp.envelopes.{envelope}Envelope")
+        monkeypatch.setattr(Said, "answer", answer)
+        with (
+            mock.patch.object(json.JSONEncoder, "encode", counting_encode),
+            mock.patch.object(json.JSONDecoder, "decode", counting_decode),
+        ):
+            alice.call("said")
+        return counts["written"], counts["read"]
+
+    return count
+
+
+@pytest.mark.parametrize("envelope", ENVELOPES)
+def test_rows_are_written_three_times_and_read_once(count_passes, envelope):
+    """To find out how long they are, to the archive, and for the hash."""
+    assert count_passes(ROWS, envelope) == (3, 1)
+
+
+def test_a_page_of_rows_is_written_three_times_and_read_once(count_passes):
+    assert count_passes({"results": ROWS}) == (3, 1)
+
+
+def test_a_long_text_is_written_once_more_as_part_of_an_envelope(count_passes):
+    assert count_passes({"id": 1, "text": "Chapter. " * 20_000 + LAST}) == (3, 1)
