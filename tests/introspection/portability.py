@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from typing import Any
@@ -91,6 +92,14 @@ def assert_members(schema: dict[str, Any], place: str) -> None:
 
 def assert_portable_arguments(schema: dict[str, Any]) -> None:
     """Assert that a tool's input schema is portable: a closed object of portable members."""
+    assert_portable_text(json.dumps(schema, allow_nan=False))
+
+
+# What passed once is looked at once: each list of each test has the schemas of others.
+@functools.cache
+def assert_portable_text(text: str) -> None:
+    """Assert of the JSON of an input schema that it is portable."""
+    schema = json.loads(text)
     assert schema["type"] == "object"
     assert schema.get("additionalProperties", False) is False
     assert_portable({key: schema[key] for key in schema if key != "additionalProperties"})

@@ -104,15 +104,28 @@ router.register("unguarded", Users, basename="unguarded")
 
 
 @pytest.fixture
-def agent_at(expose, db) -> Callable[..., Agent]:
-    """Agents at the endpoint of an envelope, with further options of ``MCPView``."""
+def agents_of(expose, db) -> Callable[[SimpleRouter], Callable[..., Agent]]:
+    """What makes agents at an endpoint for the tools of a router.
 
-    def make(envelope: str = "response_v2", **options) -> Agent:
-        view = MCPView.as_view(envelope_class=ENVELOPES[envelope], **options)
-        expose(path("own/mcp", view), path("", include(router.urls)))
-        return Agent(Client(), path="/own/mcp")
+    ``agents_of(router)("ok")`` speaks to an endpoint with that envelope; further options are those
+    of ``MCPView``.
+    """
 
-    return make
+    def agents(routes: SimpleRouter) -> Callable[..., Agent]:
+        def make(envelope: str = "response_v2", **options) -> Agent:
+            view = MCPView.as_view(envelope_class=ENVELOPES[envelope], **options)
+            expose(path("own/mcp", view), path("", include(routes.urls)))
+            return Agent(Client(), path="/own/mcp")
+
+        return make
+
+    return agents
+
+
+@pytest.fixture
+def agent_at(agents_of) -> Callable[..., Agent]:
+    """Agents for the tools above."""
+    return agents_of(router)
 
 
 @pytest.fixture

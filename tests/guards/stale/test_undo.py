@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Group
-from django.test import Client
-from django.urls import include, path
 from rest_framework.decorators import action
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
@@ -18,9 +16,8 @@ from rest_framework.viewsets import GenericViewSet, ModelViewSet
 
 from drf_mcp.exceptions import Conflict
 from drf_mcp.tools import mcp_tool
-from drf_mcp.views import MCPView
 from tests.agents import Agent
-from tests.guards.stale.conftest import ENVELOPES, GroupSerializer
+from tests.guards.stale.conftest import GroupSerializer
 
 
 class IsNobody(BasePermission):
@@ -90,13 +87,8 @@ router.register("secrets", Secrets, basename="secrets")
 
 
 @pytest.fixture
-def teams_at(expose, db) -> Callable[..., Agent]:
-    def make(envelope: str = "response_v2", **options) -> Agent:
-        view = MCPView.as_view(envelope_class=ENVELOPES[envelope], **options)
-        expose(path("own/mcp", view), path("", include(router.urls)))
-        return Agent(Client(), path="/own/mcp")
-
-    return make
+def teams_at(agents_of) -> Callable[..., Agent]:
+    return agents_of(router)
 
 
 @pytest.fixture
