@@ -87,9 +87,10 @@ conformance: .venv/installed-test node
 pictures: .venv/installed-test
 	@$(run) -m docs.pictures
 
-# What a tool call costs beside the same HTTP request, in one table.
+# What a tool call costs beside the same HTTP request, in one table. ARGUMENTS="--rounds 300"
+# measures longer.
 bench: .venv/installed-test
-	@$(run) -m benchmarks
+	@$(run) -m benchmarks $(ARGUMENTS)
 	@$(run) -m benchmarks.megabytes
 
 # How well an agent gets on with the list of tools and the errors, in one table; everything in

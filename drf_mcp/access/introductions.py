@@ -38,8 +38,9 @@ class Introduction:
         """
         given, known = dict(vars(self.request)), self.known
         known.user  # noqa: B018 - reading it authenticates
-        # The view sees the user that middleware gave it until it authenticates.
-        for name in ("user", "auth"):
+        # The view sees the user that middleware gave it until it authenticates, and reads anew what
+        # Django keeps of ``META``, which it may change.
+        for name in ("user", "auth", "headers", "GET"):
             vars(self.request).pop(name, None)
             if name in given:
                 vars(self.request)[name] = given[name]

@@ -41,7 +41,9 @@ class PageReader:
         known = set(self.query_string.split("&"))
         pairs = [pair for pair in link.partition("?")[2].split("&") if pair not in known]
         parts = [pair.partition("=") for pair in pairs]
-        there = {unquote_plus(name): unquote_plus(value) for name, _, value in parts}
+        there = {name: value for name, _, value in parts}
+        if "%" in link or "+" in link:
+            there = {unquote_plus(name): unquote_plus(value) for name, value in there.items()}
         # Of several, some may only be encoded in another way.
         here = parse_qs(self.query_string, keep_blank_values=True) if len(there) > 1 else {}
         return {name: value for name, value in there.items() if value not in here.get(name, ())}

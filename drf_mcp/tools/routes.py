@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
 from django.utils.regex_helper import normalize
 from django.views.generic import View
 from rest_framework.views import APIView
@@ -164,7 +165,11 @@ class Route:
             return None
         captured: dict[str, Any] = {}
         own: dict[str, Any] = {}
-        for pattern in self.chain:
+        beginning, patterns = self.beginning
+        if not path.startswith(beginning):
+            return None
+        path = path.removeprefix(beginning)
+        for pattern in patterns:
             found = pattern.match(path)
             # Without names the values of groups have places, which other patterns share.
             if found is None or found[1]:
@@ -172,6 +177,19 @@ class Route:
             path, _, own = found
             captured.update(own)
         return captured, own
+
+    @functools.cached_property
+    def beginning(self) -> tuple[str, tuple[Any, ...]]:
+        # What each path begins with, and the patterns that match the rest: the first of all
+        # matches a slash, and those of the includes are mostly words.
+        if str(self.chain[0]) != "^/":
+            return "", self.chain
+        text, number = "/", 1
+        for pattern in self.chain[1:-1]:
+            if type(pattern) is not RoutePattern or pattern.converters:
+                break
+            text, number = text + str(pattern), number + 1
+        return text, self.chain[number:]
 
     @functools.cached_property
     def rivals(self) -> re.Pattern[str] | None:

@@ -195,7 +195,7 @@ def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     uri = f"data:text/csv;name={json_free(name)};base64,{encoded(content)}"
     encoder = BodyNegotiation(files.Whole(), Body("object")).get_encoder()
     upload = FileReader(Upload(), LIMIT).read(uri)
-    upload_name, encoder = upload.name, encoder.get_encoder({"file": upload})
+    upload_name, encoder = upload.name, encoder.get_encoder({"file": upload}, [upload])
     request = RequestFactory().generic(
         "PUT",
         "/",

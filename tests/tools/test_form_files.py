@@ -300,3 +300,35 @@ def test_a_view_that_can_read_no_file_refuses_it_as_over_http(tool_of):
 def test_a_view_that_reads_forms_alone_gets_texts(tool_of):
     tool = tool_of(path("keeps/", Keeps.as_view(parser_classes=[FormParser])))
     assert posted(tool, body={"file": "report.pdf"}) == QueryDict("file=report.pdf")
+
+
+class Counted(list):
+    """A list that counts how often it is read."""
+
+    reads = 0
+
+    def __iter__(self):
+        self.reads += 1
+        return super().__iter__()
+
+
+class PaperSerializer(serializers.Serializer):
+    scan = serializers.FileField(required=False)
+    pages = serializers.JSONField()
+
+
+class Papers(generics.CreateAPIView):
+    """Takes JSON or a form."""
+
+    serializer_class = PaperSerializer
+    parser_classes = [JSONParser, MultiPartParser]
+
+
+def test_what_cannot_hold_a_file_is_not_looked_through(tool_of):
+    tool = tool_of(path("papers/", Papers.as_view()))
+    pages = Counted(range(3))
+    assert json.loads(tool.bind({"pages": pages}).body) == {"pages": [0, 1, 2]}
+    # To be written.
+    assert pages.reads == 1
+    with_scan = tool.bind({"pages": [], "scan": ENCODED})
+    assert with_scan.content_type.startswith("multipart/form-data")

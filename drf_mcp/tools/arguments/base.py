@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, ClassVar, TypeAlias
-from urllib.parse import urlencode
 
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
@@ -23,6 +22,7 @@ from drf_mcp.tools.arguments.call import (
     QUERY,
     Argument,
     Call,
+    write_query,
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
@@ -68,7 +68,7 @@ class Arguments:
         is_write = endpoint.body.kind in ("object", "either")
         self.read_only = frozenset(endpoint.output.get("properties", ()) if is_write else ())
         self.arguments = tuple(self.get_arguments(endpoint))
-        self.has_uploads = any(a.parameter.handling.uploads for a in self.arguments)
+        self.uploading = [a for a in self.arguments if a.parameter.handling.uploads]
         self.has_nested = any(a.parameter.handling.nested for a in self.arguments)
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterable[Argument]:
@@ -160,10 +160,11 @@ class Arguments:
             raise ArgumentsRefused(dropped)
         body = self.get_body(parts[BODY])
         try:
-            encoder = self.encoder.get_encoder(body)
+            files = self.find_files(body) if self.uploading else ()
+            encoder = self.encoder.get_encoder(body, files)
             content = encoder.encode(body)
             query = [p for a, value in parts[QUERY] for p in a.get_query_pairs(value)]
-            query_string = urlencode(query) if query else ""
+            query_string = write_query(query) if query else ""
         except (ValueError, TypeError, RecursionError) as exc:
             message = f"The arguments cannot be sent as a request: {exc}"
             remediation = "Correct the value and call again."
@@ -183,7 +184,7 @@ class Arguments:
         )
 
     def get_body(self, values: Values) -> Any:
-        values = self.read_uploads(values) if self.has_uploads else values
+        values = self.read_uploads(values) if self.uploading else values
         for argument, value in values:
             if argument.whole and len(values) > 1:
                 raise ArgumentsRefused([self.beside_whole_body(argument)])
@@ -204,6 +205,12 @@ class Arguments:
         if problems:
             raise ArgumentsRefused(problems)
         return read
+
+    def find_files(self, body: Any) -> Iterable[Any]:
+        # Values with files among them. The other values may be long, and are not looked through.
+        if not isinstance(body, dict):
+            return [body]
+        return [body if a.whole else body.get(a.parameter.name) for a in self.uploading]
 
     def find_dropped(self, body: Values) -> list[Problem]:
         # A parser that renames keys knows some by both names.

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import quote_plus
 
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.json_text import JSONPointer, parse_json_text
@@ -101,7 +102,23 @@ class Argument:
 
 
 def write_query_text(value: Any) -> str:
+    if type(value) is int:
+        return str(value)
     return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+
+
+def write_query(pairs: Iterable[tuple[str, str]]) -> str:
+    # As `urlencode` writes it, which looks at each letter of what has nothing to be quoted.
+    texts = [f"{quote_name(name)}={quote(value)}" for name, value in pairs]
+    return "&".join(texts)
+
+
+def quote(text: str) -> str:
+    return text if text.isalnum() and text.isascii() else quote_plus(text)
+
+
+# Parameters have names of the project's, or of a caller who was given an open ``query``.
+quote_name = functools.lru_cache(maxsize=1024)(quote_plus)
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,11 @@ class BodyEncoder:
             return b""
         return ENCODER.encode(value).encode()
 
-    def get_encoder(self, value: Any) -> BodyEncoder:
+    def get_encoder(self, value: Any, files: Iterable[Any]) -> BodyEncoder:
+        # ``files`` are the parts of the value with files among them.
         if self.files is None or value is MISSING:
             return self
-        return self.files.get_encoder(value) if holds_upload(value) else self
+        return self.files.get_encoder(value, files) if any(map(holds_upload, files)) else self
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class MultiPartBody(FormBody):
 
 class FileBody(BodyEncoder):
     # One file as it is, its name beside it, as REST framework's FileUploadParser reads it.
-    def get_encoder(self, value: Any) -> BodyEncoder:
+    def get_encoder(self, value: Any, files: Iterable[Any]) -> BodyEncoder:
         file = self.get_file(value)
         if file is None:
             return self
