@@ -10,6 +10,7 @@ from django.core.cache import close_caches
 from django.db import connections
 
 from drf_mcp.access.metadata import WellKnownConverter
+from drf_mcp.introspection.source.overrides import forget_trees
 from drf_mcp.protocol import ERAS
 from drf_mcp.transports.in_process import ServedEndpoint
 
@@ -42,6 +43,7 @@ def preload() -> list[PreloadedEndpoint]:
     """
     found = describe_endpoints()
     close_what_is_open()
+    forget_trees()
     # Processes share memory until one writes into it, as a collection would.
     gc.collect()
     gc.freeze()

@@ -17,6 +17,7 @@ from rest_framework.routers import SimpleRouter
 
 import drf_mcp
 from drf_mcp.introspection import Describer
+from drf_mcp.introspection.source.trees import parse_function
 from drf_mcp.transports.in_process import InProcessClient, ServedEndpoint
 from drf_mcp.views import MCPView
 
@@ -108,6 +109,13 @@ def test_revisions_that_write_the_same_share_the_bytes(groups):
     for tool in ServedEndpoint("/mcp").tools.values():
         written = list(tool.definitions.values())
         assert len({id(each) for each in written}) == len(set(written)) < len(written)
+
+
+def test_no_syntax_tree_is_kept(groups):
+    ServedEndpoint("/mcp").tools["groups_list"].schema  # noqa: B018
+    assert parse_function.cache_info().currsize > 0
+    drf_mcp.preload()
+    assert parse_function.cache_info().currsize == 0
 
 
 def test_connections_of_the_parent_are_closed(groups, tmp_path, django_db_blocker):

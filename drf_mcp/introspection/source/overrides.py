@@ -13,7 +13,12 @@ from rest_framework.serializers import Serializer
 from drf_mcp.introspection.source.conditions import Write
 from drf_mcp.introspection.source.members import is_drf_code, unwrap_member
 from drf_mcp.introspection.source.preparations import Preparation
-from drf_mcp.introspection.source.trees import FunctionSource, is_name, is_own_member
+from drf_mcp.introspection.source.trees import (
+    FunctionSource,
+    is_name,
+    is_own_member,
+    parse_function,
+)
 
 CONVERSIONS = ("to_internal_value", "run_validation")
 # Marks a view while it is described, as schema generators do: no request ever finds it.
@@ -244,3 +249,9 @@ def is_same_for_every_request(owner: type, name: str) -> bool:
 @functools.cache
 def is_same_without_flag(owner: type, name: str) -> bool:
     return is_drf_code(owner, name) or ProjectMember(owner, name).ignores_flag()
+
+
+def forget_trees() -> None:
+    """Free the syntax trees; whoever reads a function again parses it again."""
+    for reader in (parse_function, list_overrides):
+        reader.cache_clear()
