@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 
@@ -48,10 +48,6 @@ class Comparison:
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
         self.request = caller.request
-
-    @staticmethod
-    def is_wanted(request: HttpRequest) -> bool:
-        return request.META.get("QUERY_STRING") == QUERY
 
     @staticmethod
     def is_open_to(caller: Caller) -> bool:

@@ -16,7 +16,7 @@ from rest_framework.permissions import AllowAny
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.origins import admits
 from drf_mcp.browsable.audience import Audience
-from drf_mcp.browsable.comparison import Comparison
+from drf_mcp.browsable.comparison import QUERY, Comparison
 from drf_mcp.browsable.form_fields import FormFields
 from drf_mcp.browsable.frame import Context, Frame
 from drf_mcp.browsable.tool_card import ERA, ToolCard
@@ -49,7 +49,7 @@ class Page(Frame):
     @staticmethod
     def compares(request: HttpRequest, shown: bool | None = None) -> bool:
         """Return whether a POST asks to compare users, and there is a page."""
-        return Comparison.is_wanted(request) and Frame.is_on(shown)
+        return request.META.get("QUERY_STRING") == QUERY and Frame.is_on(shown)
 
     def compare(self) -> HttpResponse:
         return Comparison(self.caller).respond()

@@ -75,11 +75,15 @@ const Fields = (() => {
     return { date: momentControl, "date-time": momentControl, time: momentControl }[facts?.format]?.(attributes, facts.format) || textControl(attributes, schema, facts);
   }
 
+  // Characters that a field beside another one shows: a longer text is cut by the browser.
+  const NARROW = 14;
+
   function selectControl(attributes, values) {
     const choices = values.map((value) => make("option", { value: JSON.stringify(value) }, String(value)));
     const control = make("select", attributes, make("option", { value: "" }, "not sent"), ...choices);
     return {
       control,
+      wide: values.some((value) => String(value).length > NARROW),
       read: () => (control.value ? JSON.parse(control.value) : undefined),
       fill: (value) => { control.value = value === undefined ? "" : JSON.stringify(value); },
     };
@@ -127,6 +131,7 @@ const Fields = (() => {
       : make("input", { ...attributes, placeholder, type, autocomplete: "off", inputmode: facts?.decimal ? "decimal" : undefined, ...(facts?.secret && SECRET) });
     return {
       control,
+      wide: placeholder?.length > NARROW,
       read: () => (control.value === "" ? undefined : control.value),
       fill: (value) => { control.value = value === undefined || value === null ? "" : plain(value); },
     };
