@@ -148,6 +148,7 @@ const Fields = (() => {
     };
     return {
       control,
+      wide: format === "date-time",
       read: () => {
         if (control.validity.badInput) throw new Refused("This is not complete yet.");
         if (!control.value) return undefined;
