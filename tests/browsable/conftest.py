@@ -79,7 +79,9 @@ def visit(browser, shop_page, session_of) -> Iterator[Callable[..., Watched]]:
     def open_page(username: str | None, query: str = "", **options) -> Watched:
         size = options.pop("viewport", {"width": 1280, "height": 860})
         cookies = session_of(username)
-        context = browser.new_context(viewport=size, storage_state=cookies, **options)
+        # A colour that fades has no contrast that axe-core could measure.
+        still = {"reduced_motion": "reduce", "storage_state": cookies}
+        context = browser.new_context(viewport=size, **still, **options)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         watched = Watched(context.new_page())
         opened.append(watched)

@@ -107,7 +107,7 @@ def test_rows_are_a_table_that_sorts_and_turns_its_pages(visit, axe):
 
 
 def test_an_object_is_a_card_whose_lists_open(visit, axe):
-    watched = visit("alice", "?tool=orders_retrieve", color_scheme="dark")
+    watched = visit("alice", "?tool=orders_retrieve")
     watched.page.get_by_role("button", name="Find pk").click()
     watched.page.locator("[data-finder-rows] button").first.click()
     watched.call("orders_retrieve")
@@ -159,9 +159,8 @@ def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_p
     assert page.evaluate("() => sessionStorage.length") == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_two_users_are_compared_side_by_side(visit, axe, scheme):
-    watched = visit("admin", "?tool=customers_list", color_scheme=scheme)
+def test_two_users_are_compared_side_by_side(visit, axe):
+    watched = visit("admin", "?tool=customers_list")
     page = watched.page
     page.locator("[data-compare] summary").press("Enter")
     page.get_by_label("As", exact=True).fill("alice")
@@ -339,9 +338,9 @@ def open_ticket(visit) -> str:
     return str(json.loads(watched.text_of("envelope"))["data"]["id"])
 
 
-def ask_to_delete(visit, key: str, **options):
+def ask_to_delete(visit, key: str):
     """Return the page, whose dialog shows what the deletion of a ticket would do."""
-    watched = visit("alice", "?tool=tickets_destroy", **options)
+    watched = visit("alice", "?tool=tickets_destroy")
     watched.page.get_by_label("pk", exact=True).fill(key)
     watched.call("tickets_destroy")
     watched.page.get_by_role("dialog").wait_for()
@@ -484,34 +483,21 @@ def test_file_is_sent_with_its_name(visit):
     assert answer == {"name": "note one.txt", "size": 5}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("query", PAGES)
-def test_axe_has_nothing_against_the_pages(visit, axe, query, scheme):
-    assert visit("carol", query, color_scheme=scheme).violations(axe) == []
+def test_axe_has_nothing_against_the_pages_which_fit_a_phone(visit, axe, query):
+    watched = visit("carol", query)
+    assert watched.violations(axe) == []
+    watched.page.set_viewport_size(PHONE)
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_has_nothing_against_an_error_and_the_question_before_a_call(visit, axe, scheme):
-    watched = visit("carol", "?tool=customers_create", color_scheme=scheme)
+def test_axe_has_nothing_against_an_error_and_the_question_before_a_call(visit, axe):
+    watched = visit("carol", "?tool=customers_create")
     watched.page.get_by_label("email", exact=True).fill("nobody")
     watched.call("customers_create")
     watched.verdict()
     assert watched.violations(axe) == []
-    watched = ask_to_delete(visit, open_ticket(visit), color_scheme=scheme)
-    assert watched.violations(axe) == []
-
-
-@pytest.mark.parametrize("query", PAGES)
-def test_phone_needs_no_sideways_scrolling(visit, query):
-    page = visit("carol", query, viewport=PHONE).page
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-
-
-def test_answer_fits_a_phone(visit, axe):
-    watched = visit("alice", "?tool=customers_list", viewport=PHONE)
-    watched.call("customers_list")
-    assert watched.verdict() == "Success"
-    assert watched.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    watched = ask_to_delete(visit, open_ticket(visit))
     assert watched.violations(axe) == []
 
 

@@ -29,12 +29,16 @@ class Watched:
             self.complaints.append(message.text)
 
     def violations(self, axe: str) -> list[str]:
-        """Return what axe-core has against the page as it is now."""
+        """Return what axe-core has against the page as it is now, in light and dark colours."""
         # The page's own policy would not let the script in, so the browser evaluates it.
         self.page.evaluate(axe)
+        return [text for scheme in ("light", "dark") for text in self.violations_in(scheme)]
+
+    def violations_in(self, scheme: Any) -> list[str]:
+        self.page.emulate_media(color_scheme=scheme)
         found = self.page.evaluate("() => axe.run(document)")
         return [
-            f"{item['id']}: {node['html'][:160]} {node['failureSummary']}"
+            f"{scheme}: {item['id']}: {node['html'][:160]} {node['failureSummary']}"
             for item in found["violations"]
             for node in item["nodes"]
         ]
