@@ -19,6 +19,7 @@ const Fields = (() => {
     const type = typeOf(schema);
     const { minimum: least, maximum: most, minLength: shortest, maxLength: longest } = schema;
     if (facts?.upload) return "file";
+    if (facts?.decimal) return "decimal";
     if (schema.enum) return "choice";
     if (type === "array") return hasMembers(schema.items || {}) ? "list" : `list of ${typeOf(schema.items || {}) || "value"}s`;
     if (KINDS[facts?.format]) return KINDS[facts.format];
