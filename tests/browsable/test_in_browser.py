@@ -7,6 +7,7 @@ Content-Security-Policy.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -240,9 +241,10 @@ def test_a_key_is_picked_from_the_rows_of_the_list_by_search(visit, axe):
     page = watched.page
     page.get_by_role("button", name="Find customer with customers_list").press("Enter")
     dialog = page.get_by_role("dialog", name="Find customer")
-    dialog.get_by_text("20 of 30").wait_for()
+    # Other tests make customers too.
+    dialog.get_by_text(re.compile(r"^20 of 3\d$")).wait_for()
     dialog.get_by_role("button", name="Show more").press("Enter")
-    dialog.get_by_text("30 of 30").wait_for()
+    dialog.get_by_text(re.compile(r"^(3\d) of \1$")).wait_for()
     assert watched.violations(axe) == []
     dialog.get_by_role("searchbox").fill("petit")
     dialog.get_by_text("1 of 1").wait_for()
