@@ -16,20 +16,20 @@ DEBUG = False
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.postgresql",
-        "HOST": os.environ["SHOP_DB_HOST"],
+        "HOST": os.environ.get("SHOP_DB_HOST", "db.internal"),
         "NAME": os.environ.get("SHOP_DB_NAME", "shop"),
         "USER": os.environ.get("SHOP_DB_USER", "shop"),
         # What a restart of PostgreSQL left behind is noticed before a request uses it.
         "CONN_HEALTH_CHECKS": True,
-        # Of each process. Without a connection a call fails after `timeout` seconds.
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 10}},
+        # Of each process: 8 connections at most, 10 s until a call without one fails.
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 10, "reconnect_timeout": 2}},
     }
 }
 # What throttles count.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": os.environ["SHOP_REDIS"],
+        "LOCATION": os.environ.get("SHOP_REDIS", "redis://cache.internal:6379/0"),
     }
 }
 # Workers make the calls that take long: manage.py db_worker.

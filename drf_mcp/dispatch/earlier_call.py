@@ -17,7 +17,7 @@ from drf_mcp.dispatch.earlier_rows import NewAnswer, Row
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
 from drf_mcp.dispatch.uncounted import REFUSALS, UncountedCall
-from drf_mcp.exceptions import contain
+from drf_mcp.exceptions import Unavailable, contain
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.tools.tool import Tool
 
@@ -48,10 +48,11 @@ class EarlierCall(UncountedCall):
             return []
 
         def refuse(exc: Exception) -> Items:
-            if not isinstance(exc, REFUSALS):
-                message = "The permissions of %s could not be asked again"
-                logger.warning(message, tool.name, exc_info=exc)
-            return []
+            if isinstance(exc, REFUSALS) and not is_failure(getattr(exc, "status_code", 403)):
+                return []
+            # Nobody knows whether it may still be read, least of all that it is gone.
+            logger.warning("%s could not be asked again", tool.name, exc_info=exc)
+            raise Unavailable from exc
 
         return contain(partial(call.ask_for, items), refuse)
 
@@ -65,14 +66,14 @@ class EarlierCall(UncountedCall):
             view = make_unthrottled_view(self.tool.endpoint, self.match)
             view.request = self.visibility.request(self.tool, view, self.path, self.query_string)
             respond = partial(self.ask_view, view, rows)
-            if self.respond(view.request._request, respond).status_code >= 300:
+            if is_refusal(self.respond(view.request._request, respond).status_code):
                 return []
             if not rows or names_an_object(view) or not self.is_safe:
                 return items
             if self.listed is not None:
                 return [item for item in items if self.is_listed(Row(item))]
         answer = self.run()
-        if answer.status >= 300:
+        if is_refusal(answer.status):
             return []
         return items if not rows else self.intersect(items, answer.content.data)
 
@@ -132,3 +133,13 @@ class EarlierCall(UncountedCall):
         if issubclass(endpoint.view_class, GenericAPIView) and endpoint.action is None:
             handlers |= {"list", "retrieve"} & set(dir(endpoint.view_class))
         return not is_drf_code(endpoint.view_class, *handlers)
+
+
+def is_failure(status: int) -> bool:
+    return status >= 500
+
+
+def is_refusal(status: int) -> bool:
+    if is_failure(status):
+        raise Unavailable
+    return status >= 300

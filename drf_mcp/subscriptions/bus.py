@@ -32,6 +32,12 @@ class Bus:
         """
         raise NotImplementedError(f"{type(self).__name__} must define subscribe().")
 
+    def wait(self) -> None:
+        """Return once this process hears what others publish, or after seconds all the same.
+
+        Asked before a client is told that it listens.
+        """
+
 
 class LocalBus(Bus):
     """Reaches the listeners of its own process: for one worker, and for development."""

@@ -52,7 +52,7 @@ class Listener:
         queue: asyncio.Queue[str] = asyncio.Queue()
         end = self.bus.subscribe(lambda text: loop.call_soon_threadsafe(queue.put_nowait, text))
         try:
-            await sync_to_async(self.release_connections)()
+            await sync_to_async(self.begin)()
             yield self.notify("notifications/subscriptions/acknowledged", notifications=agreed)
             until = loop.time() + LIFETIME
             while (left := until - loop.time()) > 0:
@@ -67,6 +67,11 @@ class Listener:
             yield jsonrpc.encode_result(self.context.message.id, result)
         finally:
             end()
+
+    def begin(self) -> None:
+        self.release_connections()
+        # What changes after the client knows that it listens has to reach it.
+        self.bus.wait()
 
     @staticmethod
     def release_connections() -> None:

@@ -19,6 +19,8 @@ logger = logging.getLogger("drf_mcp")
 CHANNEL = "drf_mcp_news"
 # Seconds before another try, where the connection is lost.
 PAUSE = 1.0
+# Seconds for which a client waits until its process listens.
+PATIENCE = 5.0
 
 
 class PostgreSQLBus(LocalBus):
@@ -31,6 +33,8 @@ class PostgreSQLBus(LocalBus):
     def __init__(self) -> None:
         super().__init__()
         self.listener: threading.Thread | None = None
+        # Set as long as the database tells this process of news.
+        self.hears = threading.Event()
 
     @property
     def alias(self) -> str:
@@ -48,6 +52,9 @@ class PostgreSQLBus(LocalBus):
                 self.listener = threading.Thread(target=self.listen, daemon=True)
                 self.listener.start()
         return end
+
+    def wait(self) -> None:
+        self.hears.wait(PATIENCE)
 
     def listen(self) -> None:
         lost = False
@@ -74,6 +81,7 @@ class PostgreSQLBus(LocalBus):
                 driver: Any = connection.connection
                 driver.autocommit = True
                 driver.execute(f"LISTEN {CHANNEL}")
+                self.hears.set()
                 if lost:
                     self.deliver(EVERYTHING)
                 while self.hearers:
@@ -81,4 +89,5 @@ class PostgreSQLBus(LocalBus):
                     for notification in driver.notifies(timeout=PAUSE):
                         self.deliver(notification.payload)
         finally:
+            self.hears.clear()
             connection.close()

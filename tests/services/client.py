@@ -17,7 +17,8 @@ from tests.oracles.contract import judge_response_v2
 from tests.services.machines import wait_until
 
 TASKS = "io.modelcontextprotocol/tasks"
-SECONDS = 30
+# As long as the workers have.
+SECONDS = 60
 # What a call may be answered while something that it needs is away.
 FAULTS = frozenset({"INTERNAL_ERROR", "UNAVAILABLE"})
 INTERNAL_ERROR = -32603

@@ -77,7 +77,8 @@ def test_postgresql_is_restarted_under_traffic(machines, tally):
     assert line.wrong == []
     assert line.errors.total() > 0
     assert "connection lost" not in line.errors
-    assert line.recovered < 3
+    # The longest that a call waits for a connection, and the pool before it tries again.
+    assert line.recovered < 12
 
 
 def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, client_at, here):
@@ -85,6 +86,7 @@ def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, cl
     for _worker in range(8):
         client.call("customers_retrieve", pk=1)
     machines.postgresql.stop()
+    assert client_at(here).http.get("/mcp").status_code == 405
     machines.postgresql.start()
     for _worker in range(8):
         assert client_at(here).call("customers_retrieve", pk=1)["id"] == 1
@@ -93,8 +95,6 @@ def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, cl
 def test_listeners_are_told_of_everything_after_a_restart_of_postgresql(machines, client_at):
     uri = "shop://api/customers/3"
     listener = Listener(client_at("uvicorn"), toolsListChanged=True, resourceSubscriptions=[uri])
-    # Its process listens to the database by then.
-    time.sleep(1)
     machines.postgresql.stop()
     machines.postgresql.start()
     wait_until(lambda: listener.count("notifications/tools/list_changed"))

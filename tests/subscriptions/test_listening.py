@@ -138,8 +138,8 @@ def test_rights_that_change_are_told(listen, eve):
 
 
 def test_rights_of_somebody_else_are_not_told(listen):
-    bob, permission = User.objects.create_user("bob"), Permission.objects.first()
-    change = lambda: bob.user_permissions.add(permission)  # noqa: E731
+    mallory, permission = User.objects.create_user("mallory"), Permission.objects.first()
+    change = lambda: mallory.user_permissions.add(permission)  # noqa: E731
     assert methods_of(listen(change, 1, toolsListChanged=True)) == [ACKNOWLEDGED]
 
 
