@@ -6,6 +6,7 @@ from functools import wraps
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import OperationalError
 from django.db.models import F
 from django.http import JsonResponse
 from django.shortcuts import get_object_or_404
@@ -243,7 +244,29 @@ def test_who_may_make_the_call_reads_on_and_who_may_not_any_longer_reads_nothing
         assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
     members.clear()
     members.add("bob")
-    assert alice.call("content_retrieve", archive_id=archive_id).code == "NOT_FOUND"
+    refused = alice.call("content_retrieve", archive_id=archive_id)
+    # A permission that crashes has said nothing.
+    assert refused.code == ("UNAVAILABLE" if tool == "puzzled" else "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "name"),
+    [
+        ("initially", IsAuthenticated, "has_permission"),
+        ("one_retrieve", GenericAPIView, "get_object"),
+    ],
+)
+def test_a_database_that_is_away_does_not_say_that_content_is_gone(
+    archive_of, alice, monkeypatch, tool, asked, name
+):
+    arguments = {"pk": Group.objects.create(name="red").pk} if "pk" in CALLS[tool] else {}
+    archive_id = archive_of(tool, **arguments)
+
+    def fail(*args: object) -> None:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(asked, name, fail)
+    assert alice.call("content_retrieve", archive_id=archive_id).code == "UNAVAILABLE"
 
 
 def test_a_token_that_has_lost_its_scope_reads_nothing(archive_of, alice, monkeypatch):

@@ -62,8 +62,9 @@ class Person:
         self.chance = random.Random(self.number)
         self.keys = (f"run-{self.run}-{n}" for n in itertools.count())
         self.works: tuple[Callable[[], None], ...] = (
-            *(self.read_row, self.read_row, self.read_rows, self.read_tickets),
-            *(self.read_list, self.read_long, self.place, self.be_refused, self.quote),
+            *([self.read_row] * 8),
+            *(self.read_rows, self.read_tickets, self.read_list, self.read_long),
+            *(self.place, self.be_refused, self.quote),
         )
 
     def work(self) -> None:
