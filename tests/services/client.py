@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -116,7 +117,7 @@ class Client:
 
 
 class Listener(threading.Thread):
-    """Keeps a subscription open until the client is closed.
+    """Keeps a subscription open until it is closed, or its client is.
 
     Attributes:
         heard: the messages.
@@ -127,6 +128,7 @@ class Listener(threading.Thread):
         self.client = client
         self.wanted = wanted
         self.heard: list[dict[str, Any]] = []
+        self.socket: Any = None
         self.start()
         wait_until(lambda: self.heard)
 
@@ -139,9 +141,15 @@ class Listener(threading.Thread):
             contextlib.suppress(httpx2.HTTPError, httpx2.StreamError, OSError),
             self.client.http.stream("POST", "/mcp", **posted) as response,
         ):
+            self.socket = response.extensions["network_stream"].get_extra_info("socket")
             for line in response.iter_lines():
                 if line.startswith("data: "):
                     self.heard.append(json.loads(line.removeprefix("data: ")))
+
+    def close(self) -> None:
+        """End the stream at once: closing the client waits for the next sign of life."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.join()
 
     def count(self, method: str) -> int:
         """Return how many notifications of that kind there were."""

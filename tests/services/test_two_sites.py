@@ -102,13 +102,11 @@ LISTENING = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
 
 def test_clients_that_listen_hold_no_connection_of_the_database(machines, client_at):
     """More of them than the pools of the site have: its calls go on."""
-    clients = [client_at("uvicorn") for _number in range(20)]
-    for client in clients:
-        Listener(client, toolsListChanged=True)
+    listeners = [Listener(client_at("uvicorn"), toolsListChanged=True) for _number in range(20)]
     assert client_at("uvicorn").call("customers_retrieve", pk=1)["id"] == 1
-    for client in clients:
-        client.close()
-    wait_until(lambda: machines.postgresql.execute(LISTENING) == [(0,)])
+    for listener in listeners:
+        listener.close()
+    wait_until(lambda: machines.postgresql.execute(LISTENING) == [(0,)], 60)
 
 
 def test_a_connection_is_kept_while_a_model_thinks(machines):
