@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Rooms, modules and tests that start programs: servers, browsers, interpreters. These are marked
-# as slow beside those that say so themselves.
+# Rooms, modules and tests that start servers, browsers and interpreters, or that measure. They are
+# marked as slow beside those that say so themselves.
 PROGRAMS = (
     "tests/archive/test_two_processes.py",
     "tests/benchmarks/test_agents.py::test_every_figure_is_in_the_table",
@@ -18,17 +18,21 @@ PROGRAMS = (
     "tests/benchmarks/test_agents.py::test_the_tasks_of_the_sample_can_be_done",
     "tests/benchmarks/test_agents_beside.py::test_a_request_is_served_while_its_answer",
     "tests/benchmarks/test_agents_beside.py::test_a_transcript_has_each_message_of_a_task",
+    "tests/benchmarks/test_listing.py",
     "tests/benchmarks/test_runs.py",
     "tests/browsable/test_in_browser.py",
     "tests/browsable/test_sign_in_pages.py",
     "tests/browsable/test_ui_pages.py",
     "tests/commands/test_example_calls.py::test_the_call_that_is_printed_can_be_pasted",
+    "tests/commands/test_terminal.py::test_bash_completes_names_of_tools",
+    "tests/commands/test_terminal.py::test_the_script_of_a_project_reads_real_names",
     "tests/contracts/test_notes.py::test_the_package_gives_call_notes_without_loading_django",
     "tests/documentation/test_blocks.py::test_an_excuse_is_needed",
     "tests/documentation/test_blocks.py::test_command_lines_are_what_a_shell_takes",
     "tests/documentation/test_blocks.py::test_the_tests_that_pages_show_pass",
     "tests/documentation/test_blocks.py::test_what_a_page_shows_works",
     "tests/documentation/test_oauth.py",
+    "tests/documentation/test_prose.py::test_words_are_spelt_right",
     "tests/documentation/test_sign_in.py",
     "tests/documentation/test_site.py::test_the_",
     "tests/documentation/test_tutorial.py::test_the_tutorial_does_what_it_says",
