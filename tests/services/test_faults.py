@@ -75,7 +75,7 @@ def test_postgresql_is_restarted_under_traffic(machines, tally):
         traffic.mend()
         time.sleep(4 * SECONDS)
     assert line.wrong == []
-    assert line.errors.total() > 0
+    # In a short gap every call may wait for a connection, and have one.
     assert "connection lost" not in line.errors
     # The longest that a call waits for a connection, and the pool before it tries again.
     assert line.recovered < 12
