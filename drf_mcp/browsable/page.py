@@ -23,7 +23,7 @@ from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
 from drf_mcp.operators.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
-from drf_mcp.operators.example_call import ExampleCall
+from drf_mcp.operators.example_call import ExampleCaller
 from drf_mcp.operators.lint import Lint
 from drf_mcp.operators.permission_trace import PermissionTrace, Step
 from drf_mcp.protocol import Message
@@ -174,9 +174,11 @@ class Page(Frame):
 
     def get_example(self, tool: Tool) -> Context:
         # Of rows that the caller sees; nobody's rows are shown to a caller who is not known.
-        if not self.user_name:
-            return tool.hints.call
-        return ExampleCall(tool, self.caller.user).arguments
+        arguments = tool.hints.call
+        if not self.user_name or tool.options.input_schema is not None:
+            return arguments
+        caller = ExampleCaller(tool, self.caller.user)
+        return contain(lambda: caller.fill(arguments), lambda exc: arguments)
 
     def get_access_context(self, tool: Tool) -> Context:
         if not self.is_staff:
