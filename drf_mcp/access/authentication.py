@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 from rest_framework import permissions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import (
@@ -25,10 +25,10 @@ from rest_framework.exceptions import (
     NotAuthenticated,
     PermissionDenied,
 )
-from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
+from drf_mcp.access.introductions import UnreadBody
 from drf_mcp.access.likeness import asks_alike, authenticates_alike
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
 from drf_mcp.access.principals import get_caller_key
@@ -70,16 +70,6 @@ def copy_identity(request: Request, known: Request) -> None:
     request._user, request._auth = known.user, known.auth  # type: ignore[attr-defined]
     request._authenticator = known.successful_authenticator  # type: ignore[attr-defined]
     request._request.__dict__["user"] = known.user
-
-
-class UnreadBody(BaseParser):
-    # The body is a message, not a form that could hold a CSRF token.
-    media_type = "*/*"
-    was_read = False
-
-    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> QueryDict:
-        self.was_read = True
-        return QueryDict()
 
 
 class Caller:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import QueryDict
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
-
-from drf_mcp.access.authentication import UnreadBody
 
 # What a request of REST framework gets by authenticating.
 IDENTITY = frozenset({"_user", "_auth", "_authenticator"})
+
+
+class UnreadBody(BaseParser):
+    # The body is a message, not a form that could hold a CSRF token.
+    media_type = "*/*"
+    was_read = False
+
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> QueryDict:
+        self.was_read = True
+        return QueryDict()
 
 
 class Introduction:

@@ -9,7 +9,7 @@ from rest_framework.permissions import AllowAny, DjangoModelPermissions, DjangoO
 
 from drf_mcp.exceptions import contain
 from drf_mcp.operators.permission_trace import PermissionTrace, TracedPermission
-from drf_mcp.tools import Tool
+from drf_mcp.tools.tool import Tool
 
 ANYBODY = "anybody"
 

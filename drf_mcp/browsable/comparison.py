@@ -23,8 +23,8 @@ from drf_mcp.protocol.constants import (
     PROTOCOL_VERSION_KEY,
     STATELESS_REVISION,
 )
-from drf_mcp.tools import Tool
-from drf_mcp.transports.in_process import ServedEndpoint
+from drf_mcp.tools.tool import Tool
+from drf_mcp.transports.local_caller import LocalEndpoint
 from drf_mcp.transports.request_body import read_body
 
 # The query with which a POST asks for it; no message of MCP has one.
@@ -75,14 +75,18 @@ class Comparison:
         # Whatever the project's own session authentication leaves out.
         SessionAuthentication().enforce_csrf(self.caller.drf_request())
         name, arguments, users = self.read()
-        endpoint = contain(lambda: ServedEndpoint(self.request.path_info), lambda exc: None)
-        tool = None if endpoint is None else endpoint.tools.get(name)
+        endpoint = contain(lambda: LocalEndpoint(self.request.path_info), lambda exc: None)
+        tool = None if endpoint is None else self.find_tool(endpoint, name)
         if endpoint is None or tool is None or not self.takes(tool):
             raise ValidationError(f"{name} is no tool of this endpoint that a GET serves.")
         answers = [self.call(endpoint, tool, arguments, user) for user in users]
         response = JsonResponse({"answers": answers})
         response["Cache-Control"] = "no-store"
         return response
+
+    def find_tool(self, endpoint: LocalEndpoint, name: str) -> Tool | None:
+        view = self.caller.view
+        return endpoint.narrow(view.registry, view.tool_options).get(name)
 
     def read(self) -> tuple[str, Mapping[str, Any], Sequence[Any]]:
         asked = contain(lambda: json.loads(read_body(self.request)), lambda exc: None)
@@ -104,7 +108,7 @@ class Comparison:
         return user
 
     def call(
-        self, endpoint: ServedEndpoint, tool: Tool, arguments: Mapping[str, Any], user: Any
+        self, endpoint: LocalEndpoint, tool: Tool, arguments: Mapping[str, Any], user: Any
     ) -> dict[str, Any]:
         label = ANONYMOUS if user is None else user.get_username()
         own = self.caller.user.get_username()

@@ -6,8 +6,8 @@ from typing import Any
 from drf_mcp.introspection.field_schema import DECIMAL, FieldSchema
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer
-from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import PATH, Argument
+from drf_mcp.tools.tool import Tool
 
 Facts = dict[str, Any]
 

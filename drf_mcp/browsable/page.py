@@ -30,7 +30,7 @@ from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
-from drf_mcp.tools import Tool
+from drf_mcp.tools.tool import Tool
 
 # Decisions that say nothing about other people's rows.
 SHOWN_TO_ALL = frozenset({"narrowing", "endpoint", "permission", "throttle"})

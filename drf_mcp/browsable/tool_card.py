@@ -15,9 +15,9 @@ from drf_mcp.browsable.audience import Audience
 from drf_mcp.guards.confirmation import CONTROL
 from drf_mcp.protocol import select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
-from drf_mcp.tools import Tool
 from drf_mcp.tools.arguments.call import Argument
 from drf_mcp.tools.controls import DRY_RUN
+from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation.tokens import estimate_tokens
 
 SUFFIXES = ("ViewSet", "APIView", "View")

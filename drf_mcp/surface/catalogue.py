@@ -14,12 +14,11 @@ from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.settings import mcp_settings
 from drf_mcp.surface.ranking import ToolRanking
+from drf_mcp.surface.views import READ, WRITE
 from drf_mcp.tools.instructions import Instructions
-from drf_mcp.tools.registry import Registry
 from drf_mcp.tools.tool import Tool
 from drf_mcp.truncation import RETRIEVAL_TOOL
 
-READ, WRITE = "tools_read", "tools_write"
 # Of one page, and those of them with their schema.
 MOST_HITS, MOST_SCHEMAS = 10, 3
 MOST_GROUPS = 300
@@ -53,7 +52,7 @@ class Catalogue:
         caller: who searches.
     """
 
-    def __init__(self, registry: Registry, tools: Mapping[str, Tool], caller: Caller) -> None:
+    def __init__(self, registry: Any, tools: Mapping[str, Tool], caller: Caller) -> None:
         self.registry = registry
         self.tools = tools
         self.caller = caller

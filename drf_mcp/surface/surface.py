@@ -14,11 +14,11 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
-from drf_mcp.surface.catalogue import READ, WRITE, Catalogue
+from drf_mcp.surface.catalogue import Catalogue
 from drf_mcp.surface.tools import INNER, SEARCH, SURFACE_TOOLS, RunTool, make_tool
+from drf_mcp.surface.views import READ, WRITE
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.instructions import Instructions
-from drf_mcp.tools.registry import Registry
 from drf_mcp.tools.tool import Tool
 
 CONFIRMATION = "CONFIRMATION_REQUIRED"
@@ -51,7 +51,7 @@ class Surface:
         self.capability = capability
         self.context = context
         self.patterns = tuple(pinned)
-        self.registry: Registry = capability.server.registry
+        self.registry: Any = capability.server.registry
         self.caller: Caller = context.caller
 
     @classmethod

@@ -12,8 +12,7 @@ from django.urls.resolvers import RegexPattern, RoutePattern
 
 from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
-from drf_mcp.surface.catalogue import READ, WRITE
-from drf_mcp.surface.views import SurfaceView, ToolSearchView
+from drf_mcp.surface.views import READ, WRITE, SurfaceView, ToolSearchView
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.arguments.masking import MASK

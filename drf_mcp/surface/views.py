@@ -16,6 +16,9 @@ NOTHING_FOUND = (
     "No tool has a word of the query. Try other words, or leave the query out to see what there is."
 )
 
+# The tools that run others.
+READ, WRITE = "tools_read", "tools_write"
+
 
 class SurfaceView(APIView):
     """A view of the endpoint's own, which no URL leads to."""

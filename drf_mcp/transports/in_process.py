@@ -43,13 +43,11 @@ class ServedEndpoint(LocalEndpoint):
         Raises:
             Refused: if the path names no toolset.
         """
-        every = self.registry.tools(None, self.tool_options)
-        return self.registry.narrow(every, self.make_caller().narrowings)
+        return self.narrow(self.registry, self.tool_options)
 
     def make_server(self) -> Server:
         """Return a server that answers as the endpoint does."""
-        view = self.make_view(self.make_request())
-        server: Server = Server(registry) if view is None else view.get_server()
+        server: Server = Server(registry) if self.found is None else super().make_server()
         return server
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -40,6 +41,16 @@ class LocalEndpoint:
         view = self.found.view
         view.setup(request, *self.found.args, **self.found.kwargs)
         return view
+
+    def make_server(self) -> Any:
+        """Return the server of the view, which answers as the endpoint does."""
+        return self.make_view(self.make_request()).get_server()
+
+    def narrow(self, registry: Any, tool_options: Any) -> Mapping[str, Any]:
+        """Return the tools of a registry that the endpoint leaves, whoever calls."""
+        every = registry.tools(None, tool_options)
+        left: Mapping[str, Any] = registry.narrow(every, self.make_caller().narrowings)
+        return left
 
     def make_caller(self, user: Any = None, authorization: str | None = None) -> Caller:
         """Return a caller.

@@ -57,7 +57,7 @@ NO_SETTINGS = {
     # The file of a skill.
     "SKILL",
     # The environment.
-    *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME"),
+    *("MCP_TOKEN", "PORT", "PYTHONUNBUFFERED", "SCRIPT_NAME", "SOURCE_DATE_EPOCH"),
     # Of every project's settings module, though Django has no default of it.
     *("BASE_DIR", "ROOT_URLCONF"),
     # Of drf_mcp.contrib.oauth, of djangorestframework-simplejwt, of drf-spectacular, of the
