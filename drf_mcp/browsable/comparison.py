@@ -42,11 +42,15 @@ class Comparison:
     name of both users.
 
     Args:
+        server: the endpoint's server.
         caller: whoever asks.
+        tools: the endpoint's tools by name.
     """
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, server: Any, caller: Caller, tools: Mapping[str, Tool]) -> None:
+        self.server = server
         self.caller = caller
+        self.tools = tools
         self.request = caller.request
 
     @staticmethod
@@ -127,9 +131,7 @@ class Comparison:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         started = time.perf_counter()
         body = contain(
-            lambda: json.loads(
-                endpoint.make_server().answer(json.dumps(message).encode(), None, caller).body
-            ),
+            lambda: json.loads(self.server.answer(json.dumps(message).encode(), None, caller).body),
             self.refuse,
         )
         took = (time.perf_counter() - started) * 1000

@@ -52,7 +52,7 @@ class Page(Frame):
         return request.META.get("QUERY_STRING") == QUERY and Frame.is_on(shown)
 
     def compare(self) -> HttpResponse:
-        return Comparison(self.caller).respond()
+        return Comparison(self.server, self.caller, self.offered_tools).respond()
 
     def refuse(self, refusal: HttpResponse, reason: str) -> HttpResponse:
         """Return the page that says why a browser is not let in, and where to sign in.
@@ -72,9 +72,7 @@ class Page(Frame):
         return response
 
     def get_context(self) -> Context:
-        capability = next(c for c in self.server.capabilities if c.name == "tools")
-        message = RequestContext(Message(None, "tools/list"), ERA, self.caller)
-        tools = capability.get_offered_tools(message)
+        capability, message, tools = self.capability, self.message, self.offered_tools
         visible = Visibility(self.caller).of(tools.values())
         cards = [ToolCard(tool, capability) for tool in visible]
         context = {
@@ -99,6 +97,19 @@ class Page(Frame):
         if show == "findings" and self.is_trusted:
             return {**context, **self.get_findings_context(tools)}
         return {**context, **self.get_tools_context(cards)}
+
+    @property
+    def message(self) -> RequestContext:
+        return RequestContext(Message(None, "tools/list"), ERA, self.caller)
+
+    @cached_property
+    def capability(self) -> Any:
+        return next(c for c in self.server.capabilities if c.name == "tools")
+
+    @cached_property
+    def offered_tools(self) -> Mapping[str, Tool]:
+        tools: Mapping[str, Tool] = self.capability.get_offered_tools(self.message)
+        return tools
 
     def get_tools_context(self, cards: list[ToolCard]) -> Context:
         tokens = sum(card.tokens for card in cards)
