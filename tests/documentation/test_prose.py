@@ -44,6 +44,11 @@ def test_no_unwanted_word(page):
     assert UNWANTED.findall(FENCE.sub("", page.read_text())) == []
 
 
+@pytest.mark.parametrize("page", GUIDES, ids=name_of)
+def test_a_guide_has_at_most_1500_words(page):
+    assert len(page.read_text().split()) <= 1500
+
+
 def test_words_are_spelt_right():
     command = [sys.executable, "-m", "codespell_lib"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
