@@ -83,7 +83,7 @@ SETTINGS: dict[str, Setting] = {
     # a database, and at the next await of an async view. None: never. See docs/limits.md.
     "TIME_LIMIT": Setting(None, Number(none=True)),
     # The alias in TASKS, of Django's tasks framework, whose workers make calls of tools with the
-    # option task. None, or a backend without workers: clients wait. See docs/long_work.md.
+    # option task. None, or a backend without workers: clients wait. See docs/tasks.md.
     "TASKS_BACKEND": Setting("default", Text(none=True)),
     # Seconds for which a task and its result are kept.
     "TASK_TTL": Setting(24 * 3600, Number()),
@@ -91,7 +91,7 @@ SETTINGS: dict[str, Setting] = {
     # the first call answers what would happen. See docs/writes.md.
     "CONFIRM": Setting(False, Flag()),
     # True gives tools that change something an argument "idempotency_key": the same key changes it
-    # once, and has the first answer again. See docs/writes.md.
+    # once, and has the first answer again. See docs/idempotency.md.
     "IDEMPOTENCY_KEYS": Setting(False, Flag()),
     # Seconds for which the answer to a key is given again.
     "IDEMPOTENCY_WINDOW": Setting(24 * 3600, Number(1)),
@@ -141,7 +141,7 @@ SETTINGS: dict[str, Setting] = {
     "EXTRA_QUERY": Setting(False, Flag()),
     # True keeps the schemas of arguments to what every client and model provider accepts;
     # False gives all of JSON Schema 2020-12: null in types, formats, exclusive bounds.
-    # See docs/arguments_and_schemas.md.
+    # See docs/schemas.md.
     "PORTABLE": Setting(True, Flag()),
     # True gives tools that write an argument "dry_run", which asks what a call would change: it is
     # made and rolled back. @mcp_tool(dry_run=True) for one tool. See docs/writes.md.
@@ -166,7 +166,7 @@ SETTINGS: dict[str, Setting] = {
     "LIST_TTL": Setting(60, Number(0)),
     # Seconds, and never more than LIST_TTL, for which a process remembers which tools REST
     # framework's own permission classes, and those with list_cache = True, let a caller see. Calls
-    # always ask. 0: each list asks. See docs/permissions.md.
+    # always ask. 0: each list asks. See docs/many_tools.md.
     "LIST_CACHE_TTL": Setting(30, Number(0)),
     # Carries news to clients that listen for lists that change and resources that are updated:
     # "drf_mcp.subscriptions.LocalBus" within one process,
@@ -186,7 +186,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     # What tools/list says of results: None (nothing), "envelope" (the envelope, its data open)
     # or "full" (its data as far as stock fields guarantee it). Each schema takes more tokens
-    # than the rest of its tool. See docs/arguments_and_schemas.md.
+    # than the rest of its tool. See docs/schemas.md.
     "OUTPUT_SCHEMA": Setting(None, Choice("envelope", "full", none=True)),
     # True gives reads an argument "fields", which asks for some fields of the answer only.
     # See docs/large_results.md.
@@ -206,7 +206,7 @@ SETTINGS: dict[str, Setting] = {
     "AUDIT_RETENTION": Setting(None, Number(none=True)),
     # Largest non-JSON response, or stream, put into a result, in bytes. Of a longer text
     # there is the beginning; anything else becomes a link to where it stands over HTTP.
-    # See docs/files.md.
+    # See docs/files_as_answers.md.
     "MAX_CONTENT_BYTES": Setting(1024 * 1024, Number()),
     # Longest envelope of a success, in estimated tokens, and four characters for each of them.
     # What is longer is shortened. 1000 or more; None: any length. See docs/large_results.md.

@@ -13,7 +13,7 @@ from drf_mcp.tools.tool import Tool
 GUARD = "idempotency"
 REMEDY = (
     "A change and its record are committed together or not at all. Leave the option out: "
-    "idempotency_key=False. See docs/writes.md."
+    "idempotency_key=False. See docs/idempotency.md."
 )
 
 

@@ -28,7 +28,7 @@ def check_list_costs(project: Project) -> Iterator[CheckMessage]:
             f"{names} makes {queries} {'query' if queries == 1 else 'queries'} for each of "
             f"{count} tool{'' if count == 1 else 's'}, at every list.",
             hint="If the answer depends on nothing but the user, the credential, the view and the "
-            "method, set list_cache = True on the class. See docs/permissions.md.",
+            "method, set list_cache = True on the class. See docs/many_tools.md.",
             id="drf_mcp.W031",
         )
 

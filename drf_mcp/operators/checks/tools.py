@@ -78,13 +78,13 @@ def check_tasks(project: Project) -> Iterator[CheckMessage]:
             yield Warning(
                 f'The tool {name} has task="required", but TASKS_BACKEND names no backend with '
                 f"workers: its calls wait.",
-                hint="Set TASKS to a backend such as django_tasks_db. See docs/long_work.md.",
+                hint="Set TASKS to a backend such as django_tasks_db. See docs/tasks.md.",
                 id="drf_mcp.W030",
             )
         if tool.options.defers and not tool.options.task:
             yield Warning(
                 f"The tool {name} has defers=True, but no task: its calls wait.",
-                hint='Add task="optional" or task="required". See docs/long_work.md.',
+                hint='Add task="optional" or task="required". See docs/tasks.md.',
                 id="drf_mcp.W030",
             )
 
