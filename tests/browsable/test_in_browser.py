@@ -117,7 +117,7 @@ def test_an_object_is_a_card_whose_lists_open(visit, axe):
     lines = card.locator("details", has_text="row").first
     assert lines.get_by_role("table").count() == 0
     lines.locator("summary").press("Enter")
-    assert lines.get_by_role("columnheader", name="quantity").is_visible()
+    lines.get_by_role("columnheader", name="quantity").wait_for()
     watched.page.locator(".trail > summary").press("Enter")
     assert watched.page.get_by_role("button", name="Forget them").is_visible()
     assert watched.violations(axe) == []
@@ -471,7 +471,7 @@ def test_images_of_the_project_are_shown_and_long_texts_are_folded(visit, axe):
     assert view.get_by_text("/api/gallery/pixel.png").is_visible()
     assert "Long. " * 20 not in view.inner_text()
     view.locator("summary").press("Enter")
-    assert ("Long. " * 50).strip() in view.inner_text()
+    view.get_by_text(("Long. " * 50).strip()).wait_for()
     assert watched.violations(axe) == []
 
 
