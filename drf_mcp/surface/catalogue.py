@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -13,28 +13,32 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.settings import mcp_settings
-from drf_mcp.surface.ranking import ToolRanking
+from drf_mcp.surface.ranking import FieldRanking
 from drf_mcp.surface.views import READ, WRITE
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.tool import Tool
-from drf_mcp.truncation import RETRIEVAL_TOOL
+from drf_mcp.truncation import RETRIEVAL_TOOL, count_tokens
+from drf_mcp.truncation.tokens import is_within
 
 # Of one page, and those of them with their schema.
 MOST_HITS, MOST_SCHEMAS = 10, 3
+# Tokens of the schemas of a page, and of the first hit's, which comes whole up to here.
+SCHEMA_TOKENS, LONGEST_SCHEMA = 1500, 4000
 MOST_GROUPS = 300
 # Of a page of hits, for each token of the budget: rows of JSON have about 2.5.
 CHARACTERS_PER_TOKEN = 2
 NAMES = re.compile(r"[\w-]+")
 
 
-def rank_tools(tools: Mapping[str, Tool]) -> ToolRanking:
+def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
     # In the project's own language, whoever happens to ask first.
     with translation.override(settings.LANGUAGE_CODE):
-        return ToolRanking(
+        return FieldRanking(
             {
                 name: {
                     "name": name,
+                    "title": tool.title,
                     "description": tool.description,
                     "inputSchema": tool.input_schema,
                 }
@@ -62,36 +66,59 @@ class Catalogue:
         """The tools that ``tools/list`` would show if it showed every tool."""
         return Visibility(self.caller, remembers=True).of(self.tools.values())
 
+    @classmethod
+    def rank(cls, registry: Any, tools: Mapping[str, Tool]) -> FieldRanking:
+        """Return the ranking of some tools, made by the first who asks for it."""
+        ranking: FieldRanking = registry.keep("ranking", tools, rank_tools)
+        return ranking
+
     def find(self, query: str, most: int) -> list[Tool]:
         """Return the tools that a query is about, those that it names first, then the best."""
-        ranking: ToolRanking = self.registry.keep("ranking", self.tools, rank_tools)
-        named = (name for name in NAMES.findall(query) if name in self.tools)
-        names = dict.fromkeys((*named, *ranking.find(query)))
+        words = NAMES.findall(query)
+        names = dict.fromkeys(word for word in words if word in self.tools)
+        # A name of one word may be meant as that word.
+        if not all(word in names and "_" in word for word in words):
+            names |= dict.fromkeys(self.rank(self.registry, self.tools).find(query))
         return Visibility(self.caller).find_first((self.tools[name] for name in names), most)
 
     def search(self, query: str, offset: int) -> dict[str, Any]:
         """Return a page of hits: ``tools``, and ``next_offset`` where there are more."""
         found = self.find(query, offset + MOST_HITS + 1)[offset:]
-        hits = list(self.fit(found[:MOST_HITS]))
+        hits = list(self.fit(found[:MOST_HITS], NAMES.findall(query)))
         more = len(found) > len(hits)
         return {"tools": hits, "next_offset": offset + len(hits) if more else None}
 
-    def fit(self, tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
-        """Yield hits while there is room: the first with its schema, others as far as they fit."""
-        room, schemas = self.room, MOST_SCHEMAS
+    def fit(self, tools: Iterable[Tool], named: Collection[str]) -> Iterator[dict[str, Any]]:
+        """Yield hits while there is room; those that the query names have their whole schema."""
+        room = self.room
+        # Half of a small room is left for names and descriptions.
+        budget = min(SCHEMA_TOKENS, room // (2 * CHARACTERS_PER_TOKEN))
         for place, tool in enumerate(tools):
             hit = self.describe(tool)
-            full = {**hit, "inputSchema": tool.input_schema}
-            length = len(encode_data(full))
-            if schemas and (not place or length <= room):
-                schemas -= 1
-                hit = full
-            else:
-                length = len(encode_data(hit))
+            if tool.name in named:
+                hit["inputSchema"] = tool.input_schema
+            elif place < MOST_SCHEMAS:
+                arguments = self.describe_arguments(tool, budget, is_first=place == 0)
+                budget -= count_tokens(encode_data(arguments))
+                hit |= arguments
+            length = len(encode_data(hit))
             if place and length > room:
                 return
             room -= length
             yield hit
+
+    def describe_arguments(self, tool: Tool, budget: int, *, is_first: bool) -> dict[str, Any]:
+        """Return the schema of a hit where it fits; of the best hit at least the names in it."""
+        schema = tool.input_schema
+        if is_within(encode_data(schema), LONGEST_SCHEMA if is_first else budget):
+            return {"inputSchema": schema}
+        if not is_first:
+            return {}
+        arguments, required = schema.get("properties", {}), schema.get("required", ())
+        return {
+            "required_arguments": {name: arguments[name] for name in required if name in arguments},
+            "other_arguments": [name for name in arguments if name not in required],
+        }
 
     @property
     def room(self) -> int:

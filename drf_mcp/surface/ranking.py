@@ -1,4 +1,4 @@
-"""Ranking tools for a question: BM25, as clients do it, over what a list says of tools."""
+"""Ranking tools for a question: BM25 as clients do it, and BM25F for a search of the server's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from drf_mcp.archive.search import split_unspaced
 
+Frequencies = Mapping[str, float]
 # The parameters that the usual packages begin with.
 K1, B = 1.2, 0.75
 ENDINGS = ("ing", "ed", "ies", "es", "ly", "s")
@@ -53,15 +54,33 @@ class ToolRanking:
             ``inputSchema`` of a tool as ``tools/list`` shows it.
     """
 
+    k1 = K1
+
     def __init__(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
-        self.documents = {name: Counter(self.read_tool(tool)) for name, tool in tools.items()}
-        self.lengths = {name: counts.total() for name, counts in self.documents.items()}
-        self.average = sum(self.lengths.values()) / max(len(self.lengths), 1)
+        # How often each word stands in each tool, as if all tools were of one length.
+        self.documents = self.count_words(tools)
         # The names of the tools that hold a word.
         self.holders: dict[str, list[str]] = defaultdict(list)
         for name, document in self.documents.items():
             for word in document:
                 self.holders[word].append(name)
+
+    def count_words(self, tools: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Frequencies]:
+        texts = {name: self.read_tool(tool) for name, tool in tools.items()}
+        return self.count_evenly(texts, B)
+
+    def count_evenly(self, texts: Mapping[str, Sequence[str]], b: float) -> dict[str, Frequencies]:
+        """Return the frequencies of words in texts, by name: lower where a text is longer.
+
+        Args:
+            texts: by name, each as its words.
+            b: how much the length matters, from 0 for nothing to 1.
+        """
+        average = sum(map(len, texts.values())) / max(len(texts), 1) or 1
+        return {
+            name: {w: n / (1 - b + b * len(words) / average) for w, n in Counter(words).items()}
+            for name, words in texts.items()
+        }
 
     def read_tool(self, tool: Mapping[str, Any]) -> list[str]:
         """Return the words of name, description, argument names and argument descriptions."""
@@ -92,14 +111,50 @@ class ToolRanking:
         """Return how well tools answer a question of these words, those with none left out."""
         scores: dict[str, float] = defaultdict(float)
         for word, times in Counter(words).items():
-            weight = times * self.get_weight(word) * (K1 + 1)
+            weight = times * self.get_weight(word) * (self.k1 + 1)
             for name in self.holders.get(word, ()):
-                count = self.documents[name][word]
-                length = K1 * (1 - B + B * self.lengths[name] / self.average)
-                scores[name] += weight * count / (count + length)
+                frequency = self.documents[name][word]
+                scores[name] += weight * frequency / (frequency + self.k1)
         return scores
 
     def find(self, question: str) -> list[str]:
         """Return the names of the tools with a word of a question, the best first."""
         scores = self.get_scores(split_words(question))
         return sorted(scores, key=lambda name: -scores[name])
+
+
+class FieldRanking(ToolRanking):
+    """Ranks tools by where a word stands: name and title, description, or arguments.
+
+    A list with hundreds of filters is a long text, but its name is as short as any other, and
+    says more than one of the filters does. BM25F evens out the length of each field by itself,
+    and adds a word's frequencies in them by the fields' weights before they are weighed as one.
+    """
+
+    # As found for the search of one page by what it is called, with the fields title, text of links
+    # to the page, and body (Zaragoza and others, Microsoft Cambridge at TREC-13, 2004).
+    k1 = 4.9
+    fields: Mapping[str, tuple[float, float]] = {
+        # The weight of a field, and how much its length matters.
+        "names": (13.5, 0.6),
+        "description": (11.5, 0.6),
+        "arguments": (1.0, 0.5),
+    }
+
+    def count_words(self, tools: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Frequencies]:
+        read = {name: self.read_fields(tool) for name, tool in tools.items()}
+        documents: dict[str, dict[str, float]] = {name: defaultdict(float) for name in tools}
+        for field, (weight, b) in self.fields.items():
+            texts = {name: split_words(texts[field]) for name, texts in read.items()}
+            for name, frequencies in self.count_evenly(texts, b).items():
+                for word, frequency in frequencies.items():
+                    documents[name][word] += weight * frequency
+        return documents
+
+    def read_fields(self, tool: Mapping[str, Any]) -> dict[str, str]:
+        """Return the text of each field of a tool, which may have a ``title`` too."""
+        return {
+            "names": f"{tool['name']} {tool.get('title', '')}",
+            "description": tool.get("description", ""),
+            "arguments": " ".join(self.read_schema(tool["inputSchema"])),
+        }

@@ -58,11 +58,16 @@ class Surface:
     def of(cls, capability: Any, context: RequestContext) -> Surface | None:
         """Return what the caller sees in place of all tools, None where all are listed."""
         server = capability.server
-        is_on = mcp_settings.TOOL_SEARCH if server.tool_search is None else server.tool_search
-        if not is_on:
+        if not cls.is_on(server):
             return None
         pinned = mcp_settings.PINNED_TOOLS if server.pinned is None else server.pinned
         return cls(capability, context, pinned)
+
+    @classmethod
+    def is_on(cls, server: Any) -> bool:
+        """Return whether the endpoint of a `Server` lists few tools and searches the others."""
+        own: bool | None = server.tool_search
+        return bool(mcp_settings.TOOL_SEARCH if own is None else own)
 
     @cached_property
     def tools(self) -> Mapping[str, Tool]:

@@ -42,7 +42,8 @@ OPTIONS: Mapping[str, ToolOptions] = {
         title="Find tools",
         description=(
             "Find the tools that are not listed. Answers names, descriptions and what runs each "
-            "tool, with the arguments of the best; go on at next_offset until it is null."
+            "tool, with the arguments of the best; go on at next_offset until it is null. A query "
+            "that is the exact name of a tool answers its whole inputSchema."
         ),
         query={
             "query": {"type": "string", "description": QUERY},

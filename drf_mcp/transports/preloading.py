@@ -12,6 +12,8 @@ from django.db import connections
 from drf_mcp.access.metadata import WellKnownConverter
 from drf_mcp.introspection.source.overrides import forget_trees
 from drf_mcp.protocol import ERAS
+from drf_mcp.surface.catalogue import Catalogue
+from drf_mcp.surface.surface import Surface
 from drf_mcp.transports.in_process import ServedEndpoint
 
 
@@ -59,13 +61,15 @@ def describe_endpoints() -> list[PreloadedEndpoint]:
 def describe_endpoint(endpoint: ServedEndpoint) -> PreloadedEndpoint:
     # The tools that the endpoint leaves, whoever calls, in every revision.
     started = time.perf_counter()
-    capability, size = endpoint.make_server().tools_capability, 0
-    tools = endpoint.tools
+    server, size = endpoint.make_server(), 0
+    capability, tools = server.tools_capability, endpoint.tools
     for tool in tools.values():
         size += max(len(capability.get_definition(tool, era)) for era in ERAS.values())
         # Most revisions write the same bytes.
         once = {definition: definition for definition in tool.definitions.values()}
         tool.definitions.update({key: once[value] for key, value in tool.definitions.items()})
+    if Surface.is_on(server):
+        Catalogue.rank(server.registry, tools)
     seconds = round(time.perf_counter() - started, 3)
     return PreloadedEndpoint(endpoint.path, len(tools), size, seconds)
 

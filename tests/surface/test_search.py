@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from unittest import mock
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
 from drf_mcp.surface import catalogue
-from drf_mcp.surface.ranking import ToolRanking, split_words
+from drf_mcp.surface.ranking import FieldRanking, ToolRanking, split_words
 from drf_mcp.tools import registry
+from drf_mcp.truncation import count_tokens
 from drf_mcp.truncation.budget import CLIENT_LIMIT_KEY
 from tests.agents import Agent
 from tests.surface.conftest import SurfaceAgent
@@ -91,10 +93,52 @@ def test_the_best_hits_have_their_schemas(agent):
     assert ["inputSchema" in hit for hit in hits] == [True] * 3 + [False] * (len(hits) - 3)
 
 
-def test_a_name_finds_the_schema_of_its_tool_first(agent):
-    assert agent.search("tickets_reply customers_list")["tools"][0]["name"] in registry.tools()
-    hits = agent.search("orders_cancel, customers_list")["tools"]
-    assert [hit["name"] for hit in hits[:2]] == ["orders_cancel", "customers_list"]
+def test_schemas_of_further_hits_come_as_far_as_they_fit_the_budget(agent):
+    tokens = count_schemas(agent.search("refund an order")["tools"])
+    with mock.patch.object(catalogue, "SCHEMA_TOKENS", sum(tokens[:2]) + 20):
+        assert count_schemas(agent.search("refund an order")["tools"]) == tokens[:2]
+    with mock.patch.object(catalogue, "SCHEMA_TOKENS", 0):
+        assert count_schemas(agent.search("refund an order")["tools"]) == tokens[:1]
+
+
+def count_schemas(hits: list[dict]) -> list[int]:
+    """Return the tokens of each schema among hits."""
+    found = [hit["inputSchema"] for hit in hits if "inputSchema" in hit]
+    return [count_tokens(json.dumps(schema, separators=(",", ":"))) for schema in found]
+
+
+def test_a_long_schema_of_the_best_hit_is_named_and_comes_whole_for_its_name(agent):
+    properties = registry.tool("orders_create").input_schema["properties"]
+    with mock.patch.object(catalogue, "LONGEST_SCHEMA", 20):
+        best = agent.search("create an order")["tools"][0]
+        (whole,) = agent.search("orders_create")["tools"]
+    assert best["name"] == "orders_create"
+    assert "inputSchema" not in best
+    assert best["required_arguments"] == {n: properties[n] for n in best["required_arguments"]}
+    assert {*best["required_arguments"], *best["other_arguments"]} == set(properties)
+    assert set(best["required_arguments"]) == set(whole["inputSchema"]["required"])
+
+
+def test_names_alone_find_those_tools_with_their_schemas(agent):
+    answer = agent.search("orders_cancel, customers_list")
+    assert [hit["name"] for hit in answer["tools"]] == ["orders_cancel", "customers_list"]
+    assert all("inputSchema" in hit for hit in answer["tools"])
+    assert answer["next_offset"] is None
+
+
+def test_a_name_among_other_words_comes_first(agent):
+    names = agent.find_all("refund an order orders_cancel")
+    assert names[0] == "orders_cancel"
+    assert "orders_refund" in names
+
+
+def test_a_name_of_one_word_is_also_that_word():
+    tools = {**registry.tools(), "orders": registry.tool("customers_list")}
+    with mock.patch.object(catalogue, "Visibility") as everything:
+        everything.return_value.find_first = lambda tools, most: list(tools)
+        found = catalogue.Catalogue(registry, tools, None).find("orders", 10)
+    assert found[0] is tools["orders"]
+    assert tools["orders_list"] in found
 
 
 def test_words_that_no_tool_has_find_none_and_advice(agent):
@@ -125,11 +169,11 @@ def test_wrong_arguments_are_refused(agent, arguments, pointer):
 
 def test_tools_are_described_once_for_all_searches(agent, agent_of):
     agent.search("order")
-    with mock.patch.object(catalogue, "ToolRanking", side_effect=AssertionError):
+    with mock.patch.object(catalogue, "FieldRanking", side_effect=AssertionError):
         agent.search("customer")
         SurfaceAgent(agent_of("bob").http).search("customer")
     registry.reload()
-    with mock.patch.object(catalogue, "ToolRanking", wraps=ToolRanking) as made:
+    with mock.patch.object(catalogue, "FieldRanking", wraps=FieldRanking) as made:
         agent.search("order")
     assert made.call_count == 1
 
@@ -166,6 +210,31 @@ def test_arguments_are_searched_with_their_descriptions():
     assert tools.find("size") == ["b"]
 
 
+def test_many_arguments_do_not_hide_a_name():
+    filters = {f"filter_{n}": "Rows of devices in a rack at a site." for n in range(100)}
+    tools = [
+        make_tool("sites_list", "Find sites.", **filters),
+        make_tool("racks_sync", "Compare.", note="Of the list of a site."),
+        make_tool("racks_list", "Find racks.", **filters),
+    ]
+    assert ranking(*tools).find("list sites")[0] == "racks_sync"
+    assert (
+        FieldRanking({tool["name"]: tool for tool in tools}).find("list sites")[0] == "sites_list"
+    )
+
+
+def test_a_word_of_the_arguments_alone_finds_tools_by_fields():
+    tools = [make_tool("a", colour="Shade of the paint."), make_tool("b", size="Inches.")]
+    found = FieldRanking({tool["name"]: tool for tool in tools})
+    assert found.find("paint") == ["a"]
+    assert found.find("size") == ["b"]
+
+
+def test_a_title_is_searched_with_the_name():
+    tools = [make_tool("a"), {**make_tool("b"), "title": "Refund an order"}]
+    assert FieldRanking({tool["name"]: tool for tool in tools}).find("refund") == ["b"]
+
+
 def test_texts_of_other_languages_are_found():
     tools = ranking(
         make_tool("a", "Заказы клиентов."),
@@ -178,7 +247,7 @@ def test_texts_of_other_languages_are_found():
 
 
 def test_no_tool_is_found_among_none():
-    assert ToolRanking({}).find("order") == []
+    assert ToolRanking({}).find("order") == FieldRanking({}).find("order") == []
 
 
 @given(st.text(max_size=60))

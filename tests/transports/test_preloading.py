@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import warnings
+from unittest import mock
 
 import pytest
 from django.contrib.auth.models import Group
@@ -18,6 +19,8 @@ from rest_framework.routers import SimpleRouter
 import drf_mcp
 from drf_mcp.introspection import Describer
 from drf_mcp.introspection.source.trees import parse_function
+from drf_mcp.surface import catalogue
+from drf_mcp.surface.ranking import FieldRanking
 from drf_mcp.transports.in_process import InProcessClient, ServedEndpoint
 from drf_mcp.views import MCPView
 
@@ -89,6 +92,19 @@ def test_every_endpoint_is_described_once(groups):
     assert found["/mcp"].bytes > 2000 > found["/mcp/readonly"].bytes > 0
     # What a view says is the same for fewer tools.
     assert len(CountingDescriber.described) == 6
+
+
+def test_an_endpoint_that_searches_has_its_index_beforehand(groups, settings):
+    drf_mcp.preload()
+    with mock.patch.object(catalogue, "FieldRanking", wraps=FieldRanking) as made:
+        drf_mcp.preload()
+        assert made.call_count == 0
+        settings.DRF_MCP = {**settings.DRF_MCP, "TOOL_SEARCH": True}
+        drf_mcp.preload()
+        assert made.call_count == 2
+        client = InProcessClient(endpoint=ServedEndpoint("/mcp"))
+        client.send("tools/call", {"name": "tools_search", "arguments": {"query": "groups"}})
+        assert made.call_count == 2
 
 
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-03-26"])
