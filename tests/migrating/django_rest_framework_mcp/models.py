@@ -1,0 +1,35 @@
+"""A blog, and the customers of its shop."""
+
+from django.conf import settings
+from django.db import models
+
+
+class Post(models.Model):
+    title = models.CharField(max_length=100)
+    content = models.TextField(help_text="Markdown.")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+
+    class Meta:
+        app_label = "tests"
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Customer(models.Model):
+    name = models.CharField(max_length=100)
+    email = models.EmailField()
+    is_active = models.BooleanField(default=True)
+
+    class Meta:
+        app_label = "tests"
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def make_rows(user) -> None:
+    Post.objects.create(pk=1, title="Beginners", content="Begin.", author=user)
+    Customer.objects.create(pk=1, name="Josh", email="josh@mail.example")
