@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +13,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.settings import mcp_settings
-from drf_mcp.surface.ranking import FieldRanking
+from drf_mcp.surface.ranking import FieldRanking, split_words
 from drf_mcp.surface.views import READ, WRITE
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.tool import Tool
@@ -74,23 +74,28 @@ class Catalogue:
 
     def find(self, query: str, most: int) -> list[Tool]:
         """Return the tools that a query is about, those that it names first, then the best."""
-        words = NAMES.findall(query)
-        names = dict.fromkeys(word for word in words if word in self.tools)
-        # A name of one word may be meant as that word.
-        if not all(word in names and "_" in word for word in words):
+        names = dict.fromkeys(word for word in NAMES.findall(query) if word in self.tools)
+        if not self.find_named(query) or "_" not in query:
             names |= dict.fromkeys(self.rank(self.registry, self.tools).find(query))
         return Visibility(self.caller).find_first((self.tools[name] for name in names), most)
+
+    def find_named(self, query: str) -> list[str]:
+        """Return the names of tools that a query consists of; none if it has other words."""
+        words = NAMES.findall(query)
+        # A name of one word, in company, may be meant as that word, or as an argument.
+        is_named = all(word in self.tools and ("_" in word or words == [word]) for word in words)
+        return words if is_named else []
 
     def search(self, query: str, offset: int) -> dict[str, Any]:
         """Return a page of hits: ``tools``, and ``next_offset`` where there are more."""
         found = self.find(query, offset + MOST_HITS + 1)[offset:]
-        hits = list(self.fit(found[:MOST_HITS], NAMES.findall(query)))
+        hits = list(self.fit(found[:MOST_HITS], query))
         more = len(found) > len(hits)
         return {"tools": hits, "next_offset": offset + len(hits) if more else None}
 
-    def fit(self, tools: Iterable[Tool], named: Collection[str]) -> Iterator[dict[str, Any]]:
-        """Yield hits while there is room; those that the query names have their whole schema."""
-        room = self.room
+    def fit(self, tools: Iterable[Tool], query: str) -> Iterator[dict[str, Any]]:
+        """Yield hits while there is room; for names of tools alone, with their whole schemas."""
+        room, named, words = self.room, self.find_named(query), set(split_words(query))
         # Half of a small room is left for names and descriptions.
         budget = min(SCHEMA_TOKENS, room // (2 * CHARACTERS_PER_TOKEN))
         for place, tool in enumerate(tools):
@@ -98,7 +103,7 @@ class Catalogue:
             if tool.name in named:
                 hit["inputSchema"] = tool.input_schema
             elif place < MOST_SCHEMAS:
-                arguments = self.describe_arguments(tool, budget, is_first=place == 0)
+                arguments = self.describe_arguments(tool, budget, None if place else words)
                 budget -= count_tokens(encode_data(arguments))
                 hit |= arguments
             length = len(encode_data(hit))
@@ -107,17 +112,22 @@ class Catalogue:
             room -= length
             yield hit
 
-    def describe_arguments(self, tool: Tool, budget: int, *, is_first: bool) -> dict[str, Any]:
-        """Return the schema of a hit where it fits; of the best hit at least the names in it."""
+    def describe_arguments(self, tool: Tool, budget: int, words: set[str] | None) -> dict[str, Any]:
+        """Return the schema of a hit where it fits; of the best hit at least the names in it.
+
+        Args:
+            words: of the query, for the best hit: arguments that they name keep their schemas.
+        """
         schema = tool.input_schema
-        if is_within(encode_data(schema), LONGEST_SCHEMA if is_first else budget):
+        if is_within(encode_data(schema), budget if words is None else LONGEST_SCHEMA):
             return {"inputSchema": schema}
-        if not is_first:
+        if words is None:
             return {}
-        arguments, required = schema.get("properties", {}), schema.get("required", ())
+        every, chosen = schema.get("properties", {}), set(schema.get("required", ()))
+        chosen |= {name for name in every if words.issuperset(split_words(name) or [""])}
         return {
-            "required_arguments": {name: arguments[name] for name in required if name in arguments},
-            "other_arguments": [name for name in arguments if name not in required],
+            "arguments": {name: every[name] for name in every if name in chosen},
+            "other_arguments": [name for name in every if name not in chosen],
         }
 
     @property

@@ -43,7 +43,8 @@ OPTIONS: Mapping[str, ToolOptions] = {
         description=(
             "Find the tools that are not listed. Answers names, descriptions and what runs each "
             "tool, with the arguments of the best; go on at next_offset until it is null. A query "
-            "that is the exact name of a tool answers its whole inputSchema."
+            "of a tool's exact name answers its whole inputSchema; add names of other_arguments "
+            "for those alone."
         ),
         query={
             "query": {"type": "string", "description": QUERY},

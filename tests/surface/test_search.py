@@ -114,9 +114,18 @@ def test_a_long_schema_of_the_best_hit_is_named_and_comes_whole_for_its_name(age
         (whole,) = agent.search("orders_create")["tools"]
     assert best["name"] == "orders_create"
     assert "inputSchema" not in best
-    assert best["required_arguments"] == {n: properties[n] for n in best["required_arguments"]}
-    assert {*best["required_arguments"], *best["other_arguments"]} == set(properties)
-    assert set(best["required_arguments"]) == set(whole["inputSchema"]["required"])
+    assert best["arguments"] == {name: properties[name] for name in best["arguments"]}
+    assert {*best["arguments"], *best["other_arguments"]} == set(properties)
+    assert set(best["arguments"]) == set(whole["inputSchema"]["required"])
+
+
+def test_arguments_that_the_query_names_keep_their_schemas(agent):
+    properties = registry.tool("orders_list").input_schema["properties"]
+    with mock.patch.object(catalogue, "LONGEST_SCHEMA", 20):
+        best = agent.search("orders_list status")["tools"][0]
+    assert best["name"] == "orders_list"
+    assert best["arguments"] == {"status": properties["status"]}
+    assert "status" not in best["other_arguments"]
 
 
 def test_names_alone_find_those_tools_with_their_schemas(agent):
