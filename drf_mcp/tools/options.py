@@ -172,7 +172,7 @@ class ToolOptions:
 
 @dataclass(frozen=True)
 class ViewOptions:
-    # `actions` holds HTTP methods in lower case where the view is no viewset; None is all.
+    # `actions` holds HTTP methods in lower case where a view has no actions; None is all.
     actions: frozenset[str] | None = None
     exclude: frozenset[str] = frozenset()
     name: str | None = None

@@ -1,0 +1,37 @@
+"""Tasks of projects."""
+
+from django.db import models
+
+
+class Project(models.Model):
+    name = models.CharField(max_length=100)
+
+    class Meta:
+        app_label = "tests"
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Task(models.Model):
+    class Status(models.TextChoices):
+        OPEN = "open", "To be done"
+        DONE = "done", "Done"
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="tasks")
+    title = models.CharField(max_length=200)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
+    due = models.DateField(null=True, blank=True)
+
+    class Meta:
+        app_label = "tests"
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def make_rows(user) -> None:
+    project = Project.objects.create(pk=1, name="Move")
+    Task.objects.create(pk=1, project=project, title="Pack the books")

@@ -1,0 +1,33 @@
+"""Books and who wrote them."""
+
+from django.db import models
+
+
+class Author(models.Model):
+    name = models.CharField(max_length=100)
+
+    class Meta:
+        app_label = "tests"
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Book(models.Model):
+    title = models.CharField(max_length=200)
+    author = models.ForeignKey(Author, models.CASCADE, related_name="books")
+    year = models.IntegerField(help_text="Of the first edition.")
+    is_lent = models.BooleanField(default=False)
+
+    class Meta:
+        app_label = "tests"
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def make_rows(user) -> None:
+    author = Author.objects.create(pk=1, name="Ursula K. Le Guin")
+    Book.objects.create(pk=1, title="The Dispossessed", author=author, year=1974)
