@@ -37,6 +37,27 @@ class Move:
     path: str
     renamed: dict[str, str | None]
 
+    def translate(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call of before as the row says that they are named here."""
+        translated: dict[str, Any] = {}
+        for path, value in find_leaves(arguments):
+            *groups, name = (self.renamed.get(path, path) or "").split(".")
+            place = translated
+            for group in groups:
+                place = place.setdefault(group, {})
+            if name:
+                place[name] = value
+        return translated
+
+
+def find_leaves(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The members that are no groups, each with the names of its groups before its own."""
+    for name, member in value.items():
+        if isinstance(member, dict):
+            yield from find_leaves(member, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", member
+
 
 @dataclass(frozen=True)
 class Project:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from rest_framework.test import APIClient
 
 from drf_mcp.tools import registry
@@ -115,6 +115,18 @@ def test_every_reading_tool_answers_what_the_view_answers(project, agent, http_o
         assert not answer.is_error, answer.raw
         assert rows_of(told)
         assert rows_of(answer.envelope) == rows_of(told)
+
+
+def test_every_call_of_before_that_writes_works_by_the_names_of_its_row(project, agent):
+    moves = {move.before: move for move in project.moves if move.method not in ("", "GET")}
+    writes = project.module("models").WRITES
+    assert sorted(name for name, _ in writes) == sorted(moves)
+    for name, arguments in writes:
+        move = moves[name]
+        with transaction.atomic():
+            answer = agent.call_with(move.after, move.translate(arguments))
+            transaction.set_rollback(True)
+        assert not answer.is_error, (name, answer.raw)
 
 
 def rows_of(told: Any) -> Any:

@@ -35,3 +35,12 @@ class Task(models.Model):
 def make_rows(user) -> None:
     project = Project.objects.create(pk=1, name="Move")
     Task.objects.create(pk=1, project=project, title="Pack the books")
+
+
+# Calls that agents of before sent: a tool, its arguments.
+WRITES = [
+    ("projects_create", {"id": 0, "name": "Paint"}),
+    ("projects_partial_update", {"id__path": 1, "name": "Move out"}),
+    ("tasks_create", {"id": 0, "project": 1, "title": "Call the van", "due": "2026-12-01"}),
+    ("tasks_partial_update", {"id__path": 1, "status": "done"}),
+]

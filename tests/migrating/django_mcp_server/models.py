@@ -33,3 +33,12 @@ class Bird(models.Model):
 def make_rows(user) -> None:
     park = Location.objects.create(pk=1, name="Park")
     Bird.objects.create(pk=1, location=park, species="Robin", count=3)
+
+
+# Calls that agents of before sent: a tool, its arguments.
+WRITES = [
+    ("LocationCreateView_CreateTool", {"body": {"name": "Wood", "description": "Dark."}}),
+    ("LocationView_UpdateTool", {"id": "1", "body": {"name": "Garden"}}),
+    ("LocationView_DeleteTool", {"id": "1"}),
+    ("increment_species", {"name": "Wren", "amount": 2}),
+]

@@ -33,3 +33,15 @@ class Customer(models.Model):
 def make_rows(user) -> None:
     Post.objects.create(pk=1, title="Beginners", content="Begin.", author=user)
     Customer.objects.create(pk=1, name="Josh", email="josh@mail.example")
+
+
+# Calls that agents of before sent: a tool, its arguments.
+WRITES = [
+    ("write_post", {"body": {"title": "More", "content": "Go on.", "signed": True}}),
+    ("write_posts", {"body": [{"title": "One", "content": "1"}, {"title": "Two", "content": "2"}]}),
+    ("reverse_posts", {"kwargs": {"pk": "1"}}),
+    ("partial_update_posts", {"kwargs": {"pk": "1"}, "body": {"title": "A", "content": "B"}}),
+    ("update_posts", {"kwargs": {"pk": "1"}, "body": {"title": "C", "content": "D"}}),
+    ("destroy_posts", {"kwargs": {"pk": "1"}}),
+    ("deactivate_customer", {"kwargs": {"pk": "1"}}),
+]

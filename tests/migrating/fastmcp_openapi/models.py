@@ -31,3 +31,11 @@ class Book(models.Model):
 def make_rows(user) -> None:
     author = Author.objects.create(pk=1, name="Ursula K. Le Guin")
     Book.objects.create(pk=1, title="The Dispossessed", author=author, year=1974)
+
+
+# Calls that agents of before sent: a tool, its arguments.
+WRITES = [
+    ("books_create", {"id": 0, "title": "Lavinia", "author": 1, "year": 2008}),
+    ("books_partial_update", {"id__path": 1, "year": 1975}),
+    ("books_lend_create", {"id": 1}),
+]
