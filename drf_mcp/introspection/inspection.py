@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -57,15 +58,24 @@ class Inspection:
         self.view = view
         # Views remember on themselves what they chose for whom.
         self.untouched = copy.copy(view)
+        if not is_drf_code(type(view), "get_serializer_context"):
+            self.remember_context()
         self.method = method.upper()
         self.write = write
         self.findings: list[Finding] = []
-        self.serializer: Any = None  # what reads the body, once that is known
+        self.serializers: list[Any] = []  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
         self.declared_request: Any = UNSAID  # what they wrote, once that is known
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
         self.place = f"{self.place}.{self.handler_name}"
+
+    def remember_context(self) -> None:
+        # A context of the project's own may cost a query, and each serializer asks for it.
+        own = inspect.getattr_static(type(self.view), "get_serializer_context", None)
+        if inspect.isfunction(own):
+            known = cache(self.view.get_serializer_context)
+            self.view.get_serializer_context = lambda: copy.copy(known())
 
     def again(self, view: Any = None) -> Inspection:
         view = copy.copy(self.untouched) if view is None else view

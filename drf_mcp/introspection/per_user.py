@@ -12,6 +12,7 @@ from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body.declared import CompletedBody
 from drf_mcp.introspection.request_body.handling import walk_fields
 from drf_mcp.introspection.safe_call import Finding, attempt
+from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_every_caller
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_without_flag
 from drf_mcp.introspection.types import UNSAID, Body
 
@@ -22,7 +23,7 @@ DECLARE = (
 )
 CHOSEN_BY_FLAG = "The serializer depends on swagger_fake_view, and cannot be made without it:"
 # What views and serializers override to give different callers different fields.
-VIEW_HOOKS = ("get_serializer_class", "get_serializer")
+VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
 SERIALIZER_HOOKS = (
     "__init__",
     "get_fields",
@@ -73,9 +74,9 @@ class CallerBody:
 
     def find_others(self, *, failed: bool) -> Iterator[Body]:
         inspection = self.inspection
-        if inspection.serializer is None and not failed:
+        if not inspection.serializers and not failed:
             return
-        if failed or self.depends(lambda owner, name: is_left_to_frameworks(owner, [name])):
+        if failed or self.depends_on_caller():
             yield from self.ask_as(inspection.privileged).try_own([])
         if self.depends(is_same_without_flag):
             failures: list[Finding] = []
@@ -95,15 +96,34 @@ class CallerBody:
         elif body is not None:
             yield body
 
+    def depends_on_caller(self) -> bool:
+        if not self.depends(lambda owner, name: is_left_to_frameworks(owner, [name])):
+            return False
+        return not self.inspection.attempt(self.asks_no_caller, GUARD, False)
+
+    def asks_no_caller(self) -> bool:
+        view_class: type = type(self.inspection.view)
+        return all(is_same_for_every_caller(view_class, name) for name in VIEW_HOOKS) and all(
+            map(asks_no_caller, self.find_field_classes())
+        )
+
+    def find_field_classes(self) -> set[type]:
+        return {
+            type(field)
+            for serializer in self.inspection.serializers
+            for _, field in walk_fields(serializer)
+        }
+
     def depends(self, is_same: Callable[[type, str], bool]) -> bool:
         return self.inspection.attempt(partial(self.has_other_hooks, is_same), GUARD, False)
 
     def has_other_hooks(self, is_same: Callable[[type, str], bool]) -> bool:
-        view_class, serializer = type(self.inspection.view), self.inspection.serializer
+        view_class = type(self.inspection.view)
         if not all(is_same(view_class, name) for name in VIEW_HOOKS):
             return True
-        return serializer is not None and not all(
+        return not all(
             is_same(type(field), name)
+            for serializer in self.inspection.serializers
             for _, field in walk_fields(serializer)
             if isinstance(field, BaseSerializer)
             for name in SERIALIZER_HOOKS

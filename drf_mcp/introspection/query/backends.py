@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.openapi import find_declared_parameters, find_own_parameters
 from drf_mcp.introspection.safe_call import Finding, attempt
+from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_every_caller
 from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_for_every_request
 from drf_mcp.introspection.text import join_values
@@ -87,7 +89,18 @@ class FilterBackends:
         filterset_class = getattr(self.view, "filterset_class", None)
         if isinstance(filterset_class, type):
             owners.append((filterset_class, FILTER_SET_HOOKS))
-        return not all(is_left_to_frameworks(owner, names) for owner, names in owners)
+        if all(is_left_to_frameworks(owner, names) for owner, names in owners):
+            return False
+        alike = all(is_same_for_every_caller(owner, n) for owner, names in owners for n in names)
+        return not alike or not all(map(self.filters_alike, (o for o, _ in owners[1:])))
+
+    def filters_alike(self, owner: type) -> bool:
+        # Rows and choices that a filter is given may be asked for with the request.
+        items = getattr(owner, "base_filters", {}).values()
+        given = (value for item in items for value in item.extra.values())
+        return all(map(asks_no_caller, {owner, *map(type, items)})) and not any(
+            callable(value) and not inspect.isclass(value) for value in given
+        )
 
     def get_own_parameters(self) -> Parameters:
         found: list[Parameter] = []

@@ -147,7 +147,7 @@ class RequestBody:
             while part is not None:
                 part.partial = True
                 part = part.child if isinstance(part, ListSerializer) else None
-        self.inspection.serializer = serializer
+        self.inspection.serializers.append(serializer)
         body = SerializerBody(self.inspection, serializer)
         return self.inspection.attempt(body.get_body, GUARD, OPEN)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -25,9 +26,9 @@ CONVERSIONS = ("to_internal_value", "run_validation")
 FLAG = "swagger_fake_view"
 # Parts of names that speak of who is calling, or of what differs from call to call.
 WHO = ("user", "context", "tenant", "current", "session", "auth", "language", "locale", "site")
-INSTANCE = frozenset({"self", "cls"})
 REQUEST = frozenset({"request", "_request"})
 FRAMEWORKS = frozenset({"builtins", "django", "django_filters", "rest_framework"})
+KNOWN = FRAMEWORKS | sys.stdlib_module_names
 
 
 class InputMethod:
@@ -177,6 +178,8 @@ class ProjectMember:
     # A description for one caller holds for all of them only where no function that is behind the
     # member, or that it uses of the class, asks who is calling.
 
+    instances = frozenset({"self", "cls"})
+
     def __init__(self, owner: type, name: str) -> None:
         self.owner = owner
         self.name = name
@@ -191,14 +194,23 @@ class ProjectMember:
 
     @functools.cached_property
     def sources(self) -> list[FunctionSource]:
-        waiting, seen, found = [self.name], {self.name}, list[FunctionSource]()
+        waiting, found = list(self.find_own(self.name)), list[FunctionSource]()
+        seen: set[Any] = {self.name}
         while waiting:
-            for source in self.find_own(waiting.pop()):
-                found.append(source)
-                used = {node.attr for node in source.nodes if self.is_member(node)}  # type: ignore[attr-defined]
-                waiting += used - seen
-                seen |= used
+            source = waiting.pop()
+            found.append(source)
+            names = {node.attr for node in source.nodes if self.is_member(node)} - seen  # type: ignore[attr-defined]
+            functions = set(self.find_called(source)) - seen
+            seen |= names | functions
+            waiting += [own for name in names for own in self.find_own(name)]
+            waiting += map(FunctionSource, functions)
         return found
+
+    def find_called(self, source: FunctionSource) -> Iterator[Any]:
+        for call in source.walked.body_calls:
+            function = source.find_value(call.func)
+            if inspect.isfunction(function) and function.__module__.partition(".")[0] not in KNOWN:
+                yield function
 
     def is_member(self, node: ast.AST) -> bool:
         of_class = isinstance(node, ast.Attribute) and is_name(node.value, "cls")
@@ -222,7 +234,7 @@ class ProjectMember:
         if not isinstance(node, ast.Call) or is_name(node.func, "super"):
             return False
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return any(getattr(value, "id", None) in INSTANCE for value in values)
+        return any(getattr(value, "id", None) in self.instances for value in values)
 
     def speaks_of_caller(self, node: ast.AST) -> bool:
         name = self.find_name(node)
