@@ -14,7 +14,7 @@ class Author(models.Model):
         return self.name
 
 
-class Book(models.Model):
+class LibraryBook(models.Model):
     title = models.CharField(max_length=200)
     author = models.ForeignKey(Author, models.CASCADE, related_name="books")
     year = models.IntegerField(help_text="Of the first edition.")
@@ -30,7 +30,7 @@ class Book(models.Model):
 
 def make_rows(user) -> None:
     author = Author.objects.create(pk=1, name="Ursula K. Le Guin")
-    Book.objects.create(pk=1, title="The Dispossessed", author=author, year=1974)
+    LibraryBook.objects.create(pk=1, title="The Dispossessed", author=author, year=1974)
 
 
 # Calls that agents of before sent: a tool, its arguments.

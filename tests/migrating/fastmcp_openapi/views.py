@@ -2,7 +2,7 @@ from rest_framework import filters, pagination, permissions, serializers, viewse
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
-from .models import Author, Book
+from .models import Author, LibraryBook
 
 
 class AuthorSerializer(serializers.ModelSerializer):
@@ -13,7 +13,7 @@ class AuthorSerializer(serializers.ModelSerializer):
 
 class BookSerializer(serializers.ModelSerializer):
     class Meta:
-        model = Book
+        model = LibraryBook
         fields = ["id", "title", "author", "year", "is_lent"]
 
 
@@ -37,7 +37,7 @@ class AuthorViewSet(viewsets.ReadOnlyModelViewSet):
 class BookViewSet(viewsets.ModelViewSet):
     """The books of the library."""
 
-    queryset = Book.objects.all()
+    queryset = LibraryBook.objects.all()
     serializer_class = BookSerializer
     permission_classes = [permissions.IsAuthenticated]
     pagination_class = Pages

@@ -20,7 +20,7 @@ class PostViewSet(ModelViewSet):
     permission_classes = [IsAuthenticated]
 
     def perform_create(self, serializer):
-        serializer.save(author=self.request.user)
+        serializer.save(author=self.request.user.username)
 
     @mcp_tool(
         name="write_post",
@@ -52,7 +52,7 @@ class PostViewSet(ModelViewSet):
     @mcp_tool()
     @action(detail=False)
     def mine(self, request):
-        posts = self.get_queryset().filter(author=request.user)
+        posts = self.get_queryset().filter(author=request.user.username)
         return Response(self.get_serializer(posts, many=True).data)
 
 
