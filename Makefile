@@ -27,7 +27,7 @@ run := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-nightly test-services fuzz access-matrix first-command lint node clean \
-  bench bench-agents conformance sbom
+  bench bench-agents bench-instructions conformance sbom
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -92,6 +92,11 @@ pictures: .venv/installed-test
 bench: .venv/installed-test
 	@$(run) -m benchmarks $(ARGUMENTS)
 	@$(run) -m benchmarks.megabytes
+
+# The same requests in instructions of the processor, which no other work disturbs. Needs Valgrind;
+# takes some minutes.
+bench-instructions: .venv/installed-test
+	@$(run) -m benchmarks.instructions
 
 # How well an agent gets on with the list of tools and the errors, in one table; everything in
 # build/agents.json. Tokens are exact where Node.js is installed (make node).

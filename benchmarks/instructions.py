@@ -1,0 +1,108 @@
+"""``python -m benchmarks.instructions``: everyday requests in instructions of the processor.
+
+Valgrind counts them, so they are the same on a busy machine. The process starts itself under
+callgrind, which counts nothing until the requests are warm; that takes some minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import django
+
+# Requests of each kind that are counted.
+COUNTED = 2
+FOLDER = "DRF_MCP_INSTRUCTIONS"
+TOTALS = re.compile(r"^totals: (\d+)", re.MULTILINE)
+
+
+def main() -> None:
+    """Print a table; needs Valgrind."""
+    if folder := os.environ.get(FOLDER):
+        run(Counter(Path(folder)))
+    elif shutil.which("valgrind") is None:
+        sys.exit("Valgrind counts the instructions. Get it with: sudo apt-get install valgrind")
+    else:
+        start()
+
+
+def start() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            *("valgrind", "--tool=callgrind", "--instr-atstart=no", "--quiet"),
+            f"--callgrind-out-file={folder}/out",
+            *(sys.executable, "-m", "benchmarks.instructions"),
+        ]
+        # Sets and dicts are walked in the same order each time.
+        environment = {**os.environ, FOLDER: folder, "PYTHONHASHSEED": "0"}
+        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
+
+
+class Counter:
+    """Counts the instructions of this process, which callgrind runs.
+
+    Args:
+        folder: where callgrind writes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def control(self, *options: str) -> None:
+        command = ["callgrind_control", *options, str(os.getpid())]
+        subprocess.run(command, check=True, capture_output=True)
+
+    def count(self, answer: Callable[[], Any]) -> int:
+        """Return how many instructions an answer takes."""
+        self.control("--instr=on")
+        answer()
+        self.control("--instr=off")
+        self.control("--dump")
+        (dump,) = self.folder.glob("out.*")
+        found = TOTALS.search(dump.read_text())
+        dump.unlink()
+        return int(found[1]) if found else 0
+
+
+def run(counter: Counter) -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.settings"
+    django.setup()
+    from benchmarks.__main__ import seed, write
+
+    seed()
+    for line in rows(counter):
+        write(line)
+
+
+def rows(counter: Counter) -> Iterator[str]:
+    from benchmarks import cases
+    from benchmarks.comparing import uncollected, warm
+    from benchmarks.requests import Client, Request, Server
+
+    server = Server()
+
+    def count(request: Request) -> float:
+        def repeat(answer: Callable[[], Any]) -> int:
+            with uncollected():
+                return counter.count(answer)
+
+        with warm(server, request):
+            return sum(server.measured(request, repeat) for _ in range(COUNTED)) / COUNTED
+
+    yield f"| {'':28} | instructions | of           | ratio |"
+    for comparison in cases.everyday(Client.of("alice")):
+        measured, plain = count(comparison.measured), count(comparison.plain)
+        figures = f"{measured:12.0f} | {plain:12.0f} | {measured / plain:.3f}"
+        yield f"| {comparison.name:28} | {figures} |"
+
+
+if __name__ == "__main__":
+    main()
