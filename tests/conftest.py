@@ -20,6 +20,7 @@ from drf_mcp.tools import registry
 from tests.agents import Agent, make_agent
 from tests.division import PROGRAMS, Division, Programs, mark_variants, put_slow_ones_first
 from tests.oracles.watching import Watch
+from tests.seeded import SeededShop
 
 # Speed is measured in benchmarks: a machine that is slow at times fails no property. No fixture
 # holds anything of one example that the next one would see.
@@ -34,6 +35,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "desk"))
 
 
 programs = Programs()
+shop = SeededShop()
 
 
 def pytest_configure(config) -> None:
@@ -62,6 +64,7 @@ def pytest_collection_modifyitems(config, items) -> Generator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item) -> None:
     programs.enter(item)
+    shop.enter(item)
 
 
 def pytest_collection() -> None:
@@ -78,7 +81,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker) -> None:
-    """Seed the shop once; each test rolls its own changes back."""
+    """Seed the shop once; each test rolls its own changes back, but for those that empty it."""
     with django_db_blocker.unblock():
         call_command("seed", verbosity=0)
 
