@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.http.response import HttpResponseBase
+from django.http.response import HttpResponse, HttpResponseBase
+from rest_framework.exceptions import APIException
 
 from drf_mcp.access.introductions import Introduction
 from drf_mcp.access.likeness import is_bare
@@ -35,7 +36,11 @@ class BareCallback:
 
     def __call__(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
         # Before any code of the view runs.
-        authenticators = Introduction(request).find_authenticators()
+        try:
+            authenticators = Introduction(request).find_authenticators()
+        except APIException as exc:
+            # The dispatcher knows why, and says it in the place of this response.
+            return HttpResponse(status=exc.status_code)
         view = self.cls(**self.initkwargs)
         if authenticators is not None:
             view.get_authenticators = lambda: authenticators

@@ -17,7 +17,7 @@ from rest_framework import generics, serializers, viewsets
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from drf_mcp.browsable.tool_card import ToolCard
+from drf_mcp.browsable.form_fields import FormFields
 from drf_mcp.operators.example_call import ExampleCall
 from drf_mcp.test.samples import sample_arguments
 from drf_mcp.tools import mcp_tool, mcp_viewset
@@ -301,6 +301,6 @@ def test_a_schema_of_an_option_may_have_examples(tool_of):
 
 
 def test_the_form_of_the_page_has_the_example(tool_of):
-    card = ToolCard(tool_of(furniture(examples=[SOFA])), None)
-    examples = {field["name"]: field["example"] for field in card.form["arguments"]}
+    facts = FormFields(tool_of(furniture(examples=[SOFA])), {}).get_facts()
+    examples = {pointer[1:]: known["example"] for pointer, known in facts.items()}
     assert examples == SOFA
