@@ -90,6 +90,9 @@ READERS = {
 # longer stands in the code has to leave this list.
 EXPECTED_VIOLATIONS: dict[str, set[str]] = {}
 
+# Modules that stand one on the other.
+LONGEST_CHAIN = 15
+
 
 def module_name(source: Path) -> str:
     """Return a module's name below the package: ``dispatch.errors.mapper``, "" for the package."""
@@ -158,3 +161,12 @@ def test_there_are_no_circles():
         TopologicalSorter({module: modules_imported(module) for module in MODULES}).prepare()
     except CycleError as exc:
         pytest.fail(f"circle: {exc.args[1]}")
+
+
+def test_no_chain_of_imports_is_too_long():
+    order = TopologicalSorter({module: modules_imported(module) for module in MODULES})
+    chains: dict[str, tuple[str, ...]] = {"": ("",)}
+    for module in order.static_order():
+        below = [chains[imported] for imported in modules_imported(module)]
+        chains[module] = (module, *max(below, key=len, default=()))
+    assert max(map(len, chains.values())) <= LONGEST_CHAIN, max(chains.values(), key=len)
