@@ -160,13 +160,13 @@ def forget_at_row(sender: Any, instance: Any, **kwargs: Any) -> None:
     # Each sign-in saves its moment.
     if set(kwargs.get("update_fields") or ()) != {"last_login"}:
         user = instance if hasattr(instance, "is_authenticated") else None
-        forget_verdicts(user, kwargs["using"])
+        forget_verdicts(user, kwargs.get("using"))
 
 
 def forget_at_membership(sender: Any, instance: Any, action: str, **kwargs: Any) -> None:
     if action.startswith("post_"):
         is_user = hasattr(instance, "is_authenticated") and not kwargs.get("reverse")
-        forget_verdicts(instance if is_user else None, kwargs["using"])
+        forget_verdicts(instance if is_user else None, kwargs.get("using"))
 
 
 UID = "drf_mcp.verdicts"

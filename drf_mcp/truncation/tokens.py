@@ -24,7 +24,9 @@ _SPACE = re.compile(r"\n(?<![!-/:-@\[-`{-~\n]\n)\n*| (?: +|(?=[0-9]))|\t+")
 _LITERAL = re.compile(r",(?:null|true|false)\b")
 # Base64 and random keys: no words, however long their runs of letters.
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}")
-_MIXED = re.compile(r"(?=[A-Za-z+/_-]{0,20}[0-9])(?=[a-z0-9+/_-]*[A-Z])(?=[A-Z0-9+/_-]*[a-z])")
+_MIXED = r"(?=[A-Za-z+/_-]{0,20}[0-9])(?=[a-z0-9+/_-]*[A-Z])(?=[A-Z0-9+/_-]*[a-z])"
+_FIRST_MIXED = re.compile(f"^{_MIXED}", re.MULTILINE)
+_ENCODED = re.compile(f"(?<![A-Za-z0-9+/_-]){_MIXED}{_RUN.pattern}")
 _ENCODED_WEIGHT = 0.73
 
 # Tokens of a word by its length. Accented letters tell the languages apart: few in English and
@@ -117,9 +119,10 @@ def clip_text(text: str, length: int) -> str:
 def estimate_tokens(text: str) -> int:
     """Return how many tokens of o200k_base a text is, within 15 % for every kind of text."""
     tokens = 0.0
-    if any(map(_MIXED.match, _RUN.findall(text))):
+    # Most texts have none, which the runs alone tell fastest.
+    if _FIRST_MIXED.search("\n".join(_RUN.findall(text))):
         length = len(text)
-        text = _RUN.sub(_leave_words, text)
+        text = _ENCODED.sub("", text)
         tokens += _ENCODED_WEIGHT * (length - len(text))
     tokens += _estimate_words(text)
     if not text.isascii():
@@ -131,10 +134,6 @@ def estimate_tokens(text: str) -> int:
     tokens += 0.25 * len(_BETWEEN_DIGITS.findall(text)) - 0.75 * len(_LITERAL.findall(text))
     tokens += len(_SPACE.findall(text))
     return -int(-tokens // 1)
-
-
-def _leave_words(run: re.Match[str]) -> str:
-    return "" if _MIXED.match(run[0]) else run[0]
 
 
 def _estimate_words(text: str) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from django.test import override_settings
@@ -41,8 +43,16 @@ STATEMENTS = {
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module", autouse=True)
+def untraced() -> Iterator[None]:
+    """As in a process that has not imported OpenTelemetry, whatever other tests imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "opentelemetry.trace", raising=False)
+        yield
+
+
 @pytest.fixture(scope="module")
-def measured(django_db_setup, django_db_blocker, watch) -> dict[str, Figures]:
+def measured(untraced, django_db_setup, django_db_blocker, watch) -> dict[str, Figures]:
     """Every benchmark, run once, by name."""
     server = Server()
     with (
