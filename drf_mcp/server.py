@@ -38,7 +38,7 @@ from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.reply import MessageStream
 from drf_mcp.protocol.reply import Reply as Reply
 from drf_mcp.resources.capability import ResourcesCapability
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import in_chosen_language, mcp_settings
 from drf_mcp.skills.capability import SkillsCapability
 from drf_mcp.subscriptions.capability import SubscriptionsCapability
 from drf_mcp.tasks.capability import TasksCapability
@@ -178,12 +178,10 @@ class Server:
     def answer_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
         # 2025-03-26, basic/transports.
         try:
-            serves_batches = select_by_headers(headers).serves_batches
+            if not select_by_headers(headers).serves_batches:
+                raise InvalidRequest("This revision has no batches: send one message per request.")
         except ProtocolError as exc:
             return self.respond(exc, headers, caller)
-        if not serves_batches:
-            message = "This revision has no batches: send one message per request."
-            return self.respond(InvalidRequest(message), headers, caller)
         caller.in_batch = True
         try:
             caller.authenticate()
@@ -203,6 +201,7 @@ class Server:
         error.id = item.id
         return error
 
+    @in_chosen_language
     def respond(self, item: Item, headers: Headers, caller: Caller) -> Reply:
         # No exception costs a batch its other answers.
 

@@ -6,8 +6,12 @@ first use and read again when Django's ``setting_changed`` fires.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+from django.conf import settings
+from django.utils import translation
 
 from drf_mcp.option_types.kinds import (
     CacheAlias,
@@ -16,6 +20,7 @@ from drf_mcp.option_types.kinds import (
     Condition,
     Flag,
     Issuer,
+    Language,
     ListOf,
     Middleware,
     NamedPatterns,
@@ -29,6 +34,9 @@ from drf_mcp.option_types.kinds import (
 )
 from drf_mcp.option_types.project_name import find_project_name
 from drf_mcp.option_types.project_settings import ProjectSettings, Setting
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 SMALLEST_BUDGET = 1000
 """Tokens that an envelope takes which says what is missing and where it waits."""
@@ -124,6 +132,10 @@ SETTINGS: dict[str, Setting] = {
     # Guidance for the model, sent when a client connects. None: written from the tools that
     # the caller sees; "" for none. See docs/naming.md.
     "INSTRUCTIONS": Setting(None, Text(lazy=True, none=True, empty=True)),
+    # The language of what models read, "de": of tools, results and errors, whatever language the
+    # caller of a view has. None: tools have LANGUAGE_CODE, answers what Django's middleware
+    # chose. See docs/languages.md.
+    "LANGUAGE": Setting(None, Language(none=True)),
     # --- Tools ----------------------------------------------------------------
     # Names, titles and descriptions of tools that have none in their options: a
     # drf_mcp.tools.Naming. See docs/customising.md.
@@ -257,3 +269,21 @@ class MCPSettings(ProjectSettings):
 
 
 mcp_settings = MCPSettings()
+
+
+def override_language() -> translation.override:
+    """Return a context whose texts have the language of the tools, whoever happens to ask."""
+    return translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE)
+
+
+def in_chosen_language(answer: Callable[P, R]) -> Callable[P, R]:
+    """Have what a function returns in LANGUAGE; without one in the language of its thread."""
+
+    @functools.wraps(answer)
+    def answer_in_language(*args: P.args, **kwargs: P.kwargs) -> R:
+        if mcp_settings.LANGUAGE is None:
+            return answer(*args, **kwargs)
+        with override_language():
+            return answer(*args, **kwargs)
+
+    return answer_in_language

@@ -6,9 +6,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from django.conf import settings
-from django.utils import translation
-
 from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import GUARD, Inspection
@@ -26,6 +23,7 @@ from drf_mcp.introspection.types import (
     PathKwargs,
     Schema,
 )
+from drf_mcp.settings import override_language
 
 Part = TypeVar("Part")
 
@@ -49,7 +47,7 @@ class Describer:
     def describe(self) -> EndpointSchema:
         """Return the description of the endpoint, with texts in the project's own language."""
         # Whoever happens to ask first has a language too.
-        with translation.override(settings.LANGUAGE_CODE):
+        with override_language():
             token = CURRENT.set(self.inspection.annotations)
             try:
                 schema = self.guard("get_schema", EndpointSchema(self.any_path))

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import Promise
 from django.utils.module_loading import import_string
+from django.utils.translation import check_for_language
 
 from drf_mcp.option_types.patterns import read_pattern
 
@@ -75,6 +76,13 @@ class Text(Kind):
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, self.types) and (self.empty or bool(str(value).strip()))
+
+
+class Language(Kind):
+    words = "the code of a language that Django has texts in, such as 'de'"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, str) and check_for_language(value)
 
 
 class Number(Kind):

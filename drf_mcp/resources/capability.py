@@ -5,9 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
-from django.utils import translation
-
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
@@ -21,7 +18,7 @@ from drf_mcp.resources.documents import Document, Folder
 from drf_mcp.resources.reading import Reading, encode_content, make_not_found
 from drf_mcp.resources.routes import RouteResource
 from drf_mcp.resources.uris import URISpace
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.tool import Tool
 
 _OLD = frozenset({"uri", "uriTemplate", "name", "description", "mimeType", "annotations", "size"})
@@ -210,5 +207,5 @@ def describe_in_own_language(
     routes: Iterable[RouteResource], describe: Callable[[RouteResource], dict[str, Any]]
 ) -> list[dict[str, Any]]:
     # A tool keeps its texts, in the project's own language whoever happens to ask first.
-    with translation.override(settings.LANGUAGE_CODE):
+    with override_language():
         return [describe(route) for route in routes]

@@ -6,13 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
-from django.utils import translation
-
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.surface.ranking import FieldRanking, split_words
 from drf_mcp.surface.views import READ, WRITE
 from drf_mcp.tools.instructions import Instructions
@@ -33,7 +30,7 @@ NAMES = re.compile(r"[\w-]+")
 def rank_tools(tools: Mapping[str, Tool]) -> FieldRanking:
     """Return the ranking of some tools, which describes each of them."""
     # In the project's own language, whoever happens to ask first.
-    with translation.override(settings.LANGUAGE_CODE):
+    with override_language():
         return FieldRanking(
             {
                 name: {
@@ -138,7 +135,7 @@ class Catalogue:
 
     def describe(self, tool: Tool) -> dict[str, Any]:
         """Return a hit without its schema: name, what runs the tool, description and hints."""
-        with translation.override(settings.LANGUAGE_CODE):
+        with override_language():
             return {
                 "name": tool.name,
                 "run_with": READ if tool.reads else WRITE,

@@ -7,8 +7,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from django.conf import settings
-from django.utils import translation
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.refusals import refuse_scopes
@@ -28,7 +26,7 @@ from drf_mcp.protocol.constants import CACHE_MEMBERS, TASKS_EXTENSION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.surface.surface import Surface, SurfaceInstructions
 from drf_mcp.surface.tools import SEARCH, RunTool
 from drf_mcp.tools.chosen_envelopes import (
@@ -182,7 +180,7 @@ class ToolsCapability(Capability):
         encoded: bytes | None = tool.definitions.get(key)
         if encoded is None:
             # In the project's own language, whoever happens to ask first.
-            with translation.override(settings.LANGUAGE_CODE):
+            with override_language():
                 members = era.tool_members(tool.definition(get_output_schema(tool, envelope)))
                 encoded = tool.definitions[key] = to_bytes(encode_data(members))
         return encoded

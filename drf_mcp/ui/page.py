@@ -3,12 +3,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
-from django.utils import translation
 
 from drf_mcp.resources.documents import Document
+from drf_mcp.settings import override_language
 from drf_mcp.tools.tool import Tool
 
 MEDIA_TYPE = "text/html;profile=mcp-app"
@@ -48,7 +47,7 @@ class Page(Document):
         """Return the HTML, in the project's own language as the list of tools."""
         tool = self.tool
         members = {"name": tool.name, "title": tool.title, "inputSchema": tool.input_schema}
-        with translation.override(settings.LANGUAGE_CODE):
+        with override_language():
             html: str = get_template(self.template_name).render({"tool": members})
         return html
 

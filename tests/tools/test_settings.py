@@ -92,6 +92,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("SERVER_TITLE", {"en": "Shop"}, "a text, or None"),
     ("SERVER_VERSION", 1.0, "a text, or None"),
     ("INSTRUCTIONS", ["Ask first."], "a text, or None"),
+    ("LANGUAGE", "tlh", "a language that Django has texts in"),
     ("ARGUMENTS", "nested", "'flat' or 'grouped'"),
     ("EXTRA_QUERY", "no", "True or False"),
     ("PORTABLE", None, "True or False"),
