@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.exceptions import contain
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.protocol.context import RequestContext
@@ -20,6 +22,8 @@ from drf_mcp.surface.views import READ, WRITE
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.instructions import Instructions
 from drf_mcp.tools.tool import Tool
+
+logger = logging.getLogger("drf_mcp")
 
 CONFIRMATION = "CONFIRMATION_REQUIRED"
 
@@ -202,9 +206,21 @@ class Run:
         self.refused = refused
 
     def locate(self, outcome: Outcome) -> Outcome:
-        """Return the outcome in terms of the arguments that were sent."""
+        """Return the outcome in terms of the arguments that were sent, where they can be told."""
         if self.refused is not None:
             return outcome
+
+        def go_without(exc: Exception) -> dict[str, Any]:
+            logger.warning(
+                "The answer of %s cannot be fitted to what was sent", outcome.tool, exc_info=exc
+            )
+            return {}
+
+        # What a view's own envelope says may look like ours.
+        changes = contain(lambda: self.find_changes(outcome), go_without)
+        return outcome.changed(**changes) if changes else outcome
+
+    def find_changes(self, outcome: Outcome) -> dict[str, Any]:
         changes: dict[str, Any] = {}
         failure, page = outcome.failure, outcome.pagination
         if failure is not None and failure.problems:
@@ -222,7 +238,7 @@ class Run:
             changes |= {"data": data, "body": {**outcome.body, "data": data}}
         if "undo" in outcome.meta:
             changes["meta"] = {**outcome.meta, "undo": self.wrap_undo(outcome.meta["undo"])}
-        return outcome.changed(**changes) if changes else outcome
+        return changes
 
     def locate_failure(self, failure: Failure) -> Failure:
         # The message names the first argument.

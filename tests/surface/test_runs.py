@@ -6,8 +6,14 @@ import json
 import uuid
 
 import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import path
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
-from drf_mcp.envelopes import OkEnvelope, PlainEnvelope
+from drf_mcp import mcp_tool
+from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, success_response
 from drf_mcp.observability.logging import calls
 from drf_mcp.signals import tool_called
 from drf_mcp.tools import registry
@@ -295,3 +301,29 @@ def test_the_rounds_of_a_question_are_those_of_one_run(agent, confirmed):
     )
     assert agent.revision == STATELESS
     assert done["structuredContent"]["data"]["status"] == "cancelled"
+
+
+# --- After the call ---------------------------------------------------------------------------
+
+
+class Words(APIView):
+    authentication_classes = permission_classes = []
+    undo = None
+
+    @mcp_tool(name="words_create")
+    def post(self, request) -> Response:
+        Group.objects.create(name="red")
+        return Response(success_response(None, meta={"undo": self.undo}))
+
+
+@pytest.mark.parametrize(
+    "undo", ["Ask the office.", {"tool": "words_create"}, {"tool": "nothing", "arguments": {}}]
+)
+def test_what_a_view_says_of_undoing_in_its_own_words_is_told_as_it_is(expose, undo, caplog):
+    expose(path("words/", Words.as_view(undo=undo)), TOOL_SEARCH=True)
+    with caplog.at_level("WARNING", logger="drf_mcp"):
+        result = SurfaceAgent(Client()).run("words_create")
+    assert (result.is_error, result.envelope["meta"]["undo"]) == (False, undo)
+    assert Group.objects.filter(name="red").exists()
+    (record,) = caplog.records
+    assert "words_create" in record.getMessage()
