@@ -13,7 +13,8 @@ from django.urls import path
 from django_filters import CharFilter
 from django_filters.rest_framework import DjangoFilterBackend, FilterSet
 from rest_framework import serializers
-from rest_framework.generics import CreateAPIView, ListAPIView
+from rest_framework.generics import CreateAPIView, DestroyAPIView, ListAPIView
+from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ModelViewSet
@@ -237,6 +238,17 @@ def test_a_view_of_an_installed_package_is_at_the_line_of_the_urlconf(settings):
     (unguarded,) = [f for f in found if f.cause == "unguarded-write"]
     assert unguarded.place == line_of('    path("token/", ObtainAuthToken.as_view()),', source)
     assert "EXCLUDE" in unguarded.remedy
+
+
+class IsMember(BasePermission):
+    def has_object_permission(self, request, view, obj) -> bool: ...
+
+
+def test_a_write_that_asks_a_permission_about_its_object_is_not_unguarded(findings):
+    view = type("Leave", (DestroyAPIView,), {"permission_classes": [IsMember]})
+    assert "unguarded-write" not in {finding.cause for finding in findings(view)}
+    view = type("Leave", (DestroyAPIView,), {"permission_classes": []})
+    assert "unguarded-write" in {finding.cause for finding in findings(view)}
 
 
 def test_a_long_enumeration_says_how_many_tokens_its_mend_saves(findings):
