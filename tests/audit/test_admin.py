@@ -107,6 +107,10 @@ def test_old_calls_expire(rows):
     assert ids() == ["req_1", "req_2"]
 
 
+def test_how_many_calls_expired_is_told_as_json(rows):
+    assert json.loads(run("--expire", "30", "--json")) == {"audited_calls": 1}
+
+
 def test_expiring_takes_the_age_of_the_settings(rows, settings):
     with pytest.raises(CommandError, match="set AUDIT_RETENTION"):
         run("--expire")

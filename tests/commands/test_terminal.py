@@ -55,6 +55,13 @@ def test_a_lock_and_its_changes_are_told_as_json(tmp_path):
     assert json.loads(tell("mcp_tools", "--check", file, "--json")) == []
 
 
+def test_what_was_deleted_is_told_as_json_by_names_without_spaces():
+    told = json.loads(tell("mcp_expire", "--json"))
+    assert {*told} == {
+        *("expired_archives", "confirmations", "tasks", "audited_calls", "answers_to_changes")
+    }
+
+
 def test_names_are_those_of_the_tools():
     assert tell("mcp_tools", "--names").split() == list(registry.tools())
 

@@ -29,21 +29,21 @@ class Command(MCPCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         auditor, archive_class = find_auditor(), mcp_settings.ARCHIVE_CLASS
         deleted = {
-            "expired archives": archive_class and archive_class().expire(),
+            "expired_archives": archive_class and archive_class().expire(),
             "confirmations": self.expire_rows(UsedConfirmation),
             "tasks": self.expire_rows(CallTask),
-            "audited calls": None if auditor is None else auditor.expire(),
-            "answers to changes": IntendedChange.expire(),
+            "audited_calls": None if auditor is None else auditor.expire(),
+            "answers_to_changes": IntendedChange.expire(),
         }
         self.write_data(deleted, self.list_lines(deleted), options)
 
     def list_lines(self, deleted: dict[str, int | None]) -> Iterator[str]:
-        if deleted["expired archives"] is None:
+        if deleted["expired_archives"] is None:
             yield "Nothing is archived: ARCHIVE_CLASS is None."
         for name, count in deleted.items():
             # What is kept for nobody is said of the archive alone.
-            if count or (count is not None and name in ("expired archives", "audited calls")):
-                yield f"Deleted {count} {name}."
+            if count or (count is not None and name in ("expired_archives", "audited_calls")):
+                yield f"Deleted {count} {name.replace('_', ' ')}."
 
     def expire_rows(self, model: Any) -> int:
         rows = model._default_manager.using(router.db_for_write(model))

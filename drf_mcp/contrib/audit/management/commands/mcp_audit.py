@@ -80,8 +80,7 @@ class Command(MCPCommand):
         if days < 0:
             raise UsageError("--expire takes a number of days.")
         deleted = Auditor().expire(days)
-        told = {"audited calls": deleted}
-        self.write_data(told, [f"Deleted {deleted} audited calls."], options)
+        self.write_data({"audited_calls": deleted}, [f"Deleted {deleted} audited calls."], options)
 
     def get_rows(self, options: dict[str, Any]) -> Any:
         rows = Auditor().rows.all()
