@@ -143,10 +143,11 @@ endef
 	$(run) -m pip install --quiet --disable-pip-version-check -e ".[$($*_extras)]"
 	@touch $@
 
-# A name on the PATH may be a shim that fails, or a Python without venv: only running it tells.
+# A name on the PATH may be a shim that fails, or a Python without venv: only running it tells. Where
+# none runs, pyenv may have installed one that it does not put on the PATH.
 .venv/bin/python:
 	@ran=""; \
-	for name in $(PYTHON); do \
+	for name in $(PYTHON) $$(for name in $(PYTHON); do pyenv whence --path "$$name"; done 2>/dev/null); do \
 	  "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1 || continue; \
 	  ran="$$name"; \
 	  "$$name" -c 'import ensurepip, venv' >/dev/null 2>&1 || continue; \
@@ -156,6 +157,7 @@ endef
 	if [ -n "$$ran" ]; then \
 	  echo "$$ran cannot make a virtual environment. Mend it with: sudo apt-get install python3-venv" >&2; \
 	else \
-	  echo "Python 3.10 or newer is needed. Get it with: sudo apt-get install python3 python3-venv" >&2; \
+	  echo "Python 3.10 or newer is needed, and none of these runs it: $(PYTHON)." \
+	    "Get it with: sudo apt-get install python3 python3-venv" >&2; \
 	fi; \
 	exit 1
