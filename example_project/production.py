@@ -21,8 +21,8 @@ DATABASES = {
         "USER": os.environ.get("SHOP_DB_USER", "shop"),
         # What a restart of PostgreSQL left behind is noticed before a request uses it.
         "CONN_HEALTH_CHECKS": True,
-        # Of each process: 8 connections at most, 10 s until a call without one fails.
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": 8, "timeout": 10, "reconnect_timeout": 2}},
+        # Of each process: 4 connections at most, 10 s until a call without one fails.
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": 4, "timeout": 10, "reconnect_timeout": 2}},
     }
 }
 # What throttles count.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from drf_mcp.exceptions import InvalidParams, ProtocolError
+from drf_mcp.exceptions import InternalError, InvalidParams, ProtocolError
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
@@ -75,19 +76,29 @@ class SubscriptionsCapability(Capability):
         is_list = isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)
         if not is_list or len(uris) > MOST_URIS:
             raise InvalidParams(f'"{URIS}" must be an array of at most {MOST_URIS} URIs.')
-        readable = [uri for uri in dict.fromkeys(uris) if self.is_readable(uri, context)]
-        return {uri: self.resources.find(uri, context) for uri in readable}
+        readable = {}
+        for uri in dict.fromkeys(uris):
+            with suppress(InternalError):
+                if self.is_readable(uri, context):
+                    readable[uri] = self.resources.find(uri, context)
+        return readable
 
     @property
     def resources(self) -> Any:
         return self.server.find_capability("resources")
 
     def is_readable(self, uri: str, context: RequestContext) -> bool:
-        """Return whether the caller can read a resource: it is read for that."""
+        """Return whether the caller can read a resource: it is read for that.
+
+        Raises:
+            InternalError: if the server fails at it.
+        """
         if self.resources is None or not self.resources.is_on:
             return False
         try:
             self.resources.read_resource(context.for_params("resources/read", {"uri": uri}))
+        except InternalError:
+            raise
         except ProtocolError:
             return False
         return True

@@ -8,6 +8,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.db import connections
 
+from drf_mcp.exceptions import InternalError
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.resources.routes import RouteResource
@@ -61,7 +62,13 @@ class Listener:
                 except asyncio.TimeoutError:
                     yield NOTHING
                     continue
-                for message in await sync_to_async(self.select)(json.loads(text)):
+                try:
+                    messages = await sync_to_async(self.select)(json.loads(text))
+                except InternalError:
+                    # Whether the client may be told is not known: it has to listen anew, and to
+                    # read what may have changed meanwhile.
+                    break
+                for message in messages:
                     yield message
             result = {"resultType": "complete", "_meta": self.meta}
             yield jsonrpc.encode_result(self.context.message.id, result)

@@ -82,9 +82,10 @@ def test_postgresql_is_restarted_under_traffic(machines, tally):
 
 
 def test_the_first_calls_after_a_restart_of_postgresql_are_answered(machines, client_at, here):
-    client = client_at(here)
-    for _worker in range(8):
-        client.call("customers_retrieve", pk=1)
+    """Also where all connections of each process were open, and are broken."""
+    clients = [client_at(here) for _ in range(32)]
+    with ThreadPoolExecutor(len(clients)) as threads:
+        list(threads.map(lambda client: client.call("orders_list", page_size=5), clients * 3))
     machines.postgresql.stop()
     assert client_at(here).http.get("/mcp").status_code == 405
     machines.postgresql.start()

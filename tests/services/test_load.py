@@ -6,6 +6,7 @@ import os
 import signal
 import time
 
+from tests.services.client import FAULTS, INTERNAL_ERROR
 from tests.services.report import Tally
 from tests.services.traffic import Traffic
 
@@ -30,7 +31,7 @@ def test_a_load_of_64_clients_with_two_kinds_of_fault(machines, report, is_full)
         traffic.mend()
         time.sleep(seconds / 2)
     assert line.wrong == []
-    assert line.errors.keys() <= {"connection lost", "-32603", "INTERNAL_ERROR"}
+    assert line.errors.keys() <= {"connection lost", str(INTERNAL_ERROR), *FAULTS}
     assert line.right > line.errors.total()
 
 

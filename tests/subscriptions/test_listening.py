@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group, Permission, User
+from django.db import OperationalError
 from django.test import Client
 from django.urls import include, path
 from rest_framework import serializers
@@ -225,6 +226,27 @@ def test_after_a_gap_every_resource_may_have_changed(listen, team):
         lambda: get_bus().publish(EVERYTHING), resourceSubscriptions=["shop://teams/support"]
     )
     assert methods_of(messages) == [ACKNOWLEDGED, UPDATED]
+
+
+def test_the_stream_ends_where_the_database_does_not_say_who_may_be_told(listen, team, monkeypatch):
+    def lose_the_database() -> None:
+        monkeypatch.setattr(TeamViewSet, "get_queryset", fail)
+        announce_update("shop://teams/support")
+
+    def fail(view: TeamViewSet) -> None:
+        raise OperationalError("couldn't get a connection after 10.00 sec")
+
+    messages = listen(lose_the_database, resourceSubscriptions=["shop://teams/support"])
+    assert messages[-1]["result"]["resultType"] == "complete"
+
+
+def test_what_the_server_fails_to_read_is_not_agreed(listen, team, monkeypatch):
+    def fail(view: TeamViewSet) -> None:
+        raise OperationalError("no such table")
+
+    monkeypatch.setattr(TeamViewSet, "get_queryset", fail)
+    (first,) = listen(count=1, resourceSubscriptions=["shop://teams/support"])
+    assert first["params"]["notifications"] == {}
 
 
 # --- Begin and end ------------------------------------------------------------------------
