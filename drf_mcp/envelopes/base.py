@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, MappingView
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from drf_mcp.codes import HANDLING
 from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT
@@ -236,14 +237,15 @@ class ContractEnvelope(Envelope):
         return (Problem(failure.code, message, remediation=remediation, recoverable=recoverable),)
 
     def get_remediation(self, failure: Failure) -> str:
-        return failure.remediation or HANDLING[failure.category].remediation
+        return failure.remediation or _(HANDLING[failure.category].remediation)
 
     def get_advice(self, problem: Problem) -> str:
         # For contracts that have one sentence for what to do and what is accepted.
         accepted, remediation = problem.accepted, problem.remediation
         if not accepted or accepted in remediation:
             return remediation
-        return f"{remediation} Accepted: {accepted}.".lstrip()
+        told = _("Accepted: %(values)s.") % {"values": accepted}
+        return f"{remediation} {told}".lstrip()
 
     def get_received(self, problem: Problem) -> dict[str, Any]:
         # Null for a missing required value, as contract 000 has it.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext, gettext_noop
 
 from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.json_text import JSONPointer
@@ -21,6 +22,9 @@ from drf_mcp.outcomes import (
     period_name,
 )
 
+if TYPE_CHECKING:
+    from pydantic import ConfigDict
+
 FIDELITY_LEVELS = ("full", "partial", "summary", "reference_only")
 
 STRINGS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
@@ -33,7 +37,10 @@ PAGINATION: dict[str, Any] = {
         "page_size": {"type": "integer"},
         "page": {"type": "integer"},
         "cursor": {"type": "string"},
-        "next": {"type": "object", "description": "Arguments that fetch the next page."},
+        "next": {
+            "type": "object",
+            "description": gettext_noop("Arguments that fetch the next page."),
+        },
     },
 }
 
@@ -75,6 +82,27 @@ COMMON_META: dict[str, Any] = {
 # Members of ``meta`` that have a place of their own in an `Outcome`.
 RESERVED = COMMON_META.keys() | SOURCE.keys()
 WARNING_MEMBERS = frozenset({"code", "message", "severity", "context", "remediation"})
+
+
+def translate_schema(schema: Any) -> Any:
+    """Return a schema whose descriptions are in the language that is active."""
+    if isinstance(schema, list):
+        return [translate_schema(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # A member of an object may be called "description", and has a schema there.
+    words = schema.get("description")
+    translated = {"description": gettext(words)} if isinstance(words, str) else {}
+    return {name: translate_schema(part) for name, part in schema.items()} | translated
+
+
+def translate_in_place(schema: dict[str, Any]) -> None:
+    schema.update(translate_schema(schema))
+
+
+# Of models: their schemas are translated whenever they are made.
+TRANSLATED: ConfigDict = {"json_schema_extra": translate_in_place}
+OPEN: ConfigDict = {"extra": "allow", **TRANSLATED}
 
 
 class Members:

@@ -109,7 +109,11 @@ class OkEnvelope(ContractEnvelope):
         success = {"ok": {"enum": [True]}, "data": self.data_schema(data_schema)}
         return {
             "type": "object",
-            "properties": {"ok": {"type": "boolean"}, "errors": ERRORS, "meta": META},
+            "properties": {
+                "ok": {"type": "boolean"},
+                "errors": ERRORS,
+                "meta": metadata.translate_schema(META),
+            },
             "required": ["ok", "meta"],
             "anyOf": [
                 {"properties": success, "required": ["data"]},

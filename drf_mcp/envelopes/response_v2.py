@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
@@ -158,7 +160,7 @@ class ResponseV2Envelope(ContractEnvelope):
             "properties": {
                 "success": {"type": "boolean"},
                 "error": {"type": ["string", "null"]},
-                "meta": META,
+                "meta": metadata.translate_schema(META),
                 "data": {"type": "object"},
             },
             "required": ["success", "error", "meta", "data"],
@@ -193,7 +195,8 @@ class ResponseV2Envelope(ContractEnvelope):
         category, remediation = data.get("error_type"), data.get_text("remediation")
         if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
             code, category = standard_code(status) if code == DEFAULT_CODE else code, None
-            if remediation == HANDLING[CODES[DEFAULT_CODE]].remediation:
+            default = HANDLING[CODES[DEFAULT_CODE]].remediation
+            if remediation in (default, _(default)):
                 remediation = ""
         details = Members(data.get("details"))
         return Failure(

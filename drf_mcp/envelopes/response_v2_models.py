@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code
-from drf_mcp.envelopes.metadata import to_iso_time, to_period
+from drf_mcp.envelopes.metadata import OPEN, TRANSLATED, to_iso_time, to_period
 from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Category, Fidelity
 
@@ -24,7 +26,6 @@ __all__ = [
     "success_response",
 ]
 
-OPEN = ConfigDict(extra="allow")
 # Compared by equality, so that 0 and False stay.
 EMPTY: tuple[Any, ...] = (None, [], {}, ())
 
@@ -34,36 +35,36 @@ class WarningDetail(TypedDict, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    code: Annotated[str, Field(description="Machine-readable code")]
-    severity: Annotated[Literal["info", "warning", "error"], Field(description="How serious")]
-    message: Required[Annotated[str, Field(description="One sentence")]]
-    context: Annotated[dict[str, Any], Field(description="Further facts")]
+    code: Annotated[str, Field(description=_("Machine-readable code"))]
+    severity: Annotated[Literal["info", "warning", "error"], Field(description=_("How serious"))]
+    message: Required[Annotated[str, Field(description=_("One sentence"))]]
+    context: Annotated[dict[str, Any], Field(description=_("Further facts"))]
 
 
 class ReservedMeta(TypedDict, total=False):
-    request_id: Annotated[str, Field(description="The id under which the log knows the call")]
-    warnings: Annotated[list[str], Field(description="What to know of the answer, in sentences")]
+    request_id: Annotated[str, Field(description=_("The id under which the log knows the call"))]
+    warnings: Annotated[list[str], Field(description=_("What to know of the answer, in sentences"))]
     warning_details: Annotated[
-        list[WarningDetail], Field(description="The same warnings with codes")
+        list[WarningDetail], Field(description=_("The same warnings with codes"))
     ]
-    pagination: Annotated[dict[str, Any], Field(description="Where the page stands in its list")]
-    rate_limit: Annotated[dict[str, Any], Field(description="What is left of the quota")]
-    telemetry: Annotated[dict[str, Any], Field(description="Measurements, by name")]
+    pagination: Annotated[dict[str, Any], Field(description=_("Where the page stands in its list"))]
+    rate_limit: Annotated[dict[str, Any], Field(description=_("What is left of the quota"))]
+    telemetry: Annotated[dict[str, Any], Field(description=_("Measurements, by name"))]
     content_fidelity: Annotated[
         Literal["full", "partial", "summary", "reference_only"],
-        Field(description="How much of the answer is left"),
+        Field(description=_("How much of the answer is left")),
     ]
     content_fidelity_schema_version: Annotated[
-        str, Field(description="Version of the content fidelity members")
+        str, Field(description=_("Version of the content fidelity members"))
     ]
-    dropped_content_ids: Annotated[list[str], Field(description="What was left out")]
+    dropped_content_ids: Annotated[list[str], Field(description=_("What was left out"))]
     content_archive_hashes: Annotated[
-        dict[str, str], Field(description="Archive id to the hash of what it keeps")
+        dict[str, str], Field(description=_("Archive id to the hash of what it keeps"))
     ]
-    suggestions: Annotated[list[str], Field(description="What to do next, in sentences")]
-    content_version: Annotated[str, Field(description="Canonical version of what was read")]
+    suggestions: Annotated[list[str], Field(description=_("What to do next, in sentences"))]
+    content_version: Annotated[str, Field(description=_("Canonical version of what was read"))]
     content_hash: Annotated[
-        str, Field(description="Hash of that version, the same for every read of it")
+        str, Field(description=_("Hash of that version, the same for every read of it"))
     ]
 
 
@@ -73,7 +74,7 @@ class ResponseMeta(ReservedMeta, total=False):
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
     version: Required[
-        Annotated[Literal["response-v2"], Field(description="The version of the envelope")]
+        Annotated[Literal["response-v2"], Field(description=_("The version of the envelope"))]
     ]
 
 
@@ -86,27 +87,27 @@ class ErrorData(TypedDict, total=False):
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
-    error_code: Required[Annotated[str, Field(description="Machine-readable code")]]
-    error_type: Required[Annotated[str, Field(description="Category of the failure")]]
-    remediation: Required[Annotated[str, Field(description="What to do, in one sentence")]]
+    error_code: Required[Annotated[str, Field(description=_("Machine-readable code"))]]
+    error_type: Required[Annotated[str, Field(description=_("Category of the failure"))]]
+    remediation: Required[Annotated[str, Field(description=_("What to do, in one sentence"))]]
     details: Annotated[
         dict[str, Any],
-        Field(description="The first problem; problems has all where there are several"),
+        Field(description=_("The first problem; problems has all where there are several")),
     ]
 
 
-@dataclass
+@dataclass(config=TRANSLATED)
 class ToolResponse(JSONBody):
     """One response; ``dataclasses.asdict`` gives the JSON value."""
 
     mcp_contract: ClassVar[str] = "response-v2"
 
-    success: Annotated[bool, Field(description="Whether the call worked")]
+    success: Annotated[bool, Field(description=_("Whether the call worked"))]
     data: Annotated[
-        dict[str, Any], Field(description="The answer; on failure, what is known of it")
+        dict[str, Any], Field(description=_("The answer; on failure, what is known of it"))
     ] = field(default_factory=dict)
-    error: Annotated[str | None, Field(description="One sentence on failure, else null")] = None
-    meta: Annotated[ResponseMeta, Field(description="Facts about the answer")] = field(
+    error: Annotated[str | None, Field(description=_("One sentence on failure, else null"))] = None
+    meta: Annotated[ResponseMeta, Field(description=_("Facts about the answer"))] = field(
         default_factory=lambda: ResponseMeta(version="response-v2")
     )
 
@@ -164,7 +165,8 @@ def error_response(
     category = error_type or category_of_code(code, 500).value
     if not remediation:
         known = category in {standard.value for standard in Category}
-        remediation = HANDLING[Category(category) if known else Category.INTERNAL].remediation
+        kind = Category(category) if known else Category.INTERNAL
+        remediation = gettext(HANDLING[kind].remediation)
     extra = require_mapping("details", details)
     standard = {
         "error_code": code,

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from asgiref.sync import iscoroutinefunction
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -63,7 +64,7 @@ class ErrorFormatter:
             message, suggestion = failure.message, failure.remediation
             # The mapper speaks of the id of a call, of which there is none here.
             if category is Category.INTERNAL:
-                message, suggestion = "An internal error occurred.", ""
+                message, suggestion = _("An internal error occurred."), ""
         else:
             code = self.get_own_code(known) or standard_code(known.status_code).lower()
             message = " ".join(self.list_messages(known.detail))
@@ -71,7 +72,7 @@ class ErrorFormatter:
         handling = HANDLING[category]
         return ResponseError(
             message=message,
-            suggestion=suggestion or handling.remediation,
+            suggestion=suggestion or _(handling.remediation),
             severity=handling.severity,
             code=code,
             recoverable=handling.recoverable,

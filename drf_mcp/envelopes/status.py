@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
@@ -39,7 +42,7 @@ METADATA: dict[str, Any] = {
         "timestamp": {"type": "string", "format": "date-time"},
         "tool_name": {"type": "string"},
         "tool_version": {"type": "string"},
-        "execution_time": {"type": "number", "description": "Seconds."},
+        "execution_time": {"type": "number", "description": gettext_noop("Seconds.")},
         **metadata.FIDELITY,
         "pagination": metadata.PAGINATION,
         "rate_limit": metadata.RATE_LIMIT,
@@ -131,7 +134,7 @@ class StatusEnvelope(ContractEnvelope):
                 "errors": ERRORS,
                 "warnings": metadata.STRINGS,
                 "suggestions": metadata.STRINGS,
-                "metadata": METADATA,
+                "metadata": metadata.translate_schema(METADATA),
                 "data": {"type": "object"},
             },
             "required": ["status", "success", "errors", "warnings", "suggestions", "metadata"],
@@ -213,7 +216,7 @@ class StatusEnvelope(ContractEnvelope):
         # Named after the first serious error.
         context = data if isinstance(data, Mapping) else {}
         if not errors:
-            code, message = "INTERNAL_ERROR", "The operation failed."
+            code, message = "INTERNAL_ERROR", _("The operation failed.")
             return Failure(code, CODES[code], message, "", context=context, data=data)
         problems = tuple(Problem(**self.parse_entry(error, Severity.ERROR)) for error in errors)
         serious = (problem for problem in problems if problem.severity in SERIOUS)

@@ -5,8 +5,10 @@ from datetime import datetime, timezone
 from typing import Any, ClassVar, Protocol
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer
+from django.utils.translation import gettext_noop as _
+from pydantic import BaseModel, Field, field_serializer
 
+from drf_mcp.envelopes.metadata import OPEN, TRANSLATED
 from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Severity
 
@@ -43,13 +45,17 @@ class FormattedError(Protocol):
 class ResponseError(BaseModel):
     """One error, or one thing that went less than well."""
 
-    message: str = Field(description="Human-readable error message")
-    suggestion: str | None = Field(default=None, description="Actionable suggestion")
-    severity: ResponseSeverity = Field(description="Error severity level")
-    code: str = Field(description="Machine-readable error code")
-    recoverable: bool = Field(default=True, description="Whether this error can be recovered from")
+    model_config = TRANSLATED
+
+    message: str = Field(description=_("Human-readable error message"))
+    suggestion: str | None = Field(default=None, description=_("Actionable suggestion"))
+    severity: ResponseSeverity = Field(description=_("Error severity level"))
+    code: str = Field(description=_("Machine-readable error code"))
+    recoverable: bool = Field(
+        default=True, description=_("Whether this error can be recovered from")
+    )
     context: dict[str, Any] | None = Field(
-        default=None, description="Additional context information"
+        default=None, description=_("Additional context information")
     )
 
     @classmethod
@@ -70,18 +76,19 @@ class ResponseError(BaseModel):
 class ResponseMetadata(BaseModel):
     """Who answered, when, and how long it took."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = OPEN
 
     request_id: str = Field(
         default_factory=lambda: str(uuid4())[:8],
-        description="The id under which the log knows the call",
+        description=_("The id under which the log knows the call"),
     )
     timestamp: datetime = Field(
-        default_factory=lambda: datetime.now(timezone.utc), description="When it answered, in UTC"
+        default_factory=lambda: datetime.now(timezone.utc),
+        description=_("When it answered, in UTC"),
     )
-    tool_name: str = Field(description="Name of the tool that generated this response")
-    tool_version: str = Field(default="1.0.0", description="Version of the tool")
-    execution_time: float | None = Field(default=None, description="Execution time in seconds")
+    tool_name: str = Field(description=_("Name of the tool that generated this response"))
+    tool_version: str = Field(default="1.0.0", description=_("Version of the tool"))
+    execution_time: float | None = Field(default=None, description=_("Execution time in seconds"))
 
     @field_serializer("timestamp")
     def timestamp_in_utc(self, value: datetime) -> str:
@@ -95,19 +102,21 @@ class StandardMCPResponse(JSONBody, BaseModel):
     ``status`` is decided by `finalize`.
     """
 
+    model_config = TRANSLATED
     mcp_contract: ClassVar[str] = "status"
 
     status: ResponseStatus = Field(
-        default=ResponseStatus.SUCCESS, description="Overall operation status"
+        default=ResponseStatus.SUCCESS, description=_("Overall operation status")
     )
-    success: bool = Field(default=True, description="Whether the primary operation succeeded")
-    errors: list[ResponseError] = Field(default_factory=list, description="What went wrong")
-    warnings: list[str] = Field(default_factory=list, description="What to know of the answer")
-    suggestions: list[str] = Field(default_factory=list, description="What to do next")
+    success: bool = Field(default=True, description=_("Whether the primary operation succeeded"))
+    errors: list[ResponseError] = Field(default_factory=list, description=_("What went wrong"))
+    warnings: list[str] = Field(default_factory=list, description=_("What to know of the answer"))
+    suggestions: list[str] = Field(default_factory=list, description=_("What to do next"))
     metadata: ResponseMetadata = Field(
-        default_factory=lambda: ResponseMetadata(tool_name=""), description="Who answered, and when"
+        default_factory=lambda: ResponseMetadata(tool_name=""),
+        description=_("Who answered, and when"),
     )
-    data: dict[str, Any] | None = Field(default=None, description="Tool-specific response data")
+    data: dict[str, Any] | None = Field(default=None, description=_("Tool-specific response data"))
 
     @property
     def partial_success(self) -> bool:

@@ -12,8 +12,10 @@ from drf_mcp import envelopes
 
 RENDER = """
 import json, sys
+import django
 from django.conf import settings
 settings.configure()
+django.setup()
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.outcomes import Category, Failure, Outcome
 for envelope in (OkEnvelope(), PlainEnvelope(), ResponseV2Envelope(), StatusEnvelope()):
