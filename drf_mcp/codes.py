@@ -12,6 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
+def gettext_noop(text: str) -> str:
+    # As Django's own, for `makemessages`: views import these words before Django is loaded.
+    return text
+
+
 class Category(str, enum.Enum):
     """What kind of failure it is, which decides what the caller can do about it."""
 
@@ -43,36 +48,55 @@ class Handling:
         severity: how serious a failure of this category is.
         recoverable: True if the caller can get past it, by a corrected, a later
             or a newly authenticated call.
-        remediation: the sentence to say when nothing more precise is known.
+        advice: the sentence to say when nothing more precise is known, in English.
     """
 
     severity: Severity
     recoverable: bool
-    remediation: str
+    advice: str
+
+    @property
+    def remediation(self) -> str:
+        """The advice in the language that is active."""
+        from django.utils.translation import gettext
+
+        return gettext(self.advice)
 
 
 HANDLING: Mapping[Category, Handling] = {
-    Category.VALIDATION: Handling(Severity.ERROR, True, "Correct the arguments, then call again."),
+    Category.VALIDATION: Handling(
+        Severity.ERROR, True, gettext_noop("Correct the arguments, then call again.")
+    ),
     Category.AUTHENTICATION: Handling(
-        Severity.ERROR, True, "Send valid credentials, then call again."
+        Severity.ERROR, True, gettext_noop("Send valid credentials, then call again.")
     ),
     Category.AUTHORIZATION: Handling(
-        Severity.ERROR, False, "Do not repeat the call; ask for the permission it needs."
+        Severity.ERROR,
+        False,
+        gettext_noop("Do not repeat the call; ask for the permission it needs."),
     ),
     Category.NOT_FOUND: Handling(
-        Severity.ERROR, True, "Look up which identifiers exist, then call again with one of them."
+        Severity.ERROR,
+        True,
+        gettext_noop("Look up which identifiers exist, then call again with one of them."),
     ),
     Category.CONFLICT: Handling(
-        Severity.ERROR, True, "Read the current state before deciding whether to call again."
+        Severity.ERROR,
+        True,
+        gettext_noop("Read the current state before deciding whether to call again."),
     ),
-    Category.RATE_LIMIT: Handling(Severity.ERROR, True, "Wait, then call again."),
+    Category.RATE_LIMIT: Handling(Severity.ERROR, True, gettext_noop("Wait, then call again.")),
     Category.FEATURE_FLAG: Handling(
-        Severity.ERROR, False, "Do not repeat the call; ask for the feature to be enabled."
+        Severity.ERROR,
+        False,
+        gettext_noop("Do not repeat the call; ask for the feature to be enabled."),
     ),
     Category.INTERNAL: Handling(
-        Severity.CRITICAL, True, "Try again later; if it fails again, report the request id."
+        Severity.CRITICAL,
+        True,
+        gettext_noop("Try again later; if it fails again, report the request id."),
     ),
-    Category.UNAVAILABLE: Handling(Severity.ERROR, True, "Try again later."),
+    Category.UNAVAILABLE: Handling(Severity.ERROR, True, gettext_noop("Try again later.")),
 }
 
 # The standard codes of a failure; projects have codes of their own beside these.

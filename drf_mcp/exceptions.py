@@ -8,10 +8,11 @@ response, over MCP the code and category that their name says.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ErrorDetail
 
 Result = TypeVar("Result")
@@ -45,6 +46,13 @@ class ProtocolError(Exception):
 class InternalError(ProtocolError):
     """Something of ours failed (JSON-RPC -32603)."""
 
+    @staticmethod
+    def describe(request_id: str) -> str:
+        """Return what a caller is told of an exception that only the log has."""
+        return _("An unexpected error occurred. It was logged under the id %(id)s.") % {
+            "id": request_id
+        }
+
 
 class ParseError(ProtocolError):
     """The body is not JSON (JSON-RPC -32700)."""
@@ -67,7 +75,8 @@ class MethodNotFound(ProtocolError):
     http_status = 200
 
     def __init__(self, method: str, *, http_status: int | None = None) -> None:
-        super().__init__(f"Method not found: {method}", http_status=http_status)
+        message = _("Method not found: %(method)s") % {"method": method}
+        super().__init__(message, http_status=http_status)
 
 
 class InvalidParams(ProtocolError):
@@ -86,8 +95,19 @@ class UnknownTool(InvalidParams):
     def named(cls, name: str, tools: Collection[str]) -> UnknownTool:
         # A name can be as long as a message, and comparing long texts is slow.
         nearest = difflib.get_close_matches(name[:64], tools, n=3)
-        hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
-        return cls(f"Unknown tool: {name[:128]}.{hint}")
+        names = {"name": name[:128], "nearest": cls.join_alternatives(nearest)}
+        if not nearest:
+            return cls(_("Unknown tool: %(name)s.") % names)
+        return cls(_("Unknown tool: %(name)s. Did you mean %(nearest)s?") % names)
+
+    @staticmethod
+    def join_alternatives(names: Sequence[str]) -> str:
+        """Return names as people write them, ``a or b``; "" for none."""
+        if len(names) < 2:
+            return "".join(names)
+        *others, last = names
+        both = {"first": UnknownTool.join_alternatives(others), "last": last}
+        return _("%(first)s or %(last)s") % both
 
 
 class ResourceNotFound(InvalidParams):
@@ -101,7 +121,7 @@ class ResourceNotFound(InvalidParams):
     http_status = 200
 
     def __init__(self, uri: str, code: int) -> None:
-        super().__init__("Resource not found", data={"uri": uri})
+        super().__init__(_("Resource not found"), data={"uri": uri})
         self.code = code  # type: ignore[misc]
 
 
@@ -120,7 +140,7 @@ class UnsupportedProtocolVersion(ProtocolError):
 
     def __init__(self, requested: str, supported: list[str]) -> None:
         super().__init__(
-            "Unsupported protocol version",
+            _("Unsupported protocol version"),
             data={"supported": supported, "requested": requested},
         )
 
@@ -139,7 +159,8 @@ class MissingClientCapability(ProtocolError):
         members = [name for name in required if name != "extensions"]
         names = ", ".join([*members, *required.get("extensions", ())])
         super().__init__(
-            f"The call needs a client with: {names}.", data={"requiredCapabilities": required}
+            _("The call needs a client with: %(names)s.") % {"names": names},
+            data={"requiredCapabilities": required},
         )
 
 
@@ -180,7 +201,7 @@ class FeatureDisabled(APIException):
     default_code = "feature_disabled"
 
     def __init__(self, feature: str, detail: Any = None) -> None:
-        text = detail or _("Feature '%s' is not enabled") % feature
+        text = detail or _("Feature '%(feature)s' is not enabled") % {"feature": feature}
         super().__init__(text)
         self.detail = ContextDetail(str(text), self.default_code, {"feature": feature})
 
@@ -209,7 +230,7 @@ class SoftFailure(APIException):
     """
 
     status_code = 200
-    default_detail = _("The answer is no.")
+    default_detail = gettext_lazy("The answer is no.")
     default_code = "soft_failure"
 
     def __init__(
@@ -229,7 +250,7 @@ class Unavailable(APIException):
     """Raise in a view when what it needs cannot be reached at the moment (HTTP 503)."""
 
     status_code = 503
-    default_detail = _("This is not available at the moment.")
+    default_detail = gettext_lazy("This is not available at the moment.")
     default_code = "service_unavailable"
 
 
@@ -243,7 +264,8 @@ class TimeLimitExceeded(Unavailable):
     default_code = "time_limit_exceeded"
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(_("The call was stopped, because it took longer than %g s.") % seconds)
+        text = _("The call was stopped, because it took longer than %(seconds)g s.")
+        super().__init__(text % {"seconds": seconds})
 
 
 class NotUndone(APIException):
@@ -257,5 +279,5 @@ class Conflict(APIException):
     """Raise in a view when the current state forbids the request (HTTP 409)."""
 
     status_code = 409
-    default_detail = _("The request conflicts with the current state.")
+    default_detail = gettext_lazy("The request conflicts with the current state.")
     default_code = "conflict"

@@ -109,7 +109,10 @@ class NestedTooDeep(ValueError):
     """A value is nested deeper than readers of JSON follow."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"nested deeper than {most} levels")
+        from django.utils.translation import gettext as _
+
+        # Translators: ends a sentence such as "The answer cannot be written as JSON: it is …"
+        super().__init__(_("nested deeper than %(levels)d levels") % {"levels": most})
 
 
 def is_nested_deeper(text: str, most: int) -> bool:

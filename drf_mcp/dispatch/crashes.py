@@ -19,8 +19,7 @@ def report_unexpected(exc: Exception, request: HttpRequest | None) -> InternalEr
     request_id = new_request_id()
     logger.error("A message could not be answered [%s]", request_id, exc_info=exc)
     got_request_exception.send_robust(sender=BaseHandler, request=request)
-    message = f"An unexpected error occurred. It was logged under the id {request_id}."
-    return InternalError(message, data={"request_id": request_id})
+    return InternalError(InternalError.describe(request_id), data={"request_id": request_id})
 
 
 def close_broken_connections() -> None:

@@ -12,6 +12,8 @@ from django.db.models import Model
 from django.db.models.deletion import ProtectedError, RestrictedError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.text import get_plural_name, join_values
 from drf_mcp.outcomes import Category, Failure
@@ -46,16 +48,20 @@ class Blockers(dict[type[Model], tuple[Any, ...]]):
 
 
 class Rule(enum.Enum):
-    """What a driver's error code says was broken: the message, and what to do."""
+    """What a driver's error code says was broken: the message, and what to do, in English."""
 
     UNIQUE = (
-        "A value that has to be unique is taken.",
-        "Read which objects exist: use the one that has these values, or send other values.",
+        gettext_noop("A value that has to be unique is taken."),
+        gettext_noop(
+            "Read which objects exist: use the one that has these values, or send other values."
+        ),
     )
     REFERENCE = (
-        "A reference between objects would be broken.",
-        "Check that every object that the arguments identify exists, and that nothing refers to"
-        " an object that would be deleted; then decide whether to call again.",
+        gettext_noop("A reference between objects would be broken."),
+        gettext_noop(
+            "Check that every object that the arguments identify exists, and that nothing refers to"
+            " an object that would be deleted; then decide whether to call again."
+        ),
     )
 
     @classmethod
@@ -98,15 +104,17 @@ def find_violation(
 ) -> Failure | None:
     if isinstance(exc, (ProtectedError, RestrictedError)):
         blockers = Blockers.from_exception(exc)
-        names = blockers.names or "other objects"
+        names = blockers.names or _("other objects")
         shown = name_blockers(blockers) if name_blockers else ""
-        message = f"The deletion was refused: {shown or names} depend on what would be deleted."
-        remediation = (
-            f"Delete the {names} first or let them refer to something else, if that is wanted;"
+        message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
+            "rows": shown or names
+        }
+        remediation = _(
+            "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
             " then call again."
-        )
+        ) % {"rows": names}
     elif isinstance(exc, IntegrityError) and (rule := Rule.from_exception(exc)):
-        message, remediation = rule.value
+        message, remediation = map(_, rule.value)
     else:
         return None
     return Failure("CONFLICT", Category.CONFLICT, message, remediation)

@@ -11,6 +11,8 @@ from dataclasses import replace
 from http.client import responses
 from typing import Any, Protocol
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from rest_framework.exceptions import ErrorDetail
 
 from drf_mcp.codes import (
@@ -25,13 +27,14 @@ from drf_mcp.dispatch.errors.body import ErrorBody, ErrorText, unwrap_path
 from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation, get_exception_status
 from drf_mcp.dispatch.errors.remediation import (
     CODE_REMEDIES,
+    CORRECT,
     FILE_REMEDIES,
     OPTIONAL_NULL,
     PROBLEM_REMEDIES,
     WHOLE_REMEDIES,
     get_status_advice,
 )
-from drf_mcp.exceptions import SoftDetail, SoftFailure
+from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Failure, Problem
 
@@ -122,9 +125,7 @@ class ErrorMapper:
         if violated is not None:
             return violated
         status = get_exception_status(exc)
-        message = ""
-        if status >= 500:
-            message = f"An unexpected error occurred. It was logged under the id {request_id}."
+        message = InternalError.describe(request_id) if status >= 500 else ""
         return self.make_failure(self.get_error_code(status, exc=exc), status, message)
 
     def from_soft_failure(self, detail: SoftDetail) -> Failure:
@@ -194,13 +195,20 @@ class ErrorMapper:
         """Return one sentence that tells the caller what to do."""
         seconds = (context or {}).get("retry_after_seconds")
         if seconds is not None:
-            return f"Wait {seconds} second{'' if seconds == 1 else 's'} before calling again."
+            # A view's own context may have anything in its place.
+            count = seconds if isinstance(seconds, int) else 2
+            return ngettext(
+                "Wait %(seconds)s second before calling again.",
+                "Wait %(seconds)s seconds before calling again.",
+                count,
+            ) % {"seconds": seconds}
         if problems and category in (Category.VALIDATION, Category.CONFLICT):
             return problems[0].remediation
         advice = get_status_advice(status)
         if advice is not None:
             return advice.text
-        return CODE_REMEDIES.get(error_code, HANDLING[category].remediation)
+        remedy = CODE_REMEDIES.get(error_code)
+        return _(remedy) if remedy else HANDLING[category].remediation
 
     def get_problem_remediation(self, code: str, pointer: str, accepted: str | None) -> str:
         """Return one sentence that tells the caller what to do about one argument.
@@ -209,14 +217,15 @@ class ErrorMapper:
         envelope has it beside the sentence, or adds it.
         """
         name = JSONPointer(pointer).dotted
-        text = PROBLEM_REMEDIES.get(code, "Correct {name}.")
+        text = PROBLEM_REMEDIES.get(code, CORRECT)
         if not name:
             text = WHOLE_REMEDIES.get(code, text)
         elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
             text = FILE_REMEDIES[code]
         elif code == "null" and self.arguments.optional(pointer):
             text = OPTIONAL_NULL
-        return text.format(name=f"'{name}'" if name else "the arguments")
+        # Translators: stands for {name} in sentences such as "Correct {name}."
+        return _(text).format(name=f"'{name}'" if name else _("the arguments"))
 
     def make_failure(
         self,
@@ -230,10 +239,11 @@ class ErrorMapper:
         category = self.get_category(error_code, status)
         context = context or {}
         advice = get_status_advice(status)
+        text = message or responses.get(status) or _("HTTP status %(status)d") % {"status": status}
         return Failure(
             code=error_code,
             category=category,
-            message=str(message or responses.get(status, f"HTTP status {status}")),
+            message=str(text),
             remediation=self.get_remediation(error_code, category, status, problems, context),
             problems=tuple(problems),
             context=context,
@@ -283,4 +293,8 @@ class ErrorMapper:
         text = problem.message
         if problem.path:
             text = f"{problem.path}: {text}"
-        return f"{text} ({more} more problem{'s' if more > 1 else ''})" if more else text
+        if not more:
+            return text
+        return ngettext(
+            "%(text)s (%(count)d more problem)", "%(text)s (%(count)d more problems)", more
+        ) % {"text": text, "count": more}
