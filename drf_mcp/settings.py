@@ -276,14 +276,24 @@ def override_language() -> translation.override:
     return translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE)
 
 
+def in_tool_language(describe: Callable[P, R]) -> Callable[P, R]:
+    """Have what a function returns in the language of the tools, whoever happens to ask."""
+
+    @functools.wraps(describe)
+    def describe_in_language(*args: P.args, **kwargs: P.kwargs) -> R:
+        with override_language():
+            return describe(*args, **kwargs)
+
+    return describe_in_language
+
+
 def in_chosen_language(answer: Callable[P, R]) -> Callable[P, R]:
     """Have what a function returns in LANGUAGE; without one in the language of its thread."""
+    answer_in_language = in_tool_language(answer)
 
     @functools.wraps(answer)
-    def answer_in_language(*args: P.args, **kwargs: P.kwargs) -> R:
-        if mcp_settings.LANGUAGE is None:
-            return answer(*args, **kwargs)
-        with override_language():
-            return answer(*args, **kwargs)
+    def answer_in_chosen_language(*args: P.args, **kwargs: P.kwargs) -> R:
+        chosen = answer if mcp_settings.LANGUAGE is None else answer_in_language
+        return chosen(*args, **kwargs)
 
-    return answer_in_language
+    return answer_in_chosen_language

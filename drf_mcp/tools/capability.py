@@ -7,6 +7,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.refusals import refuse_scopes
@@ -26,7 +27,7 @@ from drf_mcp.protocol.constants import CACHE_MEMBERS, TASKS_EXTENSION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
-from drf_mcp.settings import mcp_settings, override_language
+from drf_mcp.settings import in_tool_language, mcp_settings, override_language
 from drf_mcp.surface.surface import Surface, SurfaceInstructions
 from drf_mcp.surface.tools import SEARCH, RunTool
 from drf_mcp.tools.chosen_envelopes import (
@@ -108,6 +109,7 @@ class ToolsCapability(Capability):
         )
         return budget
 
+    @in_tool_language
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
         tools = self.get_offered_tools(context).values()
@@ -270,7 +272,7 @@ class ToolsCapability(Capability):
     def get_tool(self, context: RequestContext) -> Tool:
         name = context.message.params.get("name")
         if not isinstance(name, str):
-            raise InvalidParams('The params of tools/call must name a tool: "name", a string.')
+            raise InvalidParams(_('The params of tools/call must name a tool: "name", a string.'))
         tools = self.get_tools(context)
         tool = tools.get(name)
         if tool is None and (surface := Surface.of(self, context)):

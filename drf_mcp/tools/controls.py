@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.introspection.types import Handling, Parameter
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import in_tool_language, mcp_settings
 from drf_mcp.tools.preconditions import PRECONDITION
 
 SECRET = Handling(secrets=frozenset({()}))
 CONFIRMATION = Parameter(
     "confirmation",
-    {"type": "string", "description": "Leave out; the first call answers it."},
+    {"type": "string", "description": gettext_noop("Leave out; the first call answers it.")},
     handling=SECRET,
 )
 IDEMPOTENCY_KEY = Parameter(
@@ -21,11 +24,16 @@ IDEMPOTENCY_KEY = Parameter(
     {
         "type": "string",
         "pattern": "^[!-~]{1,255}$",
-        "description": "Names the change you intend. Send the same key when you try again.",
+        "description": gettext_noop(
+            "Names the change you intend. Send the same key when you try again."
+        ),
     },
 )
-
 DRY_RUN = "dry_run"
+TRIAL = Parameter(
+    DRY_RUN,
+    {"type": "boolean", "description": gettext_noop("True: only show what would change.")},
+)
 
 
 class Controls:
@@ -51,18 +59,25 @@ class Controls:
         if self.has_dry_run:
             yield DRY_RUN
 
+    @in_tool_language
+    def get_parameters(self) -> tuple[Parameter, ...]:
+        """Return the arguments that the guards of the tool read."""
+        return tuple(self.find_parameters())
+
     def find_parameters(self) -> Iterator[Parameter]:
-        """Yield the arguments that the guards of the tool read."""
         if self.takes_idempotency_key:
             required = getattr(self.view_class, "idempotency_key_required", False)
-            yield replace(IDEMPOTENCY_KEY, required=required)
+            yield replace(self.translate(IDEMPOTENCY_KEY), required=required)
         if self.checks_version:
             yield self.tool.precondition.parameter
         if self.asks_to_confirm:
-            yield CONFIRMATION
+            yield self.translate(CONFIRMATION)
         if self.has_dry_run:
-            words = "True: only show what would change."
-            yield Parameter(DRY_RUN, {"type": "boolean", "description": words})
+            yield self.translate(TRIAL)
+
+    def translate(self, parameter: Parameter) -> Parameter:
+        words = _(parameter.schema["description"])
+        return replace(parameter, schema={**parameter.schema, "description": words})
 
     @property
     def checks_version(self) -> bool:

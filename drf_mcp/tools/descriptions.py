@@ -6,6 +6,9 @@ import functools
 import re
 from collections.abc import Iterable
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
 from drf_mcp.introspection.field_selection import SelectableFields
 from drf_mcp.introspection.types import EndpointSchema, Parameter
 from drf_mcp.tools.titles import Subject
@@ -14,13 +17,13 @@ from drf_mcp.tools.written_texts import WrittenTexts
 
 # People ask for one thing by several verbs, and the tool's name has another one.
 SENTENCES = {
-    "list": "Find, show or count {plural}",
-    "retrieve": "Get or show one {single}",
-    "retrieve_many": "Get or show several {plural}",
-    "create": "Add or register a new {single}",
-    "update": "Replace or change {one}",
-    "partial_update": "Change, edit or mark {one}",
-    "destroy": "Delete or remove {one}",
+    "list": gettext_noop("Find, show or count {plural}"),
+    "retrieve": gettext_noop("Get or show one {single}"),
+    "retrieve_many": gettext_noop("Get or show several {plural}"),
+    "create": gettext_noop("Add or register a new {single}"),
+    "update": gettext_noop("Replace or change {one}"),
+    "partial_update": gettext_noop("Change, edit or mark {one}"),
+    "destroy": gettext_noop("Delete or remove {one}"),
 }
 # Clients cut longer ones.
 MAX_LENGTH = 2048
@@ -46,7 +49,7 @@ class Description:
     def get_text(self) -> str:
         description = self.get_written() or self.compose()
         if self.texts.is_deprecated:
-            description = f"Deprecated. {description}"
+            description = _("Deprecated. %(description)s") % {"description": description}
         if len(description) <= MAX_LENGTH:
             return description
         return description[: MAX_LENGTH - 1].rsplit(None, 1)[0].rstrip(".,;:") + "…"
@@ -85,12 +88,14 @@ class Sentence:
         """Return the description; the title is the verb and noun of other than standard actions."""
         subject = self.subject
         if subject.model is not None and self.action in SENTENCES:
-            nouns = {"single": subject.single, "plural": subject.plural, "one": subject.one}
             action = "retrieve_many" if subject.endpoint.many else self.action
-            title = f"{SENTENCES[action].format(**nouns)}{subject.of_owner}"
-        names = self.get_names()
-        details = f": {join_names(names)}" if names else self.get_narrowing()
-        return f"{title}{details}."
+            title = subject.fill(SENTENCES[action])
+        if names := self.get_names():
+            return f"{title}: {join_names(names)}."
+        if filters := self.get_filters():
+            # Translators: such as "Find, show or count orders by status, customer.".
+            return _("%(title)s by %(names)s.") % {"title": title, "names": join_names(filters)}
+        return f"{title}."
 
     def get_names(self) -> list[str]:
         """Return what is told of an object that no list tells of."""
@@ -100,11 +105,10 @@ class Sentence:
         answered = SelectableFields(self.schema.output).row.get("properties", {})
         return [speak(name) for name in answered if name not in COMMON_FIELDS | looked_up]
 
-    def get_narrowing(self) -> str:
+    def get_filters(self) -> list[str]:
         # What is searched and sorted, the arguments for that say themselves.
         filters = (p for p in self.schema.query if p.role == "filter" and p.listed)
-        names = list(dict.fromkeys(map(self.describe_filter, filters)))
-        return f" by {join_names(names)}" if names else ""
+        return list(map(self.describe_filter, filters))
 
     def describe_filter(self, parameter: Parameter) -> str:
         schema = parameter.schema.get("items", parameter.schema)
@@ -120,4 +124,7 @@ def speak(name: str) -> str:
 def join_names(names: Iterable[str], most: int = MAX_NAMES) -> str:
     shown = list(dict.fromkeys(names))
     rest = len(shown) - most
-    return ", ".join(shown) if rest <= 1 else f"{', '.join(shown[:most])} and {rest} more"
+    if rest <= 1:
+        return ", ".join(shown)
+    text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
+    return text % {"names": ", ".join(shown[:most]), "count": rest}

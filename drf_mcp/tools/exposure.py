@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext as _
 from rest_framework.renderers import BrowsableAPIRenderer, TemplateHTMLRenderer
 from rest_framework.routers import APIRootView, BaseRouter
 from rest_framework.views import APIView
@@ -214,6 +215,10 @@ class Exposure:
         findings: list[Finding] = []
         # An exclusion that cannot be read counts: exposing by mistake is the worse mistake.
         if attempt(endpoint.place, annotations.schema.is_excluded, "", findings, True):
-            doubts = "".join(f", as far as can be told: {f.message}" for f in findings)
-            return f"@extend_schema(exclude=True) leaves it out{doubts}"
+            if not findings:
+                return _("@extend_schema(exclude=True) leaves it out")
+            text = _(
+                "@extend_schema(exclude=True) leaves it out, as far as can be told: %(failure)s"
+            )
+            return text % {"failure": findings[0].message}
         return ""

@@ -7,6 +7,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.introspection.examples import make_example_arguments
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.json_text import JSONPointer
@@ -14,7 +17,7 @@ from drf_mcp.settings import mcp_settings
 
 # Of an example that was written for the documentation of the API, and costs tokens here.
 LONGEST_WRITTEN = 400
-MEND_EXAMPLE = "Correct or remove it in examples= of the tool's options."
+MEND_EXAMPLE = gettext_noop("Correct or remove it in examples= of the tool's options.")
 
 Example = Mapping[str, Any]
 
@@ -39,8 +42,9 @@ class ToolHints:
     @property
     def findings(self) -> Iterator[Finding]:
         for fault in filter(None, map(self.find_fault, self.tool.options.examples)):
-            message = f"An example of {self.tool.name} is left out: {fault}"
-            yield Finding(self.tool.endpoint.place, message, MEND_EXAMPLE)
+            message = _("An example of %(tool)s is left out: %(fault)s")
+            message %= {"tool": self.tool.name, "fault": fault}
+            yield Finding(self.tool.endpoint.place, message, _(MEND_EXAMPLE))
 
     def find_fault(self, example: Example) -> str:
         problems = self.tool.arguments.find_problems(example)
@@ -67,9 +71,11 @@ class ToolHints:
         """Return a description with the keywords and, where the schema has none, the examples."""
         keywords, lines = self.tool.options.keywords, [description]
         if keywords:
-            lines.append(f"Also: {', '.join(map(str, keywords))}.")
+            # Translators: further words by which a tool is found.
+            lines.append(_("Also: %(words)s.") % {"words": ", ".join(map(str, keywords))})
         if self.are_words:
-            lines += [f"Example: {self.write(example)}" for example in self.examples]
+            written = map(self.write, self.examples)
+            lines += [_("Example: %(arguments)s") % {"arguments": text} for text in written]
         return "\n".join(lines)
 
     def add_to_schema(self, schema: dict[str, Any]) -> dict[str, Any]:

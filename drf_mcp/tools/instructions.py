@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from drf_mcp.tools.tool import Tool
 
 # Clients cut longer ones.
@@ -50,16 +53,25 @@ class Instructions:
         """Return nouns with their actions, nouns alone, or as many nouns as there is room for."""
         groups = {noun: actions for noun, actions in self.groups.items() if actions}
         if alone := [noun for noun in self.groups if noun not in groups]:
-            groups["Others"] = alone
+            groups[_("Others")] = alone
         lines = (f"{noun}: {', '.join(members)}" for noun, members in groups.items())
-        whole = "\n".join(["Tools by what they are about:", *lines])
+        whole = "\n".join([_("Tools by what they are about:"), *lines])
         if len(whole) <= room:
             return whole
-        start = f"{len(self.tools)} tools, about: "
-        room -= len(start) + len(f", and {len(self.groups)} more.")
-        nouns = list(self.fit(self.groups, room))
-        rest = len(self.groups) - len(nouns)
-        return f"{start}{', '.join(nouns)}" + (f", and {rest} more." if rest else ".")
+        nouns = list(self.fit(self.groups, room - len(self.name_nouns([], len(self.groups)))))
+        return self.name_nouns(nouns, len(self.groups) - len(nouns))
+
+    def name_nouns(self, nouns: Iterable[str], rest: int) -> str:
+        count = len(self.tools)
+        some = ngettext(
+            "%(count)d tool, about: %(nouns)s, and %(rest)d more.",
+            "%(count)d tools, about: %(nouns)s, and %(rest)d more.",
+            count,
+        )
+        every = ngettext(
+            "%(count)d tool, about: %(nouns)s.", "%(count)d tools, about: %(nouns)s.", count
+        )
+        return (some if rest else every) % {"count": count, "nouns": ", ".join(nouns), "rest": rest}
 
     @staticmethod
     def fit(nouns: Iterable[str], room: int) -> Iterator[str]:
@@ -73,16 +85,18 @@ class Instructions:
         """Yield what holds for several tools."""
         tools = self.tools.values()
         if example := next((name for noun in self.groups for name in self.get_names(noun)), ""):
-            yield (
-                f"Names are noun and action, such as {example}: search for both words where not "
+            text = _(
+                "Names are noun and action, such as %(name)s: search for both words where not "
                 "every tool is shown."
             )
+            yield text % {"name": example}
         if any(tool.endpoint.standard_action == "list" for tool in tools):
-            yield "Long lists come in pages: filter them before you read on."
+            yield _("Long lists come in pages: filter them before you read on.")
         if any(tool.selects for tool in tools):
-            yield "In reads, `fields` names what you need of the answer, nested fields by dots."
+            yield _("In reads, `fields` names what you need of the answer, nested fields by dots.")
         if self.retrieval_tool:
-            yield f"{self.retrieval_tool} fetches what a shortened result left out."
+            text = _("%(tool)s fetches what a shortened result left out.")
+            yield text % {"tool": self.retrieval_tool}
 
     def get_names(self, noun: str) -> Iterator[str]:
         return (f"{noun}_{action}" for action in self.groups[noun])

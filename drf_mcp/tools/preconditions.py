@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import IntegerField
+from django.utils.translation import gettext as _
 from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.introspection.safe_call import attempt
@@ -72,13 +73,10 @@ class Precondition:
             self.name if self.name in self.tool.schema.output.get("properties", ()) else IF_MATCH
         )
         is_number = not self.is_etag and isinstance(self.field, IntegerField)
-        return Parameter(
-            IF_MATCH,
-            {
-                "type": "integer" if is_number else "string",
-                "description": f"The {shown} last read: refused if changed since.",
-            },
-        )
+        # Translators: the field is a name, such as "updated_at".
+        words = _("The %(field)s last read: refused if changed since.") % {"field": shown}
+        schema = {"type": "integer" if is_number else "string", "description": words}
+        return Parameter(IF_MATCH, schema)
 
     def tell(self, outcome: Outcome, answer: Any, headers: Mapping[str, str]) -> Outcome:
         """Return the outcome with the version of its object, unless the data shows it.

@@ -26,7 +26,7 @@ PATTERNS = ListOf(ToolPattern())
 # Headers and credentials can narrow in any number of ways: so many are kept.
 MOST_NARROWED = 256
 MOST_KEPT = 64
-RELOADING_SETTINGS = frozenset({"DRF_MCP", "REST_FRAMEWORK", "ROOT_URLCONF"})
+RELOADING_SETTINGS = frozenset({"DRF_MCP", "LANGUAGE_CODE", "REST_FRAMEWORK", "ROOT_URLCONF"})
 
 
 class Registry:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD
 from drf_mcp.introspection.names import make_portable_name
@@ -190,26 +192,45 @@ class Relations:
     ) -> dict[str, Any]:
         taken = self.finders.endpoints[finder].route.kwargs
         further = [make_portable_name(k) for k in taken if k not in self.endpoint.route.kwargs]
-        words = f"from {finder}" + (f" by {join_values(further)}" if further else "")
-        if not further and self.finders.names_finder(name, finder):
-            words = ""
+        is_named = not further and self.finders.names_finder(name, finder)
+        facts = {
+            "key": f"{key[:1].upper()}{key[1:]}",
+            "tool": "" if is_named else finder,
+            "arguments": join_values(further),
+        }
 
         def explain_one(found: dict[str, Any]) -> dict[str, Any]:
             # The name of the list says of which model the key is.
             known = FieldSchema.of(found).without_identity()
-            named = "" if key == "pk" or known == found else f"{key} "
-            sentence = f"{named}{words}".strip()
-            told = explain(known, f"{sentence[:1].upper()}{sentence[1:]}")
-            return FieldSchema.of(told).with_meaning(finder=finder)
+            told = facts | {"key": ""} if key == "pk" or known == found else facts
+            explained = explain(known, self.tell_source(**told))
+            return FieldSchema.of(explained).with_meaning(finder=finder)
 
         return self.explain_place(schema, place, explain_one)
 
+    def tell_source(self, **facts: str) -> str:
+        if not facts["tool"]:
+            return facts["key"]
+        if facts["key"]:
+            by = _("%(key)s from %(tool)s by %(arguments)s")
+            text = by if facts["arguments"] else _("%(key)s from %(tool)s")
+        else:
+            by = _("From %(tool)s by %(arguments)s")
+            text = by if facts["arguments"] else _("From %(tool)s")
+        return text % facts
+
     def explain_type(self, member: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-        lists = list(self.finders.by_model.values())[:MOST_LISTS]
-        words = f"Key of an object of the type in {make_portable_name(member)}"
-        listed = f", found with the list of that type: {join_values(lists)}" if lists else ""
-        more = ", …" if len(self.finders.by_model) > MOST_LISTS else ""
-        return lambda found: explain(found, f"{words}{listed}{more}")
+        lists = list(self.finders.by_model.values())
+        more = ", …" if len(lists) > MOST_LISTS else ""
+        words = _("Key of an object of the type in %(argument)s")
+        if lists:
+            words = _(
+                "Key of an object of the type in %(argument)s, found with the list of that type: "
+                "%(tools)s"
+            )
+        tools = f"{join_values(lists[:MOST_LISTS])}{more}"
+        words %= {"argument": make_portable_name(member), "tools": tools}
+        return lambda found: explain(found, words)
 
     def explain_place(
         self,

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.views import APIView
 
 from drf_mcp.introspection.inspection import Inspection
@@ -16,13 +18,13 @@ from drf_mcp.introspection.text import get_model_name, get_plural_name
 from drf_mcp.tools.endpoints import Endpoint
 
 VERBS = {
-    "list": "List {plural}",
-    "retrieve": "Get one {single}",
-    "retrieve_many": "Get several {plural}",
-    "create": "Create {one}",
-    "update": "Replace {one}",
-    "partial_update": "Change fields of {one}",
-    "destroy": "Delete {one}",
+    "list": gettext_noop("List {plural}"),
+    "retrieve": gettext_noop("Get one {single}"),
+    "retrieve_many": gettext_noop("Get several {plural}"),
+    "create": gettext_noop("Create {one}"),
+    "update": gettext_noop("Replace {one}"),
+    "partial_update": gettext_noop("Change fields of {one}"),
+    "destroy": gettext_noop("Delete {one}"),
 }
 # Actions on GET that are verbs; others are nouns, as "summary" of a customer is.
 READ_VERBS = frozenset(
@@ -34,16 +36,27 @@ READ_VERBS = frozenset(
 )
 # What a method does with the thing that an action is named after.
 METHOD_VERBS = {
-    "GET": "{name} of {one}",
-    "POST": "Add {name} to {one}",
-    "PUT": "Set the {name} of {one}",
-    "PATCH": "Change the {name} of {one}",
-    "DELETE": "Delete the {name} of {one}",
+    "GET": gettext_noop("{name} of {one}"),
+    "POST": gettext_noop("Add {name} to {one}"),
+    "PUT": gettext_noop("Set the {name} of {one}"),
+    "PATCH": gettext_noop("Change the {name} of {one}"),
+    "DELETE": gettext_noop("Delete the {name} of {one}"),
+}
+# What a method does with the one object that the caller has.
+OWN_VERBS = {
+    "GET": gettext_noop("Get the caller's {single}"),
+    "DELETE": gettext_noop("Delete the caller's {single}"),
 }
 OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
 PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
 PREPOSITIONS = frozenset({"as", "at", "by", "for", "from", "into", "through", "to", "via", "with"})
-LINKS = {"add": "to", "append": "to", "attach": "to", "detach": "from", "remove": "from"}
+# Translators: the verb and the words are those of the name of an action, "add line".
+TO = gettext_noop("{verb} {words} to {objects}")
+# Translators: the verb and the words are those of the name of an action, "remove line".
+FROM = gettext_noop("{verb} {words} from {objects}")
+# Translators: the verb and the words are those of the name of an action, "print label".
+OF = gettext_noop("{verb} {words} of {objects}")
+LINKS = {"add": TO, "append": TO, "attach": TO, "detach": FROM, "remove": FROM}
 # What an action calls if it answers with rows.
 ROWS = frozenset({"filter_queryset", "get_serializer", "paginate_queryset"})
 
@@ -82,9 +95,14 @@ class Subject:
                 parent = getattr(named.parent_relation, "related_model", None) or parent
         return "" if parent is None else with_article(get_model_name(parent))
 
-    @property
-    def of_owner(self) -> str:
-        return f" of {self.owner}" if self.owner else ""
+    def of_owner(self, noun: str) -> str:
+        # Translators: such as "orders of a customer".
+        return _("{noun} of {owner}").format(noun=noun, owner=self.owner) if self.owner else noun
+
+    def fill(self, text: str) -> str:
+        """Return a marked text in the active language, with ``single``, ``plural`` and ``one``."""
+        nouns = {"single": self.single, "plural": self.plural, "one": self.one}
+        return _(text).format(**{name: self.of_owner(noun) for name, noun in nouns.items()})
 
     def find_field(self, name: str) -> Any:
         try:
@@ -107,7 +125,7 @@ class Title:
             return ""
         if self.action in VERBS:
             text = VERBS["retrieve_many" if self.endpoint.many else self.action]
-            return f"{self.fill(text)}{self.subject.of_owner}"
+            return self.subject.fill(text)
         title = self.get_phrase()
         # `str.capitalize` would take the capitals of the other words away.
         return f"{title[:1].upper()}{title[1:]}"
@@ -115,7 +133,7 @@ class Title:
     def fill(self, text: str) -> str:
         subject = self.subject
         name = " ".join(self.words)
-        return text.format(
+        return _(text).format(
             name=name, one=self.objects, single=subject.single, plural=subject.plural
         )
 
@@ -132,17 +150,17 @@ class Title:
     def get_phrase(self) -> str:
         method, words = self.endpoint.method, self.words
         if words[0] in OWN and len(words) == 1:
-            verb = {"GET": "get", "DELETE": "delete"}.get(method, "change")
-            return self.fill(f"{verb} the caller's {{single}}")
+            return self.fill(OWN_VERBS.get(method, gettext_noop("Change the caller's {single}")))
         if self.uploads:
-            return self.fill("upload the {name} of {one}")
+            return self.fill(gettext_noop("Upload the {name} of {one}"))
         if not self.is_noun:
             return self.get_verb_phrase()
         if method == "GET" and self.is_of_many and self.subject.inspection.calls & ROWS:
-            return self.fill("{name} {plural}")
+            # Translators: the name is that of an action, such as "overdue".
+            return self.fill(gettext_noop("{name} {plural}"))
         if method == "POST" and not self.endpoint.action_has_other_methods and not self.is_many:
             method = "PUT"
-        return self.fill(METHOD_VERBS.get(method, "{name} of {one}"))
+        return self.fill(METHOD_VERBS.get(method, METHOD_VERBS["GET"]))
 
     @functools.cached_property
     def field(self) -> Any:
@@ -167,15 +185,21 @@ class Title:
         verb, *rest = self.words
         known = {*self.subject.single.lower().split(), *self.subject.plural.lower().split()}
         rest = [word for word in rest if word not in known]
-        objects, said = self.objects, " ".join(rest)
         if not rest:
-            return f"{verb} {objects}"
-        if PARTICLES.issuperset(rest):
-            return f"{verb} {said} {objects}"
-        if rest[0] in PREPOSITIONS:
-            return f"{verb} {objects} {said}"
-        return f"{verb} {said} {LINKS.get(verb, 'of')} {objects}"
+            # Translators: the verb is the name of an action, such as "cancel".
+            text = _("{verb} {objects}")
+        elif PARTICLES.issuperset(rest):
+            # Translators: the verb and the words are those of the name of an action, "check in".
+            text = _("{verb} {words} {objects}")
+        elif rest[0] in PREPOSITIONS:
+            # Translators: the verb and the words are those of an action, "export as csv".
+            text = _("{verb} {objects} {words}")
+        else:
+            text = _(LINKS.get(verb, OF))
+        return text.format(verb=verb, words=" ".join(rest), objects=self.objects)
 
 
 def with_article(noun: str) -> str:
-    return f"an {noun}" if noun[:1].lower() in "aeio" else f"a {noun}"
+    # Translators: the name of a model; without an article where that depends on the noun.
+    text = _("an {noun}") if noun[:1].lower() in "aeio" else _("a {noun}")
+    return text.format(noun=noun)

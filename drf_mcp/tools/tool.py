@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
@@ -17,7 +18,7 @@ from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import in_tool_language, mcp_settings
 from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
@@ -78,6 +79,7 @@ class Tool:
         return self.endpoint.introspected_view()
 
     @functools.cached_property
+    @in_tool_language
     def schema(self) -> EndpointSchema:
         own = vars(self)
         # A cached property alone lets two threads in: each would describe the endpoint.
@@ -116,6 +118,7 @@ class Tool:
         )
 
     @functools.cached_property
+    @in_tool_language
     def arguments(self) -> Arguments:
         arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](
             self.schema,
@@ -150,7 +153,7 @@ class Tool:
     @functools.cached_property
     def controls(self) -> tuple[Parameter, ...]:
         """The arguments that guards read, each by the guard's own name of it."""
-        return tuple(Controls(self).find_parameters())
+        return Controls(self).get_parameters()
 
     @property
     def extra_query(self) -> bool:
@@ -188,6 +191,7 @@ class Tool:
         return HeaderNames(self.input_schema) if self.options.mirrors else {}
 
     @functools.cached_property
+    @in_tool_language
     def description(self) -> str:
         description = self.options.description or self.endpoint.attempt(
             self.compose_description, self.title
@@ -198,6 +202,7 @@ class Tool:
         return str(mcp_settings.NAMING_CLASS().get_description(self))
 
     @functools.cached_property
+    @in_tool_language
     def title(self) -> str:
         title = self.options.title or self.endpoint.attempt(self.compose_title, "")
         return title or self.name.replace("_", " ").capitalize()
@@ -275,7 +280,8 @@ class Tool:
         action = self.finders.get_action(self.endpoint.route.path, name)
         if action is None:
             return problem
-        return replace(problem, remediation=f"Leave '{name}' out. {action} may change it.")
+        text = _("Leave '%(name)s' out. %(tool)s may change it.")
+        return replace(problem, remediation=text % {"name": name, "tool": action})
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments

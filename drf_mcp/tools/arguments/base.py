@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, ClassVar, TypeAlias
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
 from drf_mcp.json_text import parse_json_text
@@ -116,7 +118,7 @@ class Arguments:
         if body.kind == "list":
             return Parameter("items", schema, required=True, handling=handling)
         if body.kind == "open":
-            schema = {"description": "The request body, any JSON value.", **schema}
+            schema = {"description": _("The request body, any JSON value."), **schema}
             return Parameter("body", schema, handling=handling)
         if body.schema is None:
             return None
@@ -166,8 +168,8 @@ class Arguments:
             query = [p for a, value in parts[QUERY] for p in a.get_query_pairs(value)]
             query_string = write_query(query) if query else ""
         except (ValueError, TypeError, RecursionError) as exc:
-            message = f"The arguments cannot be sent as a request: {exc}"
-            remediation = "Correct the value and call again."
+            message = _("The arguments cannot be sent as a request: %(reason)s") % {"reason": exc}
+            remediation = _("Correct the value and call again.")
             raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
         if parts[QUERY] and (fruitless := QueryValues(parts[QUERY]).find_problems()):
             raise ArgumentsRefused(fruitless)
@@ -219,12 +221,13 @@ class Arguments:
         return list(islice(chain.from_iterable(found), MAX_UNKNOWN))
 
     def beside_whole_body(self, argument: Argument) -> Problem:
-        name = argument.name
+        message = _("'%(name)s' is the whole body, so no other field of it can be sent.")
+        remediation = _("Send either '%(name)s' or the fields of one object, then call again.")
         return Problem(
             code="invalid",
-            message=f"'{name}' is the whole body, so no other field of it can be sent.",
+            message=message % {"name": argument.name},
             pointer=argument.pointer,
-            remediation=f"Send either '{name}' or the fields of one object, then call again.",
+            remediation=remediation % {"name": argument.name},
         )
 
     # --- From the view's names back to arguments ------------------------------------------------

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.outcomes import MISSING
@@ -77,7 +78,7 @@ class FormBody(BodyEncoder):
         elif isinstance(value, list) and self.forms.get(()) == "parts":
             yield from self._item_pairs(value, "", ())
         else:
-            raise TypeError("this endpoint takes form fields, so its body must be an object")
+            raise TypeError(_("this endpoint takes form fields, so its body must be an object"))
 
     def _value_pairs(self, value: Any, name: str, place: Place) -> Iterator[Pair]:
         form = self.forms.get(place)
@@ -160,7 +161,7 @@ class FileBody(BodyEncoder):
         if isinstance(value, Mapping) and any(
             v is not None and v is not file for v in value.values()
         ):
-            raise TypeError("the body is one file as it is, so nothing else can be sent with it")
+            raise TypeError(_("the body is one file as it is, so nothing else can be sent with it"))
         return b"" if file is None else bytes(file.read())
 
     def get_file(self, value: Any) -> Any:

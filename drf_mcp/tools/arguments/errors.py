@@ -7,6 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.masking import mask_member, mask_secrets
@@ -67,44 +70,55 @@ class ArgumentErrors:
         same = [self.renamed[name]] if name in self.renamed else []
         nearest = same or difflib.get_close_matches(name, taken, n=1)
         rest = len(self.known) - MAX_NAMES
-        names = ", ".join(islice(self.known, MAX_NAMES)) or "none"
-        names += f" and {rest} more" if rest > 0 else ""
-        mended = f"Put '{name}' into '{self.holder}'" if self.holder else f"Leave '{name}' out"
-        hint = f"Did you mean '{nearest[0]}'? Else" if nearest else "Correct its name, or"
+        names = ", ".join(islice(self.known, MAX_NAMES)) or pgettext("accepted names", "none")
+        if rest > 0:
+            text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
+            names = text % {"names": names, "count": rest}
         return Problem(
             code="unknown",
-            message="Unknown argument.",
+            message=_("Unknown argument."),
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
             accepted=nearest[0] if nearest else names,
-            remediation=f"{hint} {mended[0].lower()}{mended[1:]}.",
+            remediation=self.mend_name(name, next(iter(nearest), "")),
         )
+
+    def mend_name(self, name: str, nearest: str) -> str:
+        if nearest and self.holder:
+            text = _("Did you mean '%(nearest)s'? Else put '%(name)s' into '%(holder)s'.")
+        elif nearest:
+            text = _("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
+        elif self.holder:
+            text = _("Correct its name, or put '%(name)s' into '%(holder)s'.")
+        else:
+            text = _("Correct its name, or leave '%(name)s' out.")
+        return text % {"nearest": nearest, "name": name, "holder": self.holder}
 
     def read_only_argument(self, name: str, value: Any) -> Problem:
         return Problem(
             code="read_only",
-            message="This argument is read-only.",
+            message=_("This argument is read-only."),
             pointer=self.get_pointer(name),
             received=mask_member(name, value),
-            remediation=f"Leave '{name}' out: the server sets it.",
+            remediation=_("Leave '%(name)s' out: the server sets it.") % {"name": name},
         )
 
     def missing_argument(self, name: str) -> Problem:
         return Problem(
             code="required",
-            message="This argument is required.",
+            message=_("This argument is required."),
             pointer=self.get_pointer(name),
-            remediation=f"Provide '{name}'.",
+            remediation=_("Provide '%(name)s'.") % {"name": name},
         )
 
     def not_an_object(self, value: Any) -> Problem:
         return Problem(
             code="invalid",
-            message="Arguments must be a JSON object.",
+            message=_("Arguments must be a JSON object."),
             pointer=self.prefix,
             received=mask_secrets(value),
-            accepted="a JSON object",
-            remediation="Send an object with one member per argument.",
+            accepted=_("a JSON object"),
+            remediation=_("Send an object with one member per argument."),
         )
 
     def get_pointer(self, name: str) -> str:

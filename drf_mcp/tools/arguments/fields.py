@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.field_selection import SelectableFields, find_nearest_path
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
@@ -17,7 +19,6 @@ from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
 from drf_mcp.tools.arguments.masking import mask_secrets
 
 NAME = "fields"
-PURPOSE = "Only these fields of the answer."
 # An enumeration of more paths, or of longer ones together, costs more than it helps.
 MAX_ENUM = 12
 # To choose from one flat row of so few fields saves less than their names cost.
@@ -50,10 +51,13 @@ class FieldsArgument(Argument):
             items = {"enum": known} if len(known) <= MAX_ENUM else {"pattern": cls.join(known)}
             return {"type": "array", "items": {"type": "string", **items}}
         nested = next((path for path in known if "." in path), None)
-        dots = f" Nested ones by dots, such as {nested}." if nested else ""
         outermost = cls.join_paths([path for path in known if "." not in path])
-        description = f"{PURPOSE}{dots} Among them: {outermost}."
-        return {"type": "array", "items": {"type": "string"}, "description": description}
+        sentences = [_("Only these fields of the answer.")]
+        if nested:
+            sentences.append(_("Nested ones by dots, such as %(path)s.") % {"path": nested})
+        # Translators: fields of an answer.
+        sentences.append(_("Among them: %(names)s.") % {"names": outermost})
+        return {"type": "array", "items": {"type": "string"}, "description": " ".join(sentences)}
 
     @classmethod
     def join(cls, known: list[str]) -> str:
@@ -101,21 +105,23 @@ class FieldsArgument(Argument):
     def not_a_path(self, value: Any, pointer: str) -> Problem:
         return Problem(
             code="invalid",
-            message="Fields are named by text.",
+            message=_("Fields are named by text."),
             pointer=pointer,
             received=mask_secrets(value),
-            accepted="an array of strings",
-            remediation='Send an array of field names, such as ["id"], and call again.',
+            accepted=_("an array of strings"),
+            remediation=_('Send an array of field names, such as ["id"], and call again.'),
         )
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
         nearest, names = find_nearest_path(path, known), self.join_paths(known)
-        hint = f"Did you mean '{nearest}'? Else" if nearest else "Use an accepted field, or"
+        text = _("Use an accepted field, or leave '%(name)s' out.")
+        if nearest:
+            text = _("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
         return Problem(
             code="unknown",
-            message="Unknown field.",
+            message=_("Unknown field."),
             pointer=pointer,
             received=path,
             accepted=nearest or names,
-            remediation=f"{hint} leave '{path}' out.",
+            remediation=text % {"nearest": nearest, "name": path},
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.types import Parameter, Schema
 from drf_mcp.outcomes import MISSING, Problem
@@ -13,8 +15,6 @@ from drf_mcp.tools.arguments.masking import mask_secrets
 
 NAME = "ids"
 MOST = 50
-ORDER = "Answered in this order, with null for a miss"
-ACCEPTED = f"an array of 1 to {MOST} ids"
 
 
 class IdsArgument(Argument):
@@ -27,9 +27,10 @@ class IdsArgument(Argument):
     def build_schema(cls, key: Schema) -> Schema:
         known = FieldSchema.of(key)
         items = {name: value for name, value in known.items() if name != "description"}
+        order = _("Answered in this order, with null for a miss")
         return {
             "type": "array",
-            **explain({}, known.get("description", ""), ORDER),
+            **explain({}, known.get("description", ""), order),
             "items": FieldSchema(items, known.meaning),
             "minItems": 1,
             "maxItems": MOST,
@@ -47,23 +48,26 @@ class IdsArgument(Argument):
         return ids
 
     def wrong_number(self, count: int) -> Problem:
-        further = " Ask for the others in further calls." if count else ""
+        sentences = [_("Send an array of 1 to %(most)d ids.") % {"most": MOST}]
+        if count:
+            sentences.append(_("Ask for the others in further calls."))
+        text = _("'%(name)s' has %(count)d ids; it takes 1 to %(most)d.")
         return Problem(
             code="max_length" if count else "empty",
-            message=f"'{self.name}' has {count} ids; it takes 1 to {MOST}.",
+            message=text % {"name": self.name, "count": count, "most": MOST},
             pointer=self.pointer,
-            accepted=ACCEPTED,
-            remediation=f"Send {ACCEPTED}.{further}",
+            accepted=_("an array of 1 to %(most)d ids") % {"most": MOST},
+            remediation=" ".join(sentences),
         )
 
     def not_an_id(self, index: int, value: Any, listed: bool) -> Problem:
         return Problem(
             code="invalid",
-            message="An id is a string or a number.",
+            message=_("An id is a string or a number."),
             pointer=f"{self.pointer}/{index}" if listed else self.pointer,
             received=mask_secrets(value),
-            accepted=ACCEPTED,
-            remediation=f"Send {ACCEPTED}.",
+            accepted=_("an array of 1 to %(most)d ids") % {"most": MOST},
+            remediation=_("Send an array of 1 to %(most)d ids.") % {"most": MOST},
         )
 
     def find_in_request(self, view: Any, body: Any) -> Any:

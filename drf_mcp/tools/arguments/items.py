@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.types import Schema
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import Problem
+from drf_mcp.settings import in_tool_language
 from drf_mcp.tools.arguments.call import BODY, CONTROL, PATH, Argument, Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.preconditions import IF_MATCH
@@ -43,6 +46,7 @@ class Items:
             return name == IF_MATCH
         return location == BODY or (location == PATH and name == self.key)
 
+    @in_tool_language
     def describe(self) -> Schema:
         """Return the schema of all arguments: ``items``, and those that all of them share.
 
@@ -58,7 +62,7 @@ class Items:
     def schema(self) -> Schema:
         return {
             "type": "array",
-            "description": f"1 to {self.most} objects.",
+            "description": _("1 to %(most)d objects.") % {"most": self.most},
             "items": self.get_groups_schema(map(self.require_key, self.own)),
             "minItems": 1,
             "maxItems": self.most,
@@ -135,15 +139,16 @@ class Items:
         return replace(problem, pointer=f"/{self.name}/{index}{pointer}")
 
     def wrong_number(self, items: Any) -> Problem:
-        accepted = f"an array of 1 to {self.most} objects"
-        more = isinstance(items, list) and items
-        further = " Send the others in further calls." if more else ""
+        facts = {"name": self.name, "most": self.most}
+        sentences = [_("Send an array of 1 to %(most)d objects.") % facts]
+        if isinstance(items, list) and items:
+            sentences.append(_("Send the others in further calls."))
         return Problem(
             code=self.get_code(items),
-            message=f"'{self.name}' takes {accepted}.",
+            message=_("'%(name)s' takes an array of 1 to %(most)d objects.") % facts,
             pointer=f"/{self.name}",
-            accepted=accepted,
-            remediation=f"Send {accepted}.{further}",
+            accepted=_("an array of 1 to %(most)d objects") % facts,
+            remediation=" ".join(sentences),
         )
 
     def get_code(self, items: Any) -> str:
@@ -154,10 +159,16 @@ class Items:
         return "max_length" if items else "empty"
 
     def misplaced(self, argument: Argument, into: bool) -> Problem:
-        where = f"into each of '{self.name}'" if into else f"beside '{self.name}'"
+        # Translators: the items are the name of the argument that holds several objects.
+        message = _("With '%(items)s', '%(name)s' goes beside '%(items)s'.")
+        remediation = _("Put '%(name)s' beside '%(items)s'.")
+        if into:
+            message = _("With '%(items)s', '%(name)s' goes into each of '%(items)s'.")
+            remediation = _("Put '%(name)s' into each of '%(items)s'.")
+        facts = {"items": self.name, "name": argument.name}
         return Problem(
             code="misplaced",
-            message=f"With '{self.name}', '{argument.name}' goes {where}.",
+            message=message % facts,
             pointer=argument.pointer,
-            remediation=f"Put '{argument.name}' {where}.",
+            remediation=remediation % facts,
         )

@@ -5,6 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.introspection.field_schema import explain
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.text import join_values
@@ -15,9 +18,7 @@ from drf_mcp.tools.arguments.base import Arguments, Values
 from drf_mcp.tools.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument
 from drf_mcp.tools.arguments.errors import ArgumentErrors
 
-EXTRA_QUERY = Parameter(
-    "query", {"type": "object", "description": "Further query parameters, as name: value."}
-)
+EXTRA_QUERY = gettext_noop("Further query parameters, as name: value.")
 
 
 class FlatArguments(Arguments):
@@ -38,7 +39,8 @@ class FlatArguments(Arguments):
         path = [self.make_argument(p, PATH) for p in endpoint.path]
         query = [self.make_argument(p, QUERY) for p in endpoint.query]
         if self.extra_query:
-            query.append(self.make_argument(EXTRA_QUERY, QUERY, whole=True))
+            extra = Parameter("query", {"type": "object", "description": _(EXTRA_QUERY)})
+            query.append(self.make_argument(extra, QUERY, whole=True))
         names: dict[int, str] = {}
         # An argument that the schema leaves out gets one of the names that the others leave free.
         for argument in (*listed, *path, *query, *unlisted):
@@ -50,14 +52,15 @@ class FlatArguments(Arguments):
         parameter = argument.parameter
         if argument.location == PATH and name != make_portable_name(argument.name):
             # Beside the new value in the body.
-            schema = explain(parameter.schema, f"The present {argument.name}")
+            words = _("The present %(name)s") % {"name": argument.name}
+            schema = explain(parameter.schema, words)
             parameter = replace(parameter, schema=schema)
         return replace(argument, name=name, parameter=parameter)
 
     def get_whole_body(self, body: Body) -> Parameter | None:
         if body.kind != "either":
             return super().get_whole_body(body)
-        schema = explain(body.schema or {}, "Several at once, instead of the fields of one")
+        schema = explain(body.schema or {}, _("Several at once, instead of the fields of one"))
         return Parameter("items", schema, handling=body.handling)
 
     @functools.cached_property
@@ -126,8 +129,8 @@ class GroupedArguments(Arguments):
         if body.kind != "either":
             return super().get_whole_body(body)
         names = join_values(parameter.name for parameter in body.fields if parameter.listed)
-        description = f"One object with {names}, or an array of such objects."
-        return Parameter("body", {"description": description}, handling=body.all_handling)
+        words = _("One object with %(names)s, or an array of such objects.") % {"names": names}
+        return Parameter("body", {"description": words}, handling=body.all_handling)
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils.translation import gettext as _
 
 from drf_mcp.introspection.types import ANY, Place, Upload
 from drf_mcp.json_text import JSONPointer
@@ -32,8 +33,7 @@ SIGNATURES = (
     (b"MM\0*", "image/tiff"),
     (b"%PDF-", "application/pdf"),
 )
-DATA_URI_FORM = "data:TYPE;name=FILE_NAME;base64,CONTENT"
-FORM = f"Send base64, or a data URI: {DATA_URI_FORM}"
+FORM = {"form": "data:TYPE;name=FILE_NAME;base64,CONTENT"}
 # Of a text that may stand for itself.
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}\Z")
 LETTERS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
@@ -97,7 +97,7 @@ class FileReader:
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, str):
-            raise self.not_base64("The file is not a string.")
+            raise self.not_base64(_("The file is not a string."))
         if not self.upload.sure and DATA_URI.match(value) is None:
             return self.read_text(value)
         media_type, name, content = self.parse(value)
@@ -111,9 +111,9 @@ class FileReader:
         if self.looks_like_base64(value):
             raise UploadRefused(
                 "invalid",
-                "The value reads like a file as base64, but would arrive as text.",
-                "a text, or a file as a data URI",
-                f"Send a file as a data URI: {DATA_URI_FORM}.",
+                _("The value reads like a file as base64, but would arrive as text."),
+                _("a text, or a file as a data URI"),
+                _("Send a file as a data URI: %(form)s.") % FORM,
             )
         return value
 
@@ -157,7 +157,7 @@ class FileReader:
         try:
             return base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
         except (binascii.Error, ValueError):
-            raise self.not_base64("The file is not base64.") from None
+            raise self.not_base64(_("The file is not base64.")) from None
 
     def get_default_name(self, media_type: str) -> str:
         extensions = self.upload.extensions
@@ -172,29 +172,36 @@ class FileReader:
     def check_type(self, name: str, media_type: str) -> None:
         extension, extensions = PurePosixPath(name).suffix[1:].lower(), self.upload.extensions
         if extensions and extension not in extensions:
-            raise self.wrong_type(extension or media_type, f"one of {', '.join(extensions)}")
+            accepted = _("one of %(names)s") % {"names": ", ".join(extensions)}
+            raise self.wrong_type(extension or media_type, accepted)
         kind = media_type or mimetypes.guess_type(name)[0] or ""
         if self.upload.image and not kind.startswith("image/"):
-            raise self.wrong_type(extension or media_type, "an image")
+            raise self.wrong_type(extension or media_type, _("an image"))
 
     def not_base64(self, message: str) -> UploadRefused:
-        return UploadRefused("invalid", message, "base64 or a data URI", f"{FORM}.")
+        remediation = _("Send base64, or a data URI: %(form)s.") % FORM
+        return UploadRefused("invalid", message, _("base64 or a data URI"), remediation)
 
     def too_large(self, size: int) -> UploadRefused:
+        facts = {"size": size, "limit": self.limit}
         return UploadRefused(
             "max_size",
-            f"The file has {size} bytes; at most {self.limit} are taken.",
-            f"a file of at most {self.limit} bytes",
-            f"Send a file of at most {self.limit} bytes.",
+            _("The file has %(size)d bytes; at most %(limit)d are taken.") % facts,
+            _("a file of at most %(limit)d bytes") % facts,
+            _("Send a file of at most %(limit)d bytes.") % facts,
         )
 
     def wrong_type(self, found: str, accepted: str) -> UploadRefused:
-        shown = f"is of type '{found}'" if found else "does not say its type"
+        # Translators: what is accepted is "an image" or "one of" and names of types.
+        message = _("The file does not say its type; its type must be %(accepted)s.")
+        if found:
+            message = _("The file is of type '%(found)s'; its type must be %(accepted)s.")
         return UploadRefused(
             "invalid_extension",
-            f"The file {shown}; its type must be {accepted}.",
+            message % {"found": found, "accepted": accepted},
             accepted,
-            f"Send a file of another type, or name it: {FORM}.",
+            _("Send a file of another type, or name it: Send base64, or a data URI: %(form)s.")
+            % FORM,
         )
 
     def looks_like_base64(self, text: str) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice, product
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import ANY, Place
@@ -40,14 +42,16 @@ class QueryValues:
 
     def ignored_value(self, value: str, pointer: str, closed: ClosedSet) -> Problem:
         nearest = closed.find_nearest(value)
-        hint = f"Did you mean '{nearest[0]}'? Else" if nearest else "Use an accepted value, or"
+        text = _("Use an accepted value, or leave '%(name)s' out.")
+        if nearest:
+            text = _("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
         return Problem(
             code=closed.code,
             message=closed.get_message(value),
             pointer=pointer,
             received=mask_secrets(value),
-            accepted=SchemaWords(closed.get_schema()).accepted or "another value",
-            remediation=f"{hint} leave '{value}' out.",
+            accepted=SchemaWords(closed.get_schema()).accepted or _("another value"),
+            remediation=text % {"nearest": next(iter(nearest), ""), "name": value},
         )
 
     def find_reversed(self) -> Iterator[Problem]:
@@ -66,14 +70,16 @@ class QueryValues:
             return False
 
     def reversed_range(self, lower: Value, upper: Value) -> Problem:
-        names = f"'{lower[0].name}' and '{upper[0].name}'"
+        accepted = _("at most %(value)s, the value of '%(upper)s'")
+        remediation = _("Exchange '%(lower)s' and '%(upper)s', or leave one of them out.")
+        facts = {"lower": lower[0].name, "upper": upper[0].name, "value": upper[1]}
         return Problem(
             code="reversed_range",
-            message="The range ends before it begins, so nothing lies in it.",
+            message=_("The range ends before it begins, so nothing lies in it."),
             pointer=lower[0].pointer,
             received=mask_secrets(lower[1]),
-            accepted=f"at most {upper[1]}, the value of '{upper[0].name}'",
-            remediation=f"Exchange {names}, or leave one of them out.",
+            accepted=accepted % facts,
+            remediation=remediation % facts,
         )
 
 

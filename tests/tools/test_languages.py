@@ -1,0 +1,69 @@
+"""Texts of tools, in the language of the project whoever asks first."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import override_settings
+from django.urls import path
+from django.utils import translation
+from rest_framework import serializers
+from rest_framework.generics import CreateAPIView, ListAPIView
+
+from drf_mcp.tools import Registry, mcp_viewset
+from tests.tools.conftest import urlconf_of
+
+
+class UserSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = get_user_model()
+        fields = ["id", "username"]
+
+
+class Users(ListAPIView):
+    queryset = get_user_model().objects.all()
+    serializer_class = UserSerializer
+
+
+class NewUser(CreateAPIView):
+    queryset = get_user_model().objects.all()
+    serializer_class = UserSerializer
+
+
+@pytest.fixture
+def german():
+    """Have a caller whose language is not the project's."""
+    with translation.override("de"):
+        yield
+
+
+def test_a_title_asked_for_first_in_another_language_has_the_projects(tools_of, german):
+    assert tools_of(path("users/", Users.as_view()))["users_list"].title == "List users"
+
+
+def test_a_description_has_the_projects_language(tools_of, german):
+    tool = tools_of(path("users/", Users.as_view()))["users_list"]
+    assert tool.description.startswith("Find, show or count users")
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "name"),
+    [("controls", {"dry_run": True}, "dry_run"), ("arguments.items", {"bulk": True}, "items")],
+)
+def test_arguments_have_the_projects_language(module, options, name, tools_of, german, monkeypatch):
+    def translate(text):
+        return f"{translation.get_language()}: {text}"
+
+    monkeypatch.setattr(f"drf_mcp.tools.{module}._", translate)
+    view = mcp_viewset(**options)(type("NewUser", (NewUser,), {}))
+    tool = tools_of(path("users/", view.as_view()))["users_create"]
+    tool.bind({"username": "ada"})
+    assert tool.input_schema["properties"][name]["description"].startswith("en")
+
+
+def test_tools_are_described_anew_where_the_projects_language_changes(settings):
+    settings.DRF_MCP = {"EXPOSE": "urlconf"}
+    registry, urlconf = Registry(), urlconf_of([path("users/", Users.as_view())])
+    assert registry.tool("users_list", urlconf).title == "List users"
+    with override_settings(LANGUAGE_CODE="de"):
+        assert "Benutzer" in registry.tool("users_list", urlconf).title
