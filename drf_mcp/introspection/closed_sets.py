@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 
 class ClosedSet:
@@ -31,7 +32,8 @@ class ClosedSet:
         return {"enum": list(self.choices)} if self.choices else {}
 
     def get_message(self, text: str) -> str:
-        return f'"{text}" is not a valid choice.'
+        # REST framework's own words.
+        return _('"{input}" is not a valid choice.').format(input=text)
 
     def takes(self, text: str) -> bool:
         raise NotImplementedError
@@ -82,7 +84,8 @@ class LongestTexts(ClosedSet):
         return {"type": "string", "maxLength": self.max_length}
 
     def get_message(self, text: str) -> str:
-        return f"No value has more than {self.max_length} characters (this has {len(text)})."
+        words = _("No value has more than %(limit)d characters (this has %(count)d).")
+        return words % {"limit": self.max_length, "count": len(text)}
 
     def takes(self, text: str) -> bool:
         return len(text) <= self.max_length

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.annotations import CURRENT
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.inspection import GUARD, Inspection
@@ -123,5 +125,6 @@ class Describer:
         own = type(self)
         remedy = GUARD
         if getattr(own, hook) is not getattr(Describer, hook):
-            remedy = f"Mend {hook}() of {own.__module__}.{own.__qualname__}."
+            facts = {"hook": hook, "class": f"{own.__module__}.{own.__qualname__}"}
+            remedy = _("Mend %(hook)s() of %(class)s.") % facts
         return self.inspection.attempt(getattr(self, hook), remedy, default)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 # An enumeration of more values is told in words, with some of them.
 MOST_VALUES, SHOWN_VALUES = 50, 3
 # The word "text", and an image of one pixel.
@@ -19,27 +22,53 @@ PNG = (
 class Kind:
     # sentence: of a description, "" where a keyword is understood everywhere; words: of an error.
     # pattern: of the texts that REST framework and Django read, "" where theirs is not the reader.
-    # plain: whether whoever reads the pattern needs no sentence.
+    # plain: whether whoever reads the pattern needs no sentence. format: one that the words name.
+    # The words are English, since the readers of descriptions and errors may have two languages.
 
     sentence: str
     words: str
     example: str = ""
     pattern: str = ""
     plain: bool = False
+    format: str = ""
+
+    def get_words(self) -> str:
+        return _(self.words) % {"format": self.format} if self.format else _(self.words)
+
+
+@dataclass(frozen=True)
+class Limit:
+    words: str
+    limit: Any
+
+    def __str__(self) -> str:
+        return _(self.words) % {"limit": self.limit}
 
 
 FORMATS = {
-    "date-time": Kind("", "a date-time", "2026-01-31T12:00:00Z"),
-    "date": Kind("Date, YYYY-MM-DD", "a date (YYYY-MM-DD)", "2026-01-31"),
-    "time": Kind("Time, hh:mm[:ss]", "a time of day (hh:mm[:ss])", "12:00:00"),
-    "duration": Kind("Duration, [DD] [hh:[mm:]]ss", "a duration ([DD] [hh:[mm:]]ss)", "01:00:00"),
-    "email": Kind("Email address", "an email address", "name@example.com"),
-    "uri": Kind("URL", "a URL", "https://example.com"),
-    "uuid": Kind("UUID", "a UUID", "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10"),
-    "ipv4": Kind("IPv4 address", "an IPv4 address", "192.0.2.1"),
-    "ipv6": Kind("IPv6 address", "an IPv6 address", "2001:db8::1"),
-    "byte": Kind("Base64 encoded", "base64", TEXT),
-    "binary": Kind("File content, base64 encoded", "a file as base64", TEXT),
+    "date-time": Kind("", gettext_noop("a date-time"), "2026-01-31T12:00:00Z"),
+    "date": Kind(
+        gettext_noop("Date, YYYY-MM-DD"), gettext_noop("a date (YYYY-MM-DD)"), "2026-01-31"
+    ),
+    "time": Kind(
+        gettext_noop("Time, hh:mm[:ss]"), gettext_noop("a time of day (hh:mm[:ss])"), "12:00:00"
+    ),
+    "duration": Kind(
+        gettext_noop("Duration, [DD] [hh:[mm:]]ss"),
+        gettext_noop("a duration ([DD] [hh:[mm:]]ss)"),
+        "01:00:00",
+    ),
+    "email": Kind(
+        gettext_noop("Email address"), gettext_noop("an email address"), "name@example.com"
+    ),
+    "uri": Kind("URL", gettext_noop("a URL"), "https://example.com"),
+    "uuid": Kind("UUID", gettext_noop("a UUID"), "6b1f6c5e-2a53-4d0e-9c55-0f3f4f1f7a10"),
+    "ipv4": Kind(gettext_noop("IPv4 address"), gettext_noop("an IPv4 address"), "192.0.2.1"),
+    "ipv6": Kind(gettext_noop("IPv6 address"), gettext_noop("an IPv6 address"), "2001:db8::1"),
+    "byte": Kind(gettext_noop("Base64 encoded"), "base64", TEXT),
+    "binary": Kind(
+        gettext_noop("File content, base64 encoded"), gettext_noop("a file as base64"), TEXT
+    ),
 }
 
 # Of the shapes that people write, short enough to stand in every list: the readers also know week
@@ -63,32 +92,38 @@ PATTERNS = {
 PLAIN = frozenset({"date", "time", "email", "uri", "uuid"})
 
 IP_ADDRESS = Kind(
-    "IPv4 or IPv6 address", "an IPv4 or IPv6 address", "192.0.2.1", f"^({IPV4}|{IPV6})$"
+    gettext_noop("IPv4 or IPv6 address"),
+    gettext_noop("an IPv4 or IPv6 address"),
+    "192.0.2.1",
+    f"^({IPV4}|{IPV6})$",
 )
-WHOLE_NUMBER = Kind("Whole number", "a whole number", "1")
-DECIMAL = Kind("Decimal number", "a decimal number", "1", plain=True)
-FILE = Kind("File as base64 or data URI", "a file as base64 or data URI", TEXT)
+WHOLE_NUMBER = Kind(gettext_noop("Whole number"), gettext_noop("a whole number"), "1")
+DECIMAL = Kind(gettext_noop("Decimal number"), gettext_noop("a decimal number"), "1", plain=True)
+FILE = Kind(
+    gettext_noop("File as base64 or data URI"), gettext_noop("a file as base64 or data URI"), TEXT
+)
 IMAGE = Kind(
-    "Image as base64 or data URI",
-    "an image as base64 or data URI",
+    gettext_noop("Image as base64 or data URI"),
+    gettext_noop("an image as base64 or data URI"),
     f"data:image/png;base64,{PNG}",
 )
 FILES = (FILE, IMAGE, FORMATS["binary"])
 
 
 def make_own_format(format_name: str) -> Kind:
-    return Kind(f"Format: {format_name}", f"a string in the format {format_name}")
+    sentence = _("Format: %(format)s") % {"format": format_name}
+    return Kind(sentence, gettext_noop("a string in the format %(format)s"), format=format_name)
 
 
 @dataclass(frozen=True)
 class Meaning:
-    # limits: bounds that no keyword holds, in words. intention: the intended values, where the
+    # limits: bounds that no keyword holds. intention: the intended values, where the
     # schema takes any. finder: the tool that lists the objects that the value identifies. identity:
     # the sentence that says what the value identifies. examples: values that people wrote. choices:
     # values and their labels, where they are too many for an enumeration.
 
     kind: Kind | None = None
-    limits: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
     intention: str = ""
     finder: str = ""
     identity: str = ""
@@ -123,13 +158,11 @@ class FieldSchema(dict[str, Any]):
         return written.with_meaning(examples=(value,))
 
     def with_kind(self, kind: Kind) -> FieldSchema:
-        return FieldSchema(explain(self, kind.sentence), replace(self.meaning, kind=kind))
+        return FieldSchema(explain(self, _(kind.sentence)), replace(self.meaning, kind=kind))
 
-    def with_limits(self, *limits: str) -> FieldSchema:
-        sentence = ", ".join(limits)
-        known = (*self.meaning.limits, *limits)
-        words = sentence[:1].upper() + sentence[1:]
-        return FieldSchema(explain(self, words), replace(self.meaning, limits=known))
+    def with_limit(self, sentence: str, limit: Limit) -> FieldSchema:
+        known = (*self.meaning.limits, limit)
+        return FieldSchema(explain(self, sentence), replace(self.meaning, limits=known))
 
     def with_choices_in_words(self) -> FieldSchema:
         # Of few choices nothing: every list of tools would carry many.
@@ -139,7 +172,8 @@ class FieldSchema(dict[str, Any]):
         choices = self.meaning.choices or tuple((value, "") for value in values)
         shown = ", ".join(str(value) for value, _ in choices[:SHOWN_VALUES])
         bare = {name: value for name, value in self.items() if name != "enum"}
-        told = explain(bare, f"One of {len(values)} values, such as {shown}")
+        facts = {"count": len(values), "values": shown}
+        told = explain(bare, _("One of %(count)d values, such as %(values)s") % facts)
         return FieldSchema(told, replace(self.meaning, choices=choices))
 
     @property

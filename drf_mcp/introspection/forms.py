@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.encoding import force_str
+from django.utils.translation import gettext, gettext_noop
 from rest_framework import serializers
 from rest_framework.fields import empty
 
@@ -31,6 +32,23 @@ TYPES: Mapping[type, dict[str, str]] = {
 }
 NUMBERS = {"min_value": "minimum", "max_value": "maximum"}
 LENGTHS = {"min_length": "minLength", "max_length": "maxLength"}
+IS_SECRET = gettext_noop(
+    "%(field)s is secret, and a form must not ask for secrets: send the user to a page with visit()"
+    " instead."
+)
+HAS_NO_INPUT = gettext_noop(
+    "%(field)s is a %(class)s, for which a form has no input: ask for text, numbers, dates, choices"
+    " and yes or no."
+)
+
+
+class Unaskable(ImproperlyConfigured):
+    """A field that no form may ask for."""
+
+    def __init__(self, reason: str, field: Any) -> None:
+        place = f"{type(field.parent).__name__}.{field.field_name}"
+        self.reason, self.facts = reason, {"field": place, "class": type(field).__name__}
+        super().__init__(reason % self.facts)
 
 
 class FormField:
@@ -42,16 +60,12 @@ class FormField:
 
     def __init__(self, field: Any) -> None:
         self.field = field
-        self.place = f"{type(field.parent).__name__}.{field.field_name}"
 
     @property
     def schema(self) -> dict[str, Any]:
         field = self.field
         if field.write_only or sounds_secret(field.field_name):
-            raise ImproperlyConfigured(
-                f"{self.place} is secret, and a form must not ask for secrets: send the user to a "
-                "page with visit() instead."
-            )
+            raise Unaskable(IS_SECRET, field)
         schema = {**self.kind, **self.limits}
         if field.label:
             schema["title"] = force_str(field.label)
@@ -71,10 +85,7 @@ class FormField:
             return self.get_choices("oneOf", {"type": "string"})
         known = next((TYPES[base] for base in type(field).__mro__ if base in TYPES), None)
         if known is None:
-            raise ImproperlyConfigured(
-                f"{self.place} is a {type(field).__name__}, for which a form has no input: ask for "
-                "text, numbers, dates, choices and yes or no."
-            )
+            raise Unaskable(HAS_NO_INPUT, field)
         return dict(known)
 
     def get_choices(self, keyword: str, kind: dict[str, Any]) -> dict[str, Any]:
@@ -129,5 +140,5 @@ class Form:
         for field in self.fields.values():
             try:
                 FormField(field).schema  # noqa: B018 - reading it is the question
-            except ImproperlyConfigured as exc:
-                yield str(exc)
+            except Unaskable as exc:
+                yield gettext(exc.reason) % exc.facts

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSetMixin
@@ -30,12 +31,12 @@ from drf_mcp.introspection.types import UNSAID, Schema
 
 Value = TypeVar("Value")
 
-GUARD = (
+GUARD = gettext_noop(
     "Return early from what needs a caller or a URL when"
     " getattr(self, 'swagger_fake_view', False) is true."
 )
-ANNOTATE = "Check what @extend_schema says of the handler."
-PLAINLY = "Write the handler as a plain method."
+ANNOTATE = gettext_noop("Check what @extend_schema says of the handler.")
+PLAINLY = gettext_noop("Write the handler as a plain method.")
 JSON = "application/json"
 # The actions of REST framework's mixins; a partial update is an update as well.
 STANDARD = ("list", "retrieve", "create", "partial_update", "update", "destroy")
@@ -198,7 +199,7 @@ class Inspection:
         return attempt(self.place, step, remedy, self.findings, default)
 
     def find(self, message: str, remedy: str) -> None:
-        self.findings.append(Finding(self.place, message, remedy))
+        self.findings.append(Finding(self.place, message, gettext(remedy)))
 
 
 def make_request(method: str, path: str, user: Any = None) -> Request:

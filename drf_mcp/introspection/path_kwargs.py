@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from django.db import models
+from django.utils.translation import gettext as _
 from rest_framework.versioning import (
     NamespaceVersioning,
     QueryParameterVersioning,
@@ -51,12 +52,16 @@ class NamedKwarg:
         name = getattr(self.view, "lookup_url_kwarg", None) or lookup_field
         return bool(lookup_field) and self.kwarg.name == name
 
-    def says(self, key: str, owner: str) -> bool:
-        """Whether the kwarg's name has the words of a key and of the model it belongs to."""
+    def says(self, key: str | None, owner: str) -> bool:
+        """Whether the kwarg's name has the words of a key and of the model it belongs to.
+
+        Args:
+            key: None for the primary key.
+        """
         name = self.kwarg.name.lower().removeprefix("parent_lookup_")
-        is_key = key == "Primary key" and re.search(r"(?:^|_)(?:pk|id)\Z", name)
-        words = f"{'' if is_key else key} {owner}".lower().split()
-        return set(words) <= set(name.split("_"))
+        if key is None and not re.search(r"(?:^|_)(?:pk|id|primary_key)\Z", name):
+            return False
+        return set(f"{key or ''} {owner}".lower().split()) <= set(name.split("_"))
 
     @property
     def field(self) -> Any:
@@ -120,7 +125,7 @@ class VersionParameter:
             schema["enum"] = [str(version) for version in versions if version is not None]
         if default is not None:
             schema["default"] = str(default)
-        return explain(schema, "Version of the API")
+        return explain(schema, _("Version of the API"))
 
 
 def make_placeholders(view: Any, kwargs: PathKwargs) -> dict[str, Any]:

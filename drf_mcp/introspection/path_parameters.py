@@ -6,6 +6,8 @@ from functools import partial
 from typing import Any
 
 from django.urls import converters
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.fields.model_fields import ModelValue
@@ -39,7 +41,7 @@ CONVERTERS: dict[type, Schema] = {
         "pattern": f"^{converters.UUIDConverter.regex}$",
     },
     converters.SlugConverter: {**STRING, "pattern": "^[-a-zA-Z0-9_]+$"},
-    converters.PathConverter: {**STRING, "description": "May contain slashes"},
+    converters.PathConverter: {**STRING, "description": gettext_noop("May contain slashes")},
 }
 
 
@@ -97,7 +99,9 @@ class PathParameters:
 
     def describe_route(self, kwarg: PathKwarg) -> Schema:
         if type(kwarg.converter) in CONVERTERS:
-            return dict(CONVERTERS[type(kwarg.converter)])
+            known = CONVERTERS[type(kwarg.converter)]
+            words = known.get("description")
+            return {**known, "description": _(words)} if words else dict(known)
         pattern = kwarg.pattern or getattr(kwarg.converter, "regex", None)
         if pattern is None or pattern in ANYTHING:
             return {}
@@ -116,14 +120,14 @@ class PathParameters:
         if field is None or model is None:
             return {}
         relation = getattr(field, "remote_field", None) is not None
-        key = "Primary key" if relation or field.primary_key else clean_text(field.verbose_name)
+        key = None if relation or field.primary_key else clean_text(field.verbose_name)
         owner = "" if named.names_own_row else get_model_name(model)
-        said = named.says(key, owner)
-        words = "" if said else f"{key[:1].upper()}{key[1:]} of the {get_model_name(model)}"
-        return explain(
-            ModelValue(field).input_schema or STRING,
-            clean_text(getattr(field, "help_text", "")) or words,
-        )
+        words = clean_text(getattr(field, "help_text", ""))
+        if not words and not named.says(key, owner):
+            title = _("Primary key") if key is None else f"{key[:1].upper()}{key[1:]}"
+            facts = {"key": title, "model": get_model_name(model)}
+            words = _("%(key)s of the %(model)s") % facts
+        return explain(ModelValue(field).input_schema or STRING, words)
 
     def looks_up_row(self) -> bool:
         # In a list route the lookup kwarg can be another model's key, and a view with its own

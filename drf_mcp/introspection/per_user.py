@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer
 
 from drf_mcp.introspection.inspection import GUARD, Inspection
@@ -16,12 +18,14 @@ from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_eve
 from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_without_flag
 from drf_mcp.introspection.types import UNSAID, Body
 
-RENAMED = "Let the view's parser and renderer work without a request that was sent."
-DECLARE = (
+RENAMED = gettext_noop("Let the view's parser and renderer work without a request that was sent.")
+DECLARE = gettext_noop(
     "Name the members that only a real request may send with @mcp_tool(body={...}), or choose"
     " the serializer without swagger_fake_view."
 )
-CHOSEN_BY_FLAG = "The serializer depends on swagger_fake_view, and cannot be made without it:"
+CHOSEN_BY_FLAG = gettext_noop(
+    "The serializer depends on swagger_fake_view, and cannot be made without it: %(failure)s"
+)
 # What views and serializers override to give different callers different fields.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
 SERIALIZER_HOOKS = (
@@ -84,7 +88,8 @@ class CallerBody:
             callers = (self.ask_as(real), self.ask_as(real.privileged))
             bodies = [body for caller in callers for body in caller.try_own(failures)]
             if failures and not bodies:
-                inspection.find(f"{CHOSEN_BY_FLAG} {failures[0].message}", DECLARE)
+                failure = failures[0].message
+                inspection.find(_(CHOSEN_BY_FLAG) % {"failure": failure}, DECLARE)
             yield from bodies
 
     def try_own(self, failures: list[Finding]) -> Iterator[Body]:

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, Kind, explain, make_own_format
 from drf_mcp.introspection.names import is_portable, measure_pattern, translate_pattern
 from drf_mcp.introspection.schema_words import SchemaWords
-from drf_mcp.introspection.text import clean_text, join_values
+from drf_mcp.introspection.text import clean_text, join_alternatives, join_values
 from drf_mcp.json_text import JSONPointer
 
 LONGEST_DESCRIPTION = 1024
@@ -59,8 +61,8 @@ class PortableWriter:
         self.write_pattern()
         self.write_form()
         self.drop_needless_lengths()
-        self.write_bound("exclusiveMinimum", "minimum", "Greater than", 1, max)
-        self.write_bound("exclusiveMaximum", "maximum", "Less than", -1, min)
+        self.write_bound("exclusiveMinimum", "minimum", 1, max)
+        self.write_bound("exclusiveMaximum", "maximum", -1, min)
         self.explain_other_keywords()
         self.write_items()
         self.write_members()
@@ -94,7 +96,7 @@ class PortableWriter:
     def choose(self, members: list[dict[str, Any]]) -> None:
         others = [member for member in members if member.get("type") != "null"]
         if len(others) < len(members):
-            self.explain("May be null")
+            self.explain(_("May be null"))
         types = {str(member.get("type")) for member in others}
         if len(others) == 1:
             self.add_to(others[0])
@@ -105,7 +107,7 @@ class PortableWriter:
             if len(types) == 1 and "type" in others[0]:
                 self.schema["type"] = others[0]["type"]
             names = dict.fromkeys(SchemaWords(member).type_name for member in others)
-            self.explain(f"Either {' or '.join(names)}")
+            self.explain(_("Either %(types)s") % {"types": join_alternatives(names)})
 
     def settle_type(self) -> None:
         if isinstance(self.schema.get("type"), list):
@@ -117,7 +119,7 @@ class PortableWriter:
 
     def settle_types(self, types: list[str]) -> None:
         if len(types) < len(self.schema["type"]):
-            self.explain("May be null")
+            self.explain(_("May be null"))
         if len(types) > 1:
             # No keyword of one type can stand where values are of several types.
             kinds = [
@@ -125,7 +127,7 @@ class PortableWriter:
                 for name in types
             ]
             self.schema = {name: self.schema[name] for name in self.schema if name not in TYPED}
-            self.explain(f"Either {' or '.join(kinds)}")
+            self.explain(_("Either %(types)s") % {"types": join_alternatives(kinds)})
         else:
             self.schema["type"] = types[0] if types else None
 
@@ -142,7 +144,7 @@ class PortableWriter:
         schema["enum"] = unique or None
         told = FieldSchema(schema, self.meaning).with_choices_in_words()
         self.schema, self.meaning = {**told}, told.meaning
-        self.explain("May be blank" if "" in values else "")
+        self.explain(_("May be blank") if "" in values else "")
 
     def write_format(self) -> None:
         name, is_text = self.schema.get("format"), self.schema.get("type") == "string"
@@ -151,7 +153,7 @@ class PortableWriter:
             return
         self.schema["format"] = None
         if name in FORMATS:
-            self.explain("" if self.has_plain_form else FORMATS[name].sentence)
+            self.explain("" if self.has_plain_form else _(FORMATS[name].sentence))
         elif is_text:
             self.explain(make_own_format(name).sentence)
 
@@ -161,7 +163,8 @@ class PortableWriter:
             return
         is_text = self.schema.get("type") == "string"
         self.schema["pattern"] = translate_pattern(pattern) if is_text else None
-        self.explain("" if self.schema["pattern"] else f"Must match {pattern}")
+        if not self.schema["pattern"]:
+            self.explain(_("Must match %(pattern)s") % {"pattern": pattern})
 
     @property
     def form(self) -> Kind | None:
@@ -179,7 +182,7 @@ class PortableWriter:
         if form := self.form:
             self.schema["pattern"] = form.pattern
             if form.plain:
-                self.schema = {**FieldSchema.of(self.schema).without_words(form.sentence)}
+                self.schema = {**FieldSchema.of(self.schema).without_words(_(form.sentence))}
 
     def drop_needless_lengths(self) -> None:
         # Those that every text which the pattern allows has, or which no address of people reaches.
@@ -197,7 +200,6 @@ class PortableWriter:
         self,
         exclusive: str,
         keyword: str,
-        words: str,
         step: int,
         tightest: Callable[..., int],
     ) -> None:
@@ -210,24 +212,25 @@ class PortableWriter:
         if not is_finite_number(limit):
             return
         if self.schema.get("type") != "integer":
-            self.explain(f"{words} {limit}")
+            words = _("Greater than %(limit)s") if step > 0 else _("Less than %(limit)s")
+            self.explain(words % {"limit": limit})
             return
         whole = math.floor(limit) if step > 0 else math.ceil(limit)
         self.schema[keyword] = tightest(whole + step, whole if present is None else present)
 
     def explain_other_keywords(self) -> None:
         schema = self.schema
-        values = schema.get("additionalProperties")
-        is_values = isinstance(values, dict) and bool(values)
+        values = FieldSchema.of(schema.get("additionalProperties"))
         example = next(iter(schema.get("examples") or ()), schema.get("example"))
+        written = "" if example is None else write_value(example)
         self.explain(
             "" if schema.get("description") else clean_text(schema.get("title")),
-            f"Values: {SchemaWords(values).type_name}" if is_values else "",
-            f"A multiple of {schema['multipleOf']}" if schema.get("multipleOf") else "",
-            "No duplicates" if schema.get("uniqueItems") is True else "",
-            f"At least {schema['minProperties']} members" if schema.get("minProperties") else "",
-            f"At most {schema['maxProperties']} members" if schema.get("maxProperties") else "",
-            f"Example: {write_value(example)}" if example not in (None, "") else "",
+            _("Values: %(type)s") % {"type": SchemaWords(values).type_name} if values else "",
+            _("A multiple of %(multipleOf)s") % schema if schema.get("multipleOf") else "",
+            _("No duplicates") if schema.get("uniqueItems") is True else "",
+            _("At least %(minProperties)s members") % schema if schema.get("minProperties") else "",
+            _("At most %(maxProperties)s members") % schema if schema.get("maxProperties") else "",
+            _("Example: %(value)s") % {"value": written} if written else "",
         )
 
     def write_items(self) -> None:
@@ -248,7 +251,7 @@ class PortableWriter:
         self.schema["properties"] = properties or None
         self.schema["required"] = [name for name in required if name in properties] or None
         others = join_values(name for name in members if not is_portable(name))
-        self.explain(f"Also takes {others}" if others else "")
+        self.explain(_("Also takes %(names)s") % {"names": others} if others else "")
 
     def shorten_description(self) -> None:
         description = self.schema.get("description", "")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from django.utils.translation import gettext
+
 Value = TypeVar("Value")
 PACKAGE = str(Path(__file__).parents[1])
 # The folders of what is installed. A project may stand beside or above its environment.
@@ -48,7 +50,7 @@ def attempt(
     # Views written for a live request fail in any way when inspected without one, and
     # no endpoint may take the list of tools down with it.
     except Exception as exc:  # noqa: BLE001
-        findings.append(Finding(place, failure(exc), remedy, find_source(exc)))
+        findings.append(Finding(place, failure(exc), gettext(remedy), find_source(exc)))
         return default
 
 

@@ -5,10 +5,28 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.text import join_values
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
-ARTICLES = {"array": "an", "integer": "an", "object": "an"}
+from drf_mcp.introspection.field_schema import FieldSchema
+from drf_mcp.introspection.text import join_alternatives, join_values
+
+NAMES = {
+    "array": gettext_noop("array"),
+    "boolean": gettext_noop("boolean"),
+    "integer": gettext_noop("integer"),
+    "number": gettext_noop("number"),
+    "object": gettext_noop("object"),
+    "string": gettext_noop("string"),
+}
+NOUNS = {
+    "array": gettext_noop("an array"),
+    "boolean": gettext_noop("a boolean"),
+    "integer": gettext_noop("an integer"),
+    "number": gettext_noop("a number"),
+    "object": gettext_noop("an object"),
+    "string": gettext_noop("a string"),
+}
 MOST_CHOICES, MOST_NEAREST = 20, 5
 
 
@@ -21,18 +39,21 @@ class SchemaWords:
     @property
     def accepted(self) -> str | None:
         if self.schema.meaning.choices:
-            return f"one of {join_values(self.nearest)}, …"
+            return _("one of %(values)s, …") % {"values": join_values(self.nearest)}
         choices = self.schema.get("enum")
         if choices:
-            shown = join_values(choices[:MOST_CHOICES])
-            return f"one of {shown}" + (", …" if len(choices) > MOST_CHOICES else "")
+            facts = {"values": join_values(choices[:MOST_CHOICES])}
+            is_cut = len(choices) > MOST_CHOICES
+            return (_("one of %(values)s, …") if is_cut else _("one of %(values)s")) % facts
         if not self.schema.types:
             return None
         kind = self.schema.types[0]
         if kind == "array":
-            inner = SchemaWords(self.schema.get("items"), self.near).accepted
-            return f"an array, each item {inner}" if inner else "an array"
-        return " ".join(self.phrases(kind))
+            return self.describe_array(SchemaWords(self.schema.get("items"), self.near).accepted)
+        return self.describe_value(kind)
+
+    def describe_array(self, item: str | None) -> str:
+        return _("an array, each item %(item)s") % {"item": item} if item else _("an array")
 
     @property
     def nearest(self) -> list[str]:
@@ -51,17 +72,19 @@ class SchemaWords:
             for value, label in shown
         ]
 
-    def phrases(self, json_type: str) -> list[str]:
+    def describe_value(self, json_type: str) -> str:
         name = self.kind_name if json_type in ("string", "number") else ""
-        finder = self.schema.meaning.finder
-        return [
-            name or f"{ARTICLES.get(json_type, 'a')} {json_type}",
-            *self.span("minimum", "maximum", ""),
-            # What has a kind of its own is never empty.
-            *self.span("" if name else "minLength", "maxLength", " characters"),
-            *([f"matching {self.schema['pattern']}"] if self.has_own_pattern else ()),
-            *([f"that {finder} gives"] if finder else ()),
-        ]
+        words = name or _(NOUNS.get(json_type, f"a {json_type}"))
+        words = self.bound(words, self.schema.get("minimum"), self.schema.get("maximum"))
+        # What has a kind of its own is never empty.
+        shortest = None if name else self.schema.get("minLength")
+        words = self.bound_length(words, shortest, self.schema.get("maxLength"))
+        if self.has_own_pattern:
+            facts = {"value": words, "pattern": self.schema["pattern"]}
+            words = _("%(value)s matching %(pattern)s") % facts
+        if finder := self.schema.meaning.finder:
+            words = _("%(value)s that %(tool)s gives") % {"value": words, "tool": finder}
+        return words
 
     @property
     def has_own_pattern(self) -> bool:
@@ -73,41 +96,60 @@ class SchemaWords:
     def kind_name(self) -> str:
         kind, limits = self.schema.kind, self.schema.meaning.limits
         if kind is None or not limits:
-            return kind.words if kind else ""
-        words, bracket, inside = kind.words.removesuffix(")").partition(" (")
+            return kind.get_words() if kind else ""
+        words, bracket, inside = kind.get_words().removesuffix(")").partition(" (")
         return f"{words} ({join_values([inside, *limits] if bracket else limits)})"
 
-    def span(self, least: str, most: str, unit: str) -> list[str]:
-        low, high = self.schema.get(least), self.schema.get(most)
+    def bound(self, words: str, low: Any, high: Any) -> str:
+        facts = {"value": words, "low": low, "high": high}
         if low is not None and high is not None:
-            return [f"from {low} to {high}{unit}"]
-        bound = high if low is None else low
-        unit = unit.removesuffix("s") if bound == 1 else unit
+            return _("%(value)s from %(low)s to %(high)s") % facts
         if low is not None:
-            return [f"of at least {low}{unit}"]
-        return [] if high is None else [f"of at most {high}{unit}"]
+            return _("%(value)s of at least %(low)s") % facts
+        return words if high is None else _("%(value)s of at most %(high)s") % facts
+
+    def bound_length(self, words: str, low: Any, high: Any) -> str:
+        facts = {"value": words, "low": low, "high": high}
+        if low is not None and high is not None:
+            return _("%(value)s from %(low)s to %(high)s characters") % facts
+        if low is not None:
+            least = ngettext(
+                "%(value)s of at least %(low)s character",
+                "%(value)s of at least %(low)s characters",
+                low,
+            )
+            return least % facts
+        if high is None:
+            return words
+        most = ngettext(
+            "%(value)s of at most %(high)s character",
+            "%(value)s of at most %(high)s characters",
+            high,
+        )
+        return most % facts
 
     @property
     def intention(self) -> str:
         if self.schema.get("type") == "array":
-            inner = SchemaWords(self.schema.get("items")).intention
-            return f"an array, each item {inner}" if inner else "an array"
+            return self.describe_array(SchemaWords(self.schema.get("items")).intention)
         names = join_values(self.schema.get("properties", ()))
         if names:
-            return f"an object with {names}"
+            return _("an object with %(names)s") % {"names": names}
         return self.accepted or self.schema.meaning.intention
 
     @property
     def type_name(self) -> str:
         if self.schema.get("enum"):
-            return f"one of {join_values(self.schema['enum'])}"
-        kind = self.schema.get("type") or "any value"
+            return _("one of %(values)s") % {"values": join_values(self.schema["enum"])}
+        kind = self.schema.get("type")
         if kind == "array" and self.schema.get("items"):
-            return f"array of {SchemaWords(self.schema['items']).type_name}"
-        return " or ".join(kind) if isinstance(kind, list) else str(kind)
+            items = SchemaWords(self.schema["items"]).type_name
+            return _("array of %(items)s") % {"items": items}
+        names = kind if isinstance(kind, list) else [kind or gettext_noop("any value")]
+        return join_alternatives(_(NAMES.get(name, name)) for name in names)
 
     @property
     def type_name_with_members(self) -> str:
         is_object = self.schema.get("type") == "object"
         names = join_values(self.schema.get("properties") or ()) if is_object else ""
-        return f"object with {names}" if names else self.type_name
+        return _("object with %(names)s") % {"names": names} if names else self.type_name

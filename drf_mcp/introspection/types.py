@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.closed_sets import ClosedSet, FilterPart
 from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.safe_call import Finding
@@ -166,7 +168,7 @@ class Parameter:
         )
 
     def optional(self) -> Parameter:
-        words = "Required for one object" if self.required else ""
+        words = _("Required for one object") if self.required else ""
         return replace(self, schema=explain(self.schema, words), required=False)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.field_schema import FieldSchema, explain
-from drf_mcp.introspection.schema_words import ARTICLES
+from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.source.conditions import Write
 from drf_mcp.introspection.text import join_values
 
@@ -45,9 +47,10 @@ class ChangedSchema:
             return schema
         # As with null, the keywords say the fullest form, and words that there is another. What has
         # a shorter form is named, and shown only where it cannot be left out.
-        kinds = join_values([f"{ARTICLES.get(name, 'a')} {name}" for name in further])
+        kinds = join_values(SchemaWords({"type": name}).accepted for name in further)
+        words = _("May be %(kinds)s instead") % {"kinds": kinds}
         shortened = FieldSchema.of(self.shorten(schema))
-        return FieldSchema(explain(shortened, f"May be {kinds} instead"), schema.meaning)
+        return FieldSchema(explain(shortened, words), schema.meaning)
 
     def shorten(self, schema: FieldSchema) -> FieldSchema:
         members, required = schema.get("properties", {}), schema.get("required", ())
@@ -56,5 +59,6 @@ class ChangedSchema:
             return schema
         shown = {name: members[name] for name in required}
         kept = {name: value for name, value in schema.items() if name != "properties"}
-        words = f"{'Further members' if shown else 'Members'}: {join_values(further)}"
+        words = _("Further members: %(names)s") if shown else _("Members: %(names)s")
+        words %= {"names": join_values(further)}
         return FieldSchema.of(explain({**kept, **({"properties": shown} if shown else {})}, words))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import fields
 
 from drf_mcp.introspection.field_schema import MOST_VALUES, FieldSchema, explain
@@ -77,7 +78,7 @@ class Choices:
             for value, label in self.labelled
             if value != ""
         )
-        return f"One of: {words}" if words else ""
+        return _("One of: %(values)s") % {"values": words} if words else ""
 
 
 class ChoiceDescriber(FieldDescriber):
@@ -136,7 +137,7 @@ class JSONDescriber(FieldDescriber):
     field_classes = (fields.JSONField,)
 
     def get_input_schema(self) -> Schema:
-        return {"type": "string", "description": "JSON as text"} if self.field.binary else {}
+        return {"type": "string", "description": _("JSON as text")} if self.field.binary else {}
 
     def get_output_schema(self) -> Schema:
         return self.get_input_schema()
@@ -151,7 +152,7 @@ class MethodDescriber(FieldDescriber):
         written = hint if isinstance(hint, str) else inspect.formatannotation(hint)
         name = re.sub(r"\b\w+\.", "", written)
         # Nothing enforces a hint, so that it is told in words alone.
-        return {} if name == "Any" else {"description": f"Meant to be {name}."}
+        return {} if name == "Any" else explain({}, _("Meant to be %(value)s") % {"value": name})
 
 
 class OpenDescriber(FieldDescriber):

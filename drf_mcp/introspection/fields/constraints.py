@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar, TypeGuard
 
 from django.core import validators
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.fields import RegexField, SlugField
 from rest_framework.validators import UniqueValidator
 
-from drf_mcp.introspection.field_schema import FieldSchema, explain
+from drf_mcp.introspection.field_schema import FieldSchema, Limit, explain
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.source.members import find_package
 from drf_mcp.introspection.text import clean_text, join_values
@@ -18,6 +20,11 @@ from drf_mcp.introspection.text import clean_text, join_values
 SAFE_INTEGER = 2**53 - 1
 NUMBERS = ("integer", "number")
 LENGTHS = {"string": "Length", "array": "Items"}
+# Where no keyword fits: a sentence, and the words beside others.
+LIMITS = {
+    "minimum": (gettext_noop("At least %(limit)s"), gettext_noop("at least %(limit)s")),
+    "maximum": (gettext_noop("At most %(limit)s"), gettext_noop("at most %(limit)s")),
+}
 # Messages of pattern validators that say less than the pattern itself.
 DEFAULT_MESSAGES = (
     validators.RegexValidator.message,
@@ -56,17 +63,16 @@ class ConstraintReader:
         self.schema = FieldSchema.of(explain(self.schema, *sentences))
 
     def read_minimum(self, validator: validators.MinValueValidator) -> None:
-        self.bound("minimum", math.ceil, max, "at least", validator.limit_value)
+        self.bound("minimum", math.ceil, max, validator.limit_value)
 
     def read_maximum(self, validator: validators.MaxValueValidator) -> None:
-        self.bound("maximum", math.floor, min, "at most", validator.limit_value)
+        self.bound("maximum", math.floor, min, validator.limit_value)
 
     def bound(
         self,
         keyword: str,
         to_whole: Callable[[Any], int],
         tightest: Callable[[Any, Any], Any],
-        words: str,
         limit: Any,
     ) -> None:
         # A callable may return another limit tomorrow.
@@ -74,7 +80,9 @@ class ConstraintReader:
             return
         kind = self.schema.get("type")
         if kind not in NUMBERS:
-            self.schema = self.schema.with_limits(f"{words} {limit}")
+            sentence, words = LIMITS[keyword]
+            told = _(sentence) % {"limit": limit}
+            self.schema = self.schema.with_limit(told, Limit(words, limit))
             return
         number = limit if isinstance(limit, (int, float)) else float(limit)
         number = to_whole(limit) if kind == "integer" else number
@@ -88,7 +96,7 @@ class ConstraintReader:
     def read_least_length(self, validator: validators.MinLengthValidator) -> None:
         limit = validator.limit_value
         if self.allows_blank and not callable(limit):
-            self.explain(f"At least {limit} characters, or empty")
+            self.explain(_("At least %(count)s characters, or empty") % {"count": limit})
         else:
             self.bound_length("min", max, limit)
 
@@ -102,10 +110,11 @@ class ConstraintReader:
 
     def read_pattern(self, validator: validators.RegexValidator) -> None:
         expression: Any = validator.regex
+        facts = {"pattern": expression.pattern}
         message = clean_text(validator.message)
         message = "" if message in map(clean_text, DEFAULT_MESSAGES) else message
         if validator.inverse_match:
-            self.explain(message, f"Must not match {expression.pattern}")
+            self.explain(message, _("Must not match %(pattern)s") % facts)
             return
         portable = translate_pattern(expression.pattern, expression.flags)
         is_text = self.schema.get("type") == "string" and "pattern" not in self.schema
@@ -114,19 +123,20 @@ class ConstraintReader:
             self.schema = self.schema | {"pattern": portable}
             self.explain(message)
         else:
-            self.explain(message or f"Must match {expression.pattern}")
+            self.explain(message or _("Must match %(pattern)s") % facts)
 
     def read_uniqueness(self, validator: UniqueValidator) -> None:
-        self.explain("Unique")
+        self.explain(_("Unique"))
 
     def read_step(self, validator: validators.StepValueValidator) -> None:
         # Floating point arithmetic keeps steps out of ``multipleOf``.
         if not callable(validator.limit_value):
-            self.explain(f"In steps of {validator.limit_value}")
+            self.explain(_("In steps of %(step)s") % {"step": validator.limit_value})
 
     def read_extensions(self, validator: validators.FileExtensionValidator) -> None:
-        extensions = validator.allowed_extensions
-        self.explain(f"File types: {join_values(extensions)}" if extensions else "")
+        if validator.allowed_extensions:
+            names = join_values(validator.allowed_extensions)
+            self.explain(_("File types: %(extensions)s") % {"extensions": names})
 
 
 def is_extension_validator(validator: Any) -> TypeGuard[validators.FileExtensionValidator]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.fields import empty
 from rest_framework.serializers import Serializer
 
@@ -124,7 +125,8 @@ class DescribedField:
         hidden = ("type", "enum", "description")
         open_ended = {name: own[name] for name in own if name not in hidden}
         kinds = declared["type"] if isinstance(declared["type"], list) else [declared["type"]]
-        choices = f"One of {join_values(own['enum'])}" if own.get("enum") else ""
+        values = join_values(own.get("enum") or ())
+        choices = _("One of %(values)s") % {"values": values} if values else ""
         both = {**open_ended, **declared, "type": [*scalars, *kinds]}
         return FieldSchema.of(explain(both, choices, own.get("description", "")))
 
@@ -133,9 +135,9 @@ class DescribedField:
         if not words.intention:
             return FieldSchema()
         own = "" if words.kind_name else schema.get("description", "")
-        null = "May be null" if self.field.allow_null else ""
-        explained = explain({}, f"Meant to be {words.intention}", own, null)
-        return FieldSchema(explained).with_meaning(intention=words.intention)
+        null = _("May be null") if self.field.allow_null else ""
+        meant = _("Meant to be %(value)s") % {"value": words.intention}
+        return FieldSchema(explain({}, meant, own, null)).with_meaning(intention=words.intention)
 
     def introduce(self, schema: FieldSchema) -> FieldSchema:
         label = clean_text(getattr(self.field, "label", None))

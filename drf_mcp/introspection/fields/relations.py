@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import relations
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
@@ -35,8 +36,8 @@ class RelationDescriber(FieldDescriber):
         if self.field.help_text:
             return schema
         model = find_related_model(self.field)
-        name = get_model_name(model) if model is not None else "object"
-        identity = f"{key} of the {name}"
+        name = get_model_name(model) if model is not None else _("object")
+        identity = _("%(key)s of the %(model)s") % {"key": key, "model": name}
         return FieldSchema.of(explain(schema, identity)).with_meaning(identity=identity)
 
 
@@ -48,7 +49,7 @@ class PrimaryKeyDescriber(RelationDescriber):
             schema: Schema = self.describe(self.field.pk_field).input_schema
         else:
             schema = ModelValue.at(find_related_model(self.field), "pk").input_schema
-        return self.identify(schema, "Primary key")
+        return self.identify(schema, _("Primary key"))
 
     def get_output_schema(self) -> Schema:
         if self.field.pk_field is not None:

@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework import ISO_8601, fields
 from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
@@ -19,6 +21,7 @@ from drf_mcp.introspection.field_schema import (
     WHOLE_NUMBER,
     FieldSchema,
     Kind,
+    Limit,
     explain,
     join_sentences,
     make_own_format,
@@ -66,16 +69,24 @@ class DecimalDescriber(FieldDescriber):
     field_classes = (fields.DecimalField,)
 
     def get_input_schema(self) -> Schema:
-        field = self.field
         limits = (
-            f"at most {field.max_digits} digits" if field.max_digits is not None else "",
-            f"{field.decimal_places} decimal places" if field.decimal_places is not None else "",
+            Limit(gettext_noop("at most %(limit)s digits"), self.field.max_digits),
+            Limit(gettext_noop("%(limit)s decimal places"), self.field.decimal_places),
         )
+        known = tuple(each for each in limits if each.limit is not None)
         # The digits are part of the sentence, since the pattern tells them too.
-        known = tuple(filter(None, limits))
-        sentence = join_sentences(DECIMAL.sentence, ", ".join(known).capitalize())
+        sentence = join_sentences(_(DECIMAL.sentence), self.describe_digits())
         kind = replace(DECIMAL, sentence=sentence, pattern=self.get_pattern())
         return FieldSchema(self.get_output_schema()).with_kind(kind).with_meaning(limits=known)
+
+    def describe_digits(self) -> str:
+        digits, places = self.field.max_digits, self.field.decimal_places
+        facts = {"digits": digits, "places": places}
+        if digits is None:
+            return "" if places is None else _("%(places)s decimal places") % facts
+        if places is None:
+            return _("At most %(digits)s digits") % facts
+        return _("At most %(digits)s digits, %(places)s decimal places") % facts
 
     def get_pattern(self) -> str:
         most, places, least = self.field.max_digits, self.field.decimal_places, self.field.min_value
@@ -188,7 +199,8 @@ class FileDescriber(StringDescriber):
 
     def get_input_schema(self) -> Schema:
         limit = filesizeformat(mcp_settings.MAX_UPLOAD_BYTES).replace("\xa0", " ")
-        words = f"{self.kind.sentence} (data:TYPE;name=NAME;base64,...), at most {limit}"
+        facts = {"kind": _(self.kind.sentence), "size": limit}
+        words = _("%(kind)s (data:TYPE;name=NAME;base64,...), at most %(size)s") % facts
         return explain(FieldSchema(STRING).with_meaning(kind=self.kind), words)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers, validators
 from rest_framework.fields import Field, HiddenField
 from rest_framework.validators import BaseUniqueForValidator
@@ -94,7 +95,8 @@ class FieldNode:
             if isinstance(validator, validators.UniqueTogetherValidator):
                 for name in validator.fields:
                     others = join_values(other for other in validator.fields if other != name)
-                    words = f"Unique together with {others}" if others else "Unique"
+                    words = _("Unique together with %(names)s") if others else _("Unique")
+                    words %= {"names": others}
                     rules.setdefault(name, []).append(words)
             elif isinstance(validator, BaseUniqueForValidator):
                 words = clean_text(validator.message).format(date_field=validator.date_field)
@@ -108,7 +110,7 @@ class SerializerDescriber(FieldDescriber):
     def get_input_schema(self) -> Schema:
         node = FieldNode(self.field)
         if node.is_recursive:
-            return explain({"type": "object"}, "Members as of the object around it")
+            return explain({"type": "object"}, _("Members as of the object around it"))
         fields, rules = node.listed, node.uniqueness
         properties = {
             name: explain(self.describe(field).input_schema, rules.get(name, ""))

@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any
 
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.filters import OrderingFilter, SearchFilter
 
 from drf_mcp.introspection.closed_sets import OrderingTerms
@@ -32,7 +34,9 @@ DECLARE = "get_schema_operation_parameters"
 FILTER_PACKAGES = ("", "django_filters", "rest_framework")
 # django-filter is optional: the module that imports it is loaded for a filter set only.
 FILTER = "drf_mcp.introspection.query.filtersets.FilterParameters"
-NO_MODEL = "filterset_fields are fields of a model that neither queryset nor serializer tells."
+NO_MODEL = gettext_noop(
+    "filterset_fields are fields of a model that neither queryset nor serializer tells."
+)
 # What a view, its backends and its filter set override to give callers different filters.
 VIEW_HOOKS = (
     "filter_backends",
@@ -146,7 +150,8 @@ class SearchParameters(BackendParameters):
         if not searched:
             return ()
         terms = tuple(str(name).lstrip("^=@$").replace("__", " ") for name in searched)
-        schema = {"type": "string", "description": f"Search in: {join_values(terms)}."}
+        words = _("Search in: %(fields)s.") % {"fields": join_values(terms)}
+        schema = {"type": "string", "description": words}
         return (Parameter(self.backend.search_param, schema, role="search", terms=terms),)
 
 
@@ -170,7 +175,7 @@ class OrderingParameters(BackendParameters):
         default = self.backend.get_default_ordering(self.view)
         schema = explain(
             {"type": "array", "items": items},
-            f"Default: {join_values(default)}" if default else "",
+            _("Default: %(values)s") % {"values": join_values(default)} if default else "",
         )
         name = self.backend.ordering_param
         found = Parameter(name, schema, multiple="comma", closed=closed)
@@ -207,13 +212,15 @@ class FilterSetParameters(BackendParameters):
         filterset_class = self.backend.get_filterset_class(self.view, queryset)
         if filterset_class is None:
             if queryset is None and getattr(self.view, "filterset_fields", None):
-                inspection.findings.append(LostFilters(inspection.place, NO_MODEL, GUARD))
+                lost = LostFilters(inspection.place, _(NO_MODEL), _(GUARD))
+                inspection.findings.append(lost)
             return ()
         step = partial(self.get_filters, filterset_class)
         items = inspection.attempt(step, GUARD, filterset_class.base_filters)
         found: list[Parameter] = []
         for name, item in items.items():
-            remedy = f"Check the filter {name!r} of {filterset_class.__qualname__}."
+            facts = {"filter": name, "class": filterset_class.__qualname__}
+            remedy = _("Check the filter '%(filter)s' of %(class)s.") % facts
             found += self.get_filter_parameters(name, item, remedy)
         return tuple(found)
 

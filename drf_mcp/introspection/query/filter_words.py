@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django_filters import filters
 from django_filters.utils import label_for_filter
 
@@ -16,10 +16,10 @@ PACKAGES = frozenset({"django", "django_filters"})
 COMMAS = "Multiple values may be separated by commas."
 UNNAMED = "[invalid name]"  # django-filter's label for a filter that is no model field
 BOUNDS = {
-    "gt": "More than this",
-    "gte": "This or more",
-    "lt": "Less than this",
-    "lte": "This or less",
+    "gt": gettext_noop("More than this"),
+    "gte": gettext_noop("This or more"),
+    "lt": gettext_noop("Less than this"),
+    "lte": gettext_noop("This or less"),
 }
 
 
@@ -43,7 +43,8 @@ class FilterWords:
             return named
         # The filter's name says the rest of what django-filter's label says.
         item, is_number = self.item, schema.get("type") in ("integer", "number")
-        return BOUNDS.get(item.lookup_expr, "") if item is not None and is_number else ""
+        words = BOUNDS.get(item.lookup_expr, "") if item is not None and is_number else ""
+        return gettext(words)
 
     def is_own(self, label: str) -> bool:
         """Whether both label and name are those that django-filter gives a filter."""

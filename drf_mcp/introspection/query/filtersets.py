@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.db import models
+from django.utils.translation import gettext as _
 from django_filters import fields, filters
 from django_filters.widgets import BaseCSVWidget
 
@@ -150,7 +151,7 @@ class FilterParameters:
         # The values in use are the choices: they would have to be asked of the database.
         item = self.item
         schema = ModelValue.at(getattr(item, "model", None), item.field_name).input_schema or STRING
-        value = explain(schema, self.get_purpose(item.extra), "One of the values in use")
+        value = explain(schema, self.get_purpose(item.extra), _("One of the values in use"))
         several = isinstance(item, filters.AllValuesMultipleFilter)
         return self.get_parameter(value, several=several)
 
@@ -180,7 +181,7 @@ class FilterParameters:
             schema = FormField(field, self.item).explain(FormField(part).get_schema(), name)
             # One end of a range is enough, a value without its lookup is not.
             if part_name == name and isinstance(field, fields.LookupChoiceField):
-                schema = explain(schema, f"Needs {names[-1]}")
+                schema = explain(schema, _("Needs %(name)s") % {"name": names[-1]})
             read = FilterPart(name, part, f"{name} alone" if end else "", end)
             found.append(Parameter(part_name, schema, field.required, part=read))
         return tuple(found)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.utils.translation import gettext as _
 from rest_framework import pagination
 
 from drf_mcp.introspection.closed_sets import ClosedSet
@@ -126,7 +127,7 @@ class OffsetPages(StockPages):
 
 class CursorPages(StockPages):
     def get_page_parameter(self) -> Parameter:
-        schema = {"type": "string", "description": "From the page before."}
+        schema = {"type": "string", "description": _("From the page before.")}
         return Parameter(self.paginator.cursor_query_param, schema)
 
     def get_members(self, link: Schema, rows: Schema) -> Schema:

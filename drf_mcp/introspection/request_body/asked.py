@@ -6,16 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.serializers import Serializer
 
 from drf_mcp.introspection.forms import Form
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.request_body.describer import SerializerBody
-from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import Body, Parameter
 
-FLAT = "Give ask() a flat serializer without secrets; visit() sends the user to a page."
-ASK_FIRST = "Ask before the first write: the view runs again from its start with the answer."
+FLAT = gettext_noop(
+    "Give ask() a flat serializer without secrets; visit() sends the user to a page."
+)
+ASK_FIRST = gettext_noop(
+    "Ask before the first write: the view runs again from its start with the answer."
+)
 
 
 class AskedFields:
@@ -28,9 +33,7 @@ class AskedFields:
         if reading is None or not reading.asked:
             return body
         if reading.writes_before_asking:
-            self.inspection.findings.append(
-                Finding(self.inspection.place, "The view writes before it asks.", ASK_FIRST)
-            )
+            self.inspection.find(_("The view writes before it asks."), ASK_FIRST)
         known = {parameter.name for parameter in body.fields}
         further = [p for p in self.find_parameters(reading.asked) if p.name not in known]
         if body.kind == "list" or not further:
@@ -42,7 +45,7 @@ class AskedFields:
         for serializer_class in asked:
             serializer: Serializer[Any] = serializer_class(partial=True)
             for fault in Form(serializer).find_faults():
-                self.inspection.findings.append(Finding(self.inspection.place, fault, FLAT))
+                self.inspection.find(fault, FLAT)
             own = self.inspection.again()
             for parameter in SerializerBody(own, serializer).get_body().fields:
                 yield replace(parameter, required=False)

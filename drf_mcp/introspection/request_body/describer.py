@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.field_schema import explain
@@ -37,15 +39,17 @@ from drf_mcp.introspection.types import (
 METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NONE = Body("none")
 OPEN = Body("open", schema={})
-BESIDE = "Read beside the fields of the serializer."
-ANYTHING = "The request body, any JSON value."
-PARSE_JSON = "Add rest_framework.parsers.JSONParser to the view's parser_classes."
-PARSE_FILES = "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
-DOCUMENT = (
+BESIDE = gettext_noop("Read beside the fields of the serializer.")
+ANYTHING = gettext_noop("The request body, any JSON value.")
+PARSE_JSON = gettext_noop("Add rest_framework.parsers.JSONParser to the view's parser_classes.")
+PARSE_FILES = gettext_noop(
+    "Add rest_framework.parsers.MultiPartParser to the view's parser_classes."
+)
+DOCUMENT = gettext_noop(
     "Say what they look like with @mcp_tool(input_schema={...}), or let it take plain members."
 )
-MEANT_TO_BE_REQUIRED = "Meant to be required"
-HAND_OVER = (
+MEANT_TO_BE_REQUIRED = gettext_noop("Meant to be required")
+HAND_OVER = gettext_noop(
     "Describe the body with @mcp_tool(body=...), or begin to_internal_value() and"
     " run_validation() with super() and their argument, unchanged."
 )
@@ -128,14 +132,15 @@ class RequestBody:
             return NONE
         members, handling = self.keys.get_parameters(), self.keys.get_any_handling()
         if members:
-            words = f"The handler reads {join_values(member.name for member in members)}"
+            names = join_values(member.name for member in members)
+            words = _("The handler reads %(names)s") % {"names": names}
         else:
             names = self.inspection.attempt(self.serializer.get_intended_names, GUARD, "")
-            words = f"Meant to be an object with {names}" if names else ""
-        form = ANY_FILE if handling.uploads else ""
+            words = _("Meant to be an object with %(names)s") % {"names": names} if names else ""
+        form = _(ANY_FILE) if handling.uploads else ""
         for member in members:
             handling = member.handling.under(member.name).union(handling)
-        schema = explain({}, ANYTHING, words, form) if words or form else {}
+        schema = explain({}, _(ANYTHING), words, form) if words or form else {}
         # Beside what people wrote of the body the keys are members of their own.
         beside = () if self.inspection.heeds_request else members
         return Body("open", fields=beside, schema=schema, handling=handling)
@@ -173,7 +178,7 @@ class RequestBody:
             return body
         if self.parsers.reads_files:
             return body
-        self.inspection.find("The view takes files but has no parser for them.", PARSE_FILES)
+        self.inspection.find(_("The view takes files but has no parser for them."), PARSE_FILES)
         fields = (replace(p, handling=replace(p.handling, uploads={})) for p in body.fields)
         return replace(body, fields=tuple(fields), handling=replace(body.handling, uploads={}))
 
@@ -181,13 +186,15 @@ class RequestBody:
         inspection, parsers = self.inspection, self.parsers
         text = None if () in body.handling.uploads else parsers.text
         if text is not None and body.kind != "none":
-            inspection.find(f"The view reads no JSON, but {text.media_type}.", PARSE_JSON)
+            words = _("The view reads no JSON, but %(type)s.") % {"type": text.media_type}
+            inspection.find(words, PARSE_JSON)
             return parsers.get_document(text, body)
         # A parser that cannot be asked is found again when it is asked what it renames.
         refusal = inspection.asked_quietly(lambda: parsers.get_refusal(body))
         if not refusal:
             return body
-        inspection.find(f"The view's parser reads documents of its own: {refusal}", DOCUMENT)
+        words = _("The view's parser reads documents of its own: %(refusal)s")
+        inspection.find(words % {"refusal": refusal}, DOCUMENT)
         return parsers.get_document(parsers.json, body)
 
 
@@ -203,12 +210,14 @@ class SerializerBody:
             schema = inspection.shaped({"type": "array", **DescribedField(serializer).input_schema})
             return Body("list", schema=schema, handling=self.get_handling(serializer))
         if not isinstance(serializer, Serializer):
-            inspection.find("The serializer declares no fields.", "Derive it from Serializer.")
+            words = _("The serializer declares no fields.")
+            inspection.find(words, gettext_noop("Derive it from Serializer."))
             return OPEN
         if find_input_writes(serializer) is not None:
             fields = self.get_closed_fields()
         else:
-            inspection.find(f"{type(serializer).__name__} reads its input itself.", HAND_OVER)
+            facts = {"serializer": type(serializer).__name__}
+            inspection.find(_("%(serializer)s reads its input itself.") % facts, HAND_OVER)
             if not self.is_built_on_fields():
                 return OPEN
             fields = self.get_open_fields()
@@ -221,7 +230,7 @@ class SerializerBody:
         def describe_field(field: Any) -> Schema:
             node = FieldNode(field)
             is_supplied = node.is_meant_to_be_required and node.is_supplied
-            needed = MEANT_TO_BE_REQUIRED if is_supplied else ""
+            needed = _(MEANT_TO_BE_REQUIRED) if is_supplied else ""
             words = (rules.get(field.field_name, ""), needed)
             return explain(DescribedField(field).input_schema, *words)
 
@@ -230,7 +239,8 @@ class SerializerBody:
     def get_open_fields(self) -> Parameters:
         # Its own conversion may take other values, and may do without any of the fields.
         def describe_field(field: Any) -> Schema:
-            needed = MEANT_TO_BE_REQUIRED if FieldNode(field).is_meant_to_be_required else ""
+            is_needed = FieldNode(field).is_meant_to_be_required
+            needed = _(MEANT_TO_BE_REQUIRED) if is_needed else ""
             return explain(DescribedField(field).intended_schema, needed)
 
         return self.get_fields(describe_field, is_closed=False)
@@ -251,7 +261,8 @@ class SerializerBody:
 
     def guard(self, field: AnyField, describe: Callable[[AnyField], Schema]) -> Schema:
         inspection = self.inspection
-        remedy = f"Let the field {field.field_name!r} be built without a caller. {GUARD}"
+        let = _("Let the field '%(name)s' be built without a caller.") % {"name": field.field_name}
+        remedy = f"{let} {_(GUARD)}"
         return inspection.attempt(lambda: inspection.shaped(describe(field)), remedy, {})
 
     def get_handling(self, field: AnyField) -> Handling:
@@ -263,7 +274,7 @@ class SerializerBody:
         found = self.inspection.attempt(SerializerKeys(self.serializer).find, GUARD, none)
         known = {field.name for field in fields}
         further = (key for key in dict.fromkeys((*found, *keys.names)) if key not in known)
-        return tuple(keys.get_parameter(key, BESIDE) for key in further)
+        return tuple(keys.get_parameter(key, _(BESIDE)) for key in further)
 
     def is_built_on_fields(self) -> bool:
         # Its own conversions call those of REST framework somewhere.

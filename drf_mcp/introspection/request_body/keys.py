@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.fields import FileField, empty
 
 from drf_mcp.introspection.field_schema import explain
@@ -20,7 +22,7 @@ from drf_mcp.introspection.source.overrides import CONVERSIONS
 from drf_mcp.introspection.source.trees import MappingReads, is_name, parse_function
 from drf_mcp.introspection.types import ANY, PLAIN, Handling, Parameter, Parameters, Schema, Upload
 
-ANY_FILE = "A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT"
+ANY_FILE = gettext_noop("A file is sent as a data URI: data:TYPE;name=FILE_NAME;base64,CONTENT")
 # Keys that name a file, where bodies are sent as forms in order to carry files.
 FILE_NAME = re.compile(
     r"(?:^|_)(?:file|image|photo|picture|upload|attachment|avatar)s?\Z", re.IGNORECASE
@@ -134,7 +136,7 @@ class KeyParameters:
             return Parameter(key, schema, handling=file.handling.under(ANY))
         if self.takes_forms:
             handling = Handling({(): Upload(sure=False)})
-            return Parameter(key, explain({}, words, ANY_FILE), handling=handling)
+            return Parameter(key, explain({}, words, _(ANY_FILE)), handling=handling)
         return Parameter(key, explain({}, words))
 
     def get_file(self, name: str, upload: Upload, *, required: bool = False) -> Parameter:

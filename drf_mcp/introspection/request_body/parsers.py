@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 from rest_framework.parsers import FileUploadParser, FormParser, JSONParser, MultiPartParser
 
@@ -73,8 +74,8 @@ class ViewParsers:
         names = join_values(parameter.name for parameter in body.fields)
         schema = explain(
             {"type": "string"} if parser is self.text else {},
-            f"The request body: a document of {parser.media_type}",
-            f"It holds {names}" if names else "",
+            _("The request body: a document of %(type)s") % {"type": parser.media_type},
+            _("It holds %(names)s") % {"names": names} if names else "",
         )
         return Body("open", schema=schema)
 

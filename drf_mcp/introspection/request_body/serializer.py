@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from drf_mcp.introspection.fields.serializers import FieldNode
@@ -16,7 +18,7 @@ from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import join_values
 
-DECLARE = (
+DECLARE = gettext_noop(
     "Give the view a serializer_class, or construct a serializer with data=request.data in"
     " the handler itself."
 )
@@ -74,7 +76,8 @@ class InputSerializer:
             return inspection.attempt(lambda: self.view.get_serializer(many=True), GUARD, None)
         if call is None and not self.is_inherited:
             if self.reading is None or not self.reading.ignores_body:
-                inspection.find("The handler reads its body without a known serializer.", DECLARE)
+                words = _("The handler reads its body without a known serializer.")
+                inspection.find(words, DECLARE)
             return None
         serializer = self.get_view_serializer()
         # A body that the handler reads as a whole may hold more than a serializer without fields.
@@ -91,8 +94,8 @@ class InputSerializer:
             lambda: view.serializer_class(context=self.context),
         )
         failures: list[Finding] = []
+        remedy = _("%(advice)s Or: %(other)s") % {"advice": _(GUARD), "other": _(DECLARE)}
         for way in ways:
-            remedy = f"{GUARD} Or: {DECLARE}"
             serializer = attempt(self.inspection.place, way, remedy, failures, None)
             if serializer is not None:
                 return serializer
