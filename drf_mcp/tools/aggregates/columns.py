@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
@@ -11,6 +11,8 @@ from django.conf import settings
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework import ISO_8601, serializers
 from rest_framework.fields import empty
 from rest_framework.settings import api_settings
@@ -63,7 +65,19 @@ WHOLE = (None, ISO_8601)
 
 
 class NotAColumn(Exception):
-    """A field cannot be aggregated; the text says why."""
+    """A field cannot be aggregated; the text says why.
+
+    Args:
+        reason: the text, marked and not yet translated: a call of the tool does without the field.
+        facts: what is put into the text.
+    """
+
+    def __init__(self, reason: str, **facts: str) -> None:
+        super().__init__(reason)
+        self.facts = facts
+
+    def __str__(self) -> str:
+        return _(self.args[0]) % self.facts
 
 
 @dataclass(frozen=True)
@@ -136,35 +150,38 @@ class Columns:
 
     def find(self, name: str) -> Column:
         """Return the column that a field shows; raises `NotAColumn`."""
-        for fault in self.find_serializer_faults():
-            raise NotAColumn(fault)
+        self.check_serializers()
         child = self.serializer.child
         field = child.fields.get(name)
         if field is None or field.write_only:
-            raise NotAColumn(f"{type(child).__name__} shows no field {name!r}")
+            reason = gettext_noop("%(serializer)s shows no field %(name)r")
+            raise NotAColumn(reason, serializer=type(child).__name__, name=name)
         # Several choices are shown as a list, whatever the column is.
         several = isinstance(field, serializers.MultipleChoiceField)
         if several or not is_stock(field, STOCK_FIELDS, "to_representation", "get_attribute"):
-            raise NotAColumn(f"{name!r} is computed, or shown by a class of its own")
+            reason = gettext_noop("%(name)r is computed, or shown by a class of its own")
+            raise NotAColumn(reason, name=name)
         path = self.get_path(field)
         model_field = self.find_model_field(path, name)
         return Column(name, "__".join(path), find_kind(field, model_field), model_field, field)
 
-    def find_serializer_faults(self) -> Iterator[str]:
+    def check_serializers(self) -> None:
         every = self.serializer
         if not is_stock(every, serializers.ListSerializer, "to_representation", "data"):
-            yield f"{type(every).__name__} writes the list in a way of its own"
-        elif not is_stock(
-            every.child, serializers.Serializer, "to_representation", "_readable_fields"
-        ):
-            yield f"{type(every.child).__name__} has a to_representation() of its own"
+            reason = gettext_noop("%(serializer)s writes the list in a way of its own")
+            raise NotAColumn(reason, serializer=type(every).__name__)
+        own = ("to_representation", "_readable_fields")
+        if not is_stock(every.child, serializers.Serializer, *own):
+            reason = gettext_noop("%(serializer)s has a to_representation() of its own")
+            raise NotAColumn(reason, serializer=type(every.child).__name__)
 
     def get_path(self, field: Any) -> Sequence[str]:
         path = list(field.source_attrs)
         if isinstance(field, serializers.SlugRelatedField):
             path += str(field.slug_field).split("__")
         elif len(path) > 1 and field.default is not empty:
-            raise NotAColumn(f"{field.field_name!r} shows its default where there is no object")
+            reason = gettext_noop("%(name)r shows its default where there is no object")
+            raise NotAColumn(reason, name=field.field_name)
         return path
 
     def find_model_field(self, path: Sequence[str], name: str) -> Any:
@@ -176,7 +193,8 @@ class Columns:
             except FieldDoesNotExist:
                 found = None
             if found is None or not (found.concrete and not found.many_to_many):
-                raise NotAColumn(f"{name!r} shows no column of {self.model.__name__}")
+                reason = gettext_noop("%(name)r shows no column of %(model)s")
+                raise NotAColumn(reason, name=name, model=self.model.__name__)
             model = found.related_model
         if found is not None and found.is_relation and path[-1] == found.attname:
             return found.target_field
@@ -196,19 +214,23 @@ def is_stock(owner: Any, base: Any, *names: str) -> bool:
 
 def find_kind(field: Any, column: Any) -> Kind:
     # What it shows has to be the column, whole.
-    name = repr(field.field_name)
+    name = field.field_name
     if isinstance(field, KEY):
         if column is None or not column.is_relation:
-            raise NotAColumn(f"{name} shows no column")
+            raise NotAColumn(gettext_noop("%(name)r shows no column"), name=name)
         return NAME
     kind = next((kind for kind in KINDS if isinstance(column, kind.columns)), None)
     if kind is None or hasattr(column, "from_db_value"):
-        raise NotAColumn(f"{name} is of a type that is neither grouped nor worked out")
+        reason = gettext_noop("%(name)r is of a type that is neither grouped nor worked out")
+        raise NotAColumn(reason, name=name)
     is_choice = isinstance(field, NAME.field) and kind in (INTEGER, TEXT)
     if not (is_choice or isinstance(field, (kind.field, *PLAIN))):
-        raise NotAColumn(f"{name} shows its column as another type")
+        raise NotAColumn(gettext_noop("%(name)r shows its column as another type"), name=name)
     if kind.is_date and getattr(field, "format", get_default_format(kind)) not in WHOLE:
-        raise NotAColumn(f"{name} has a format of its own, which may leave a part of the date out")
+        reason = gettext_noop(
+            "%(name)r has a format of its own, which may leave a part of the date out"
+        )
+        raise NotAColumn(reason, name=name)
     return NAME if is_choice or column.primary_key else kind
 
 

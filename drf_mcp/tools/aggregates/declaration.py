@@ -6,14 +6,16 @@ import difflib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.tools.aggregates.columns import Column, Columns, NotAColumn
 from drf_mcp.tools.aggregates.listing import find_fault
 from drf_mcp.tools.aggregates.terms import Terms
 
-UNKNOWN = "The model and serializer of the list are not known without a caller."
-REMEDY = "Correct aggregate=, or the serializer. See docs/aggregates.md."
+REMEDY = gettext_noop("Correct aggregate=, or the serializer. See docs/aggregates.md.")
 
 
 class Declaration:
@@ -57,17 +59,18 @@ class Declaration:
     def findings(self) -> list[Finding]:
         place = self.inspection.place
         if not self.is_known:
-            return [Finding(place, UNKNOWN, GUARD)]
-        return [Finding(place, f"{fault}.", REMEDY) for fault in self.find_faults()]
+            unknown = _("The model and serializer of the list are not known without a caller.")
+            return [Finding(place, unknown, _(GUARD))]
+        return [Finding(place, f"{fault}.", _(REMEDY)) for fault in self.find_faults()]
 
     def find_faults(self) -> Iterator[str]:
         """Yield what is wrong with the declaration, as sentences without their full stops."""
         for name in self.names if self.is_known else ():
             column = self.find_column(name)
             if isinstance(column, str):
-                yield f"aggregate= names {name!r}, but {column}{self.suggest(name)}"
-        for key in self.terms.shared:
-            yield f"aggregate= makes two things of the name {key!r}: take one of the fields away"
+                yield self.describe_fault(name, column)
+        shared = _("aggregate= makes two things of the name %(name)r: take one of the fields away")
+        yield from (shared % {"name": key} for key in self.terms.shared)
         steps = (
             lambda: self.inspection.view.get_queryset(),
             lambda: self.inspection.privileged.view.get_queryset(),
@@ -86,7 +89,11 @@ class Declaration:
                 reason = reason or str(exc)
         return reason
 
-    def suggest(self, name: str) -> str:
+    def describe_fault(self, name: str, reason: str) -> str:
         known = dict.fromkeys(known for columns in self.views for known in columns.names)
         nearest = [] if name in known else difflib.get_close_matches(name, known, n=1)
-        return f"; did you mean {nearest[0]!r}?" if nearest else ""
+        # Translators: the reason is one such as "OrderSerializer shows no field 'totl'".
+        text = _("aggregate= names %(name)r, but %(reason)s")
+        if nearest:
+            text = _("aggregate= names %(name)r, but %(reason)s; did you mean %(nearest)r?")
+        return text % {"name": name, "reason": reason, "nearest": next(iter(nearest), "")}

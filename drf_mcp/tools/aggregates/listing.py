@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.db.models.query import ModelIterable
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -35,7 +37,8 @@ class Aggregation:
 
     def __init__(self, view: Any, rows: Any) -> None:
         if fault := find_fault(rows):
-            raise ValidationError(f"{fault} Page through the list instead.", "not_aggregated")
+            advice = _("Page through the list instead.")
+            raise ValidationError(f"{fault} {advice}", "not_aggregated")
         self.view = view
         self.rows: QuerySet[Any] = rows
 
@@ -63,13 +66,16 @@ class ShownKey(serializers.ChoiceField):
     """One of the keys that a caller has; the tool's schema may have more."""
 
     default_error_messages = {
-        "not_shown": "'{input}' is made of a field that the list does not show to you as it is "
-        "stored. Choose from: {names}."
+        "not_shown": gettext_lazy(
+            "'{input}' is made of a field that the list does not show to you as it is stored. "
+            "Choose from: {names}."
+        )
     }
 
     def to_internal_value(self, data: Any) -> Any:
         if data not in self.choices:
-            self.fail("not_shown", input=data, names=", ".join(self.choices) or "none")
+            names = ", ".join(self.choices) or pgettext("accepted names", "none")
+            self.fail("not_shown", input=data, names=names)
         return data
 
 
@@ -102,13 +108,14 @@ class Question:
 def find_fault(rows: Any) -> str:
     """Return why the rows of a list cannot be counted in groups, "" if they can."""
     if not isinstance(rows, QuerySet):
-        return f"The list is no queryset but {type(rows).__name__}."
+        return _("The list is no queryset but %(type)s.") % {"type": type(rows).__name__}
     if not issubclass(rows._iterable_class, ModelIterable):
-        return "The rows of the list are values, not objects."
+        return _("The rows of the list are values, not objects.")
     if rows.query.combinator:
-        return f"The list is a {rows.query.combinator} of querysets."
+        # Translators: the combinator is "union", "intersection" or "difference".
+        return _("The list is a %(combinator)s of querysets.") % vars(rows.query)
     if rows.query.extra:
-        return "The queryset of the list has extra(select=...)."
+        return _("The queryset of the list has extra(select=...).")
     return ""
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import Finding
@@ -24,7 +26,6 @@ from drf_mcp.tools.tool import Tool
 
 # In the query, so that no cache takes the answer for that of the list.
 MARK = "mcp_aggregate=1"
-CALENDAR_WORDS = "day, week, month, quarter or year"
 GROUP: Schema = {"type": "object", "additionalProperties": True}
 OUTPUT: Schema = {
     "type": "object",
@@ -71,9 +72,12 @@ class AggregateTool(Tool):
         lost = [
             Finding(
                 self.endpoint.place,
-                f"The filter {parameter.name!r} of the list has the name of an argument of "
-                f"{self.name}, which has no such filter therefore.",
-                REMEDY,
+                _(
+                    "The filter %(filter)r of the list has the name of an argument of %(tool)s, "
+                    "which has no such filter therefore."
+                )
+                % {"filter": parameter.name, "tool": self.name},
+                _(REMEDY),
             )
             for parameter in filters
             if parameter.name in names
@@ -87,15 +91,19 @@ class AggregateTool(Tool):
 
     def get_parameters(self) -> Iterator[Parameter]:
         terms = self.declaration.terms
-        zone = " Dates in the project's time zone." if self.has_dates else ""
-        groups = f"What makes groups; none for the figures of all rows.{zone}"
+        groups = _("What makes groups; none for the figures of all rows.")
+        if self.has_dates:
+            groups += " " + _("Dates in the project's time zone.")
         yield self.get_keys("group_by", terms.groupings, groups)
-        yield self.get_keys("metrics", terms.metrics, f"What to work out; {COUNT} by default.")
-        words = f"By the first metric or by the group; minus is descending. Default: {ORDERS[0]}."
+        metrics = _("What to work out; %(default)s by default.") % {"default": COUNT}
+        yield self.get_keys("metrics", terms.metrics, metrics)
+        words = _(
+            "By the first metric or by the group; minus is descending. Default: %(default)s."
+        ) % {"default": ORDERS[0]}
         order = {"type": "string", "enum": list(ORDERS), "description": words}
         yield Parameter("order", order, closed=Keys(ORDERS))
         limits = {"minimum": 1, "maximum": MOST_GROUPS, "default": DEFAULT_GROUPS}
-        limit = {"type": "integer", **limits, "description": "Of groups."}
+        limit = {"type": "integer", **limits, "description": _("Of groups.")}
         yield Parameter("limit", limit)
 
     def get_keys(self, name: str, keys: Iterable[str], words: str) -> Parameter:
@@ -122,7 +130,7 @@ class AggregateTool(Tool):
         return (path for path in paths if path not in fields)
 
     def compose_title(self) -> str:
-        return f"Figures of {self.rows}"
+        return _("Figures of %(rows)s") % {"rows": self.rows}
 
     def compose_description(self) -> str:
         return f"{self.describe_figures()} {self.describe_rows()}".strip()
@@ -130,24 +138,39 @@ class AggregateTool(Tool):
     @property
     def rows(self) -> str:
         subject = Subject(self.endpoint, self.view)
-        return f"{subject.plural}{subject.of_owner}" if subject.model is not None else "rows"
+        return _("rows") if subject.model is None else subject.of_owner(subject.plural)
 
     def describe_figures(self) -> str:
         columns = self.declaration.columns
         amounts = [column for column in columns if column.kind.metrics[:4] == AMOUNTS]
         numbers = [speak(column.name) for column in amounts]
-        compared = f", or sum up, average or compare {join_names(numbers)}" if numbers else ""
         dates = [speak(column.name) for column in columns if column.kind.is_date]
         groups = [
-            *([f"{CALENDAR_WORDS} of {' or '.join(dates)}"] if dates else ()),
+            *([self.describe_dates(dates)] if dates else ()),
             *(speak(c.name) for c in columns if not c.kind.is_date and c not in amounts),
         ]
-        by = f", in all or by {join_names(groups)}" if groups else ""
-        return f"Count {self.rows}{compared}{by}."
+        text = {
+            (False, False): _("Count %(rows)s."),
+            (False, True): _("Count %(rows)s, in all or by %(groups)s."),
+            (True, False): _("Count %(rows)s, or sum up, average or compare %(numbers)s."),
+            (True, True): _(
+                "Count %(rows)s, or sum up, average or compare %(numbers)s, in all or by "
+                "%(groups)s."
+            ),
+        }[bool(numbers), bool(groups)]
+        names = {"numbers": join_names(numbers), "groups": join_names(groups)}
+        return text % {"rows": self.rows, **names}
+
+    def describe_dates(self, dates: Iterable[str]) -> str:
+        either = _("%(first)s or %(last)s")
+        joined = functools.reduce(lambda a, b: either % {"first": a, "last": b}, dates)
+        # Translators: the names are those of dates, such as "paid at".
+        return _("day, week, month, quarter or year of %(names)s") % {"names": joined}
 
     def describe_rows(self) -> str:
         listing = self.finders.by_path.get(self.endpoint.route.path.rstrip("/"))
-        return f"Of the rows that {listing} gives with the same filters." if listing else ""
+        text = _("Of the rows that %(tool)s gives with the same filters.")
+        return text % {"tool": listing} if listing else ""
 
     def bind(self, arguments: Any) -> Call:
         call = super().bind(arguments)
