@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.management.errors import UsageError
 
 
@@ -21,11 +23,13 @@ class CommandLineArguments:
                 try:
                     self.values.update(json.loads(text))
                 except (ValueError, RecursionError) as exc:
-                    raise UsageError(f"The arguments are not JSON: {exc}") from exc
+                    message = _("The arguments are not JSON: %(error)s") % {"error": exc}
+                    raise UsageError(message) from exc
             elif equals and all(name.split(".")):
                 self.put(name.split("."), self.read_value(value))
             else:
-                raise UsageError(f"{text[:60]!r} is neither KEY=VALUE nor a JSON object.")
+                message = _("%(text)r is neither KEY=VALUE nor a JSON object.")
+                raise UsageError(message % {"text": text[:60]})
 
     def read_value(self, text: str) -> Any:
         try:
@@ -42,7 +46,6 @@ class CommandLineArguments:
         for depth, name in enumerate(names[:-1], start=1):
             place = place.setdefault(name, {})
             if not isinstance(place, dict):
-                raise UsageError(
-                    f"{'.'.join(names[:depth])} is given twice: as a value, and as an object."
-                )
+                message = _("%(name)s is given twice: as a value, and as an object.")
+                raise UsageError(message % {"name": ".".join(names[:depth])})
         place[names[-1]] = value

@@ -3,10 +3,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.errors.body import ErrorBody
@@ -22,6 +25,11 @@ MAX_USERS = 1000
 
 
 class MCPCommand(BaseCommand):
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        # What programs read is the same in every language.
+        with override(None) if options.get("json") else nullcontext():
+            return super().execute(*args, **options)
+
     def add_endpoint_argument(self, add: Callable[..., Any]) -> None:
         add(
             "--endpoint",
@@ -36,7 +44,8 @@ class MCPCommand(BaseCommand):
             if path:
                 endpoint.make_caller()
         except LookupError as exc:
-            raise UsageError(f"The URLconf has no MCP endpoint at {path}.") from exc
+            message = _("The URLconf has no MCP endpoint at %(path)s.") % {"path": path}
+            raise UsageError(message) from exc
         except Refused as exc:
             raise UsageError(exc.message) from exc
         return endpoint

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.management.reports import Report
 from drf_mcp.operators.risks import (
@@ -15,8 +19,7 @@ from drf_mcp.operators.risks import (
     ToolRisks,
 )
 
-MARKS = {GUARDED: "yes", LACKING: "no", NEEDLESS: "-", UNKNOWN: "?"}
-COLUMNS_WIDTH = sum(len(heading) + 1 for heading in GUARDS.values())
+MARKS = {GUARDED: gettext_noop("yes"), LACKING: gettext_noop("no"), NEEDLESS: "-", UNKNOWN: "?"}
 # Beside names that have less room than this, what is lacking is told in words.
 MIN_NAMES_WIDTH = 20
 
@@ -32,21 +35,27 @@ class Checklist:
     def list_risks(self) -> Iterator[str]:
         """Yield the table, the worst tool first, and the sums."""
         if not self.risks.risks:
-            yield "None of the tools writes."
+            yield _("None of the tools writes.")
             return
-        room = self.report.width - COLUMNS_WIDTH
+        room = self.report.width - sum(width + 1 for width in self.widths.values())
         longest = max(len(risks.tool.name) for risks in self.risks.risks) + 2
         if room < MIN_NAMES_WIDTH:
             for risks in self.risks.risks:
                 yield from self.get_block(risks)
         else:
             width = min(longest, room)
-            headings = "".join(f" {heading}" for heading in GUARDS.values())
+            headings = "".join(f" {GUARDS[name]:<{room}}" for name, room in self.widths.items())
             yield self.style.MIGRATE_HEADING(f"{'':<{width}}{headings}")
             for risks in self.risks.risks:
                 yield from self.get_row(risks, width)
         yield ""
         yield from self.report.wrap(self.get_sums())
+
+    @cached_property
+    def widths(self) -> Mapping[str, int]:
+        """The width of each guard's column, by its name."""
+        longest = max(len(_(mark)) for mark in MARKS.values())
+        return {name: max(len(heading), longest) for name, heading in GUARDS.items()}
 
     def get_row(self, risks: ToolRisks, width: int) -> Iterator[str]:
         name = f"  {risks.tool.name}"
@@ -58,8 +67,8 @@ class Checklist:
         yield f"{self.style.MIGRATE_LABEL(f'{name:<{width}}')}{''.join(marks)}".rstrip()
 
     def get_mark(self, guard: str, state: str, grave: bool) -> str:
-        mark = MARKS[state]
-        text = f"{mark.upper() if grave else mark:<{len(GUARDS[guard])}}"
+        mark = _(MARKS[state])
+        text = f"{mark.upper() if grave else mark:<{self.widths[guard]}}"
         return f" {self.get_colour(state, grave)(text)}"
 
     def get_colour(self, state: str, grave: bool) -> Callable[[str], str]:
@@ -73,9 +82,13 @@ class Checklist:
         yield self.style.MIGRATE_LABEL(risks.tool.name)
         grave = risks.grave
         lacking = [name.upper() if name in grave else name for name in risks.lacking]
-        yield from self.report.wrap(f"lacking: {', '.join(lacking) or 'none'}", 2)
+        text = _("lacking: %(guards)s") if lacking else _("lacking: none")
+        yield from self.report.wrap(text % {"guards": ", ".join(lacking)}, 2)
 
     def get_sums(self) -> str:
         count = self.report.count(len(self.risks.risks), "tool")
-        sums = (f"{name} {number}" for name, number in self.risks.sums.items() if number)
-        return f"{count} that may write. Lacking: {', '.join(sums) or 'none'}."
+        sums = [f"{name} {number}" for name, number in self.risks.sums.items() if number]
+        text = _("%(tools)s that may write. Lacking: %(guards)s.")
+        if not sums:
+            text = _("%(tools)s that may write. Lacking: none.")
+        return text % {"tools": count, "guards": ", ".join(sums)}

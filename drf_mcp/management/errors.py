@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2
+UNKNOWN: Mapping[str, str] = {
+    "user": gettext_noop("There is no user %(name)r."),
+    "client": gettext_noop("There is no client %(name)r."),
+    "envelope": gettext_noop("There is no envelope %(name)r."),
+    "token": gettext_noop("There is no token %(name)r."),
+}
 
 
 class UsageError(CommandError):
@@ -24,11 +33,19 @@ class UsageError(CommandError):
     ) -> UsageError:
         """Return the error of a name that nothing has, with the nearest names.
 
-        Where no name is near, a complete list is shown whole.
+        The noun is one of `UNKNOWN`. Where no name is near, a complete list is shown whole.
         """
         names = {other.casefold(): other for other in known}
         nearest = difflib.get_close_matches(name[:64].casefold(), names, n=3)
-        hint = f" Choose from {', '.join(names.values())}." if complete else ""
+        sentences = [_(UNKNOWN[noun]) % {"name": name[:128]}]
         if nearest:
-            hint = f" Did you mean {' or '.join(names[other] for other in nearest)}?"
-        return cls(f"There is no {noun} {name[:128]!r}.{hint}")
+            meant = reduce(cls.join, [names[other] for other in nearest])
+            sentences.append(_("Did you mean %(names)s?") % {"names": meant})
+        elif complete:
+            listed = ", ".join(names.values())
+            sentences.append(_("Choose from %(names)s.") % {"names": listed})
+        return cls(" ".join(sentences))
+
+    @staticmethod
+    def join(first: str, last: str) -> str:
+        return _("%(first)s or %(last)s") % {"first": first, "last": last}

@@ -4,6 +4,8 @@ import time
 from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 
+from django.utils.translation import gettext as _
+
 T = TypeVar("T")
 
 # Seconds before there is anything to read, and between two readings.
@@ -32,7 +34,8 @@ class ProgressLine:
         shown = False
         for done, item in enumerate(items):
             if time.monotonic() >= due:
-                self.write(f"\r\033[K{self.doing}: {done:,} of {len(items):,}")
+                facts = {"doing": self.doing, "done": f"{done:,}", "total": f"{len(items):,}"}
+                self.write("\r\033[K" + _("%(doing)s: %(done)s of %(total)s") % facts)
                 due, shown = time.monotonic() + INTERVAL, True
             yield item
         if shown:

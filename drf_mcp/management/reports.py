@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext_lazy
+
 from drf_mcp.introspection.locations import locate_view
 from drf_mcp.operators.costs import ToolCost
 from drf_mcp.operators.example_call import ExampleCall
 from drf_mcp.operators.exposure_report import Unexposed
-from drf_mcp.operators.lock import Change, ToolSurface
+from drf_mcp.operators.lock import CHOSEN_BY_VIEW, Change, ToolSurface
 from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools import Tool
@@ -18,9 +21,21 @@ from drf_mcp.tools.endpoints import Endpoint
 
 MIN_REQUEST_WIDTH = 24
 MIN_ARGUMENTS_WIDTH = 20
+COMMAND = "python manage.py mcp_tools"
 # In a composition of permissions there are several names: OR(a.b.C, d.E).
 MODULES = re.compile(r"[\w<>]+\.")
-MARKS = {True: "yes", False: "NO", None: "depends"}
+MARKS = {True: gettext_noop("yes"), False: gettext_noop("NO"), None: gettext_noop("depends")}
+COUNTS = {
+    "tool": ngettext_lazy("%(count)d tool", "%(count)d tools", "count"),
+    "place": ngettext_lazy("%(count)d place", "%(count)d places", "count"),
+    "cause": ngettext_lazy("%(count)d cause", "%(count)d causes", "count"),
+    "endpoint": ngettext_lazy("%(count)d endpoint", "%(count)d endpoints", "count"),
+    "view": ngettext_lazy("%(count)d view", "%(count)d views", "count"),
+    "breaking change": ngettext_lazy(
+        "%(count)d breaking change", "%(count)d breaking changes", "count"
+    ),
+    "note": ngettext_lazy("%(count)d note", "%(count)d notes", "count"),
+}
 
 
 class Report:
@@ -43,8 +58,8 @@ class Report:
             for tool in listed:
                 yield from self.get_row(tool, *widths)
             yield ""
-        count = self.count(len(tools), "tool")
-        yield f"{count}. Show one whole: python manage.py mcp_tools NAME"
+        facts = {"tools": self.count(len(tools), "tool"), "command": f"{COMMAND} NAME"}
+        yield _("%(tools)s. Show one whole: %(command)s") % facts
 
     def measure(self, tools: Iterable[Tool]) -> tuple[int, int]:
         widths = [(len(tool.name) + 4, len(self.get_request_line(tool)) + 2) for tool in tools]
@@ -54,25 +69,30 @@ class Report:
     def show_exposing(self, endpoints: Sequence[Endpoint]) -> Iterator[str]:
         views = list(dict.fromkeys(endpoint.view_class for endpoint in endpoints))
         if not views:
-            yield "No tools: the URLconf has no REST framework endpoints."
-            yield from self.wrap("Add a router's urls or a view to the urlpatterns first.")
+            yield _("No tools: the URLconf has no REST framework endpoints.")
+            yield from self.wrap(_("Add a router's urls or a view to the urlpatterns first."))
             return
-        counts = f"{self.count(len(endpoints), 'endpoint')} of {self.count(len(views), 'view')}"
-        yield f"No tools yet. The URLconf has REST framework's {counts}."
+        counts = {
+            "endpoints": self.count(len(endpoints), "endpoint"),
+            "views": self.count(len(views), "view"),
+        }
+        found = _("No tools yet. The URLconf has REST framework's %(endpoints)s of %(views)s.")
+        yield found % counts
         if mcp_settings.EXPOSE == "urlconf":
-            yield "INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out."
+            yield _("INCLUDE, EXCLUDE or EXPOSURE_CLASS in DRF_MCP leaves all of them out.")
         else:
             yield from self.show_ways(views[0])
         yield ""
-        yield "Each of them, and why it is not a tool: python manage.py mcp_tools --unexposed"
+        each = _("Each of them, and why it is not a tool: %(command)s")
+        yield each % {"command": f"{COMMAND} --unexposed"}
 
     def show_ways(self, view_class: type) -> Iterator[str]:
-        module, _, name = locate_view(view_class).rpartition(".")
+        module, _dot, name = locate_view(view_class).rpartition(".")
         yield ""
-        yield self.style.MIGRATE_HEADING("Expose all of them, in the settings")
+        yield self.style.MIGRATE_HEADING(_("Expose all of them, in the settings"))
         yield '  DRF_MCP = {"EXPOSE": "urlconf"}'
         yield ""
-        yield self.style.MIGRATE_HEADING("Or choose views, in the file mcp.py of an app")
+        yield self.style.MIGRATE_HEADING(_("Or choose views, in the file mcp.py of an app"))
         yield "  from drf_mcp import registry"
         yield f"  from {module} import {name}"
         yield ""
@@ -123,14 +143,13 @@ class Report:
         return ", ".join(f"{name}*" if name in required else name for name in names)
 
     def show_tool(self, tool: Tool, example: ExampleCall) -> Iterator[str]:
-        surface = ToolSurface(tool)
-        permissions = ", ".join(MODULES.sub("", name) for name in surface.get_permissions())
         cost = ToolCost(tool)
         yield self.style.MIGRATE_HEADING(f"{tool.name}: {tool.title}")
         yield f"  {self.get_request_line(tool)}"
         yield f"  {tool.endpoint.place}"
-        yield f"  permissions: {permissions or 'none'}"
-        yield f"  size: {cost.bytes} bytes, about {cost.tokens} tokens"
+        yield f"  {self.get_permissions(tool)}"
+        facts = {"bytes": cost.bytes, "tokens": cost.tokens}
+        yield "  " + _("size: %(bytes)d bytes, about %(tokens)d tokens") % facts
         yield ""
         for paragraph in tool.description.split("\n\n"):
             yield from self.wrap(paragraph)
@@ -141,23 +160,32 @@ class Report:
         yield from self.wrap(", ".join(f"{name}={str(on).lower()}" for name, on in hints.items()))
         yield ""
         read_only = tool.annotations["readOnlyHint"]
-        yield self.style.MIGRATE_LABEL("Example" if read_only else "Example, which changes data")
+        heading = _("Example") if read_only else _("Example, which changes data")
+        yield self.style.MIGRATE_LABEL(heading)
         yield f"  {example.command}"
         for finding in tool.findings:
-            yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
+            yield self.style.WARNING(f"! {finding.place}: {_(finding.message)} {_(finding.remedy)}")
+
+    def get_permissions(self, tool: Tool) -> str:
+        permissions = ToolSurface(tool).get_permissions()
+        names = (_(p) if p == CHOSEN_BY_VIEW else MODULES.sub("", p) for p in permissions)
+        text = _("permissions: %(names)s") if permissions else _("permissions: none")
+        return text % {"names": ", ".join(names)}
 
     def show_trace(self, trace: PermissionTrace) -> Iterator[str]:
         colours = {True: self.style.SUCCESS, False: self.style.ERROR, None: self.style.WARNING}
         yield from map(colours[trace.allows], self.wrap(trace.verdict))
         yield ""
+        marks = {allows: _(mark) for allows, mark in MARKS.items()}
+        width = max(map(len, marks.values())) + 1
         for step in trace.steps:
-            yield f"{colours[step.allows](f'{MARKS[step.allows]:<8}')}{step.kind}: {step.name}"
-            needed = f" Needed: {step.needed}." if step.needed else ""
-            yield from self.wrap(f"{step.says}.{needed}", 8)
+            mark = colours[step.allows](f"{marks[step.allows]:<{width}}")
+            yield f"{mark}{step.label}: {step.name}"
+            yield from self.wrap(f"{step.says}. {step.need}", width)
 
     def list_unexposed(self, endpoints: Sequence[Unexposed]) -> Iterator[str]:
         if not endpoints:
-            yield "Every REST framework endpoint is a tool."
+            yield _("Every REST framework endpoint is a tool.")
             return
         ordered = sorted(endpoints, key=lambda endpoint: endpoint.reason)
         for reason, group in groupby(ordered, key=lambda endpoint: endpoint.reason):
@@ -166,15 +194,18 @@ class Report:
                 yield f"  {endpoint.request}"
                 yield f"           {endpoint.place}"
             yield ""
-        yield f"Not exposed: {self.count(len(endpoints), 'endpoint')}."
+        counts = {"endpoints": self.count(len(endpoints), "endpoint")}
+        yield _("Not exposed: %(endpoints)s.") % counts
 
     def list_changes(self, changes: Sequence[Change]) -> Iterator[str]:
         if not changes:
-            yield "The tools are the same as in the lock file."
+            yield _("The tools are the same as in the lock file.")
             return
+        breaking, note = _("BREAKING"), _("note")
+        width = max(len(breaking), len(note)) + 2
         for change in changes:
-            breaking = change.breaking
-            yield self.style.ERROR(f"BREAKING  {change}") if breaking else f"note      {change}"
+            line = f"{breaking if change.breaking else note:<{width}}{change}"
+            yield self.style.ERROR(line) if change.breaking else line
         count = sum(change.breaking for change in changes)
         yield ""
         notes = self.count(len(changes) - count, "note")
@@ -201,4 +232,5 @@ class Report:
             yield line.rstrip()
 
     def count(self, number: int, noun: str) -> str:
-        return f"{number} {noun}{'' if number == 1 else 's'}"
+        """Return a number of something, where the noun is one of `COUNTS`."""
+        return COUNTS[noun] % {"count": number}

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from drf_mcp.management.reports import Report
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.operators.costs import ToolCost
@@ -44,21 +47,21 @@ class Review:
         """Yield the sizes of all tools, the limits of clients, and the sums."""
         yield from self.list_costs(self.lint.costs)
         yield ""
-        yield self.style.MIGRATE_HEADING("Limits of known clients")
+        yield self.style.MIGRATE_HEADING(_("Limits of known clients"))
         for limit in CLIENT_LIMITS:
             excesses = list(limit.find_excesses(self.lint.all_tools))
-            line = f"  {limit.client}: {excesses[-1] if excesses else 'fits'}"
+            line = f"  {limit.client}: {excesses[-1] if excesses else _('fits')}"
             yield from map(self.style.WARNING, self.report.wrap(line, 2)) if excesses else [line]
         yield ""
         yield from self.report.wrap(self.get_sums())
 
     def show_cause(self, number: int, cause: Any, findings: list[LintFinding]) -> Iterator[str]:
         saves = sum(finding.saves for finding in findings)
-        cost = f", {saves:,} tokens" if saves else ""
-        places = self.report.count(len({finding.place for finding in findings}), "place")
-        heading = f"{number}. {cause.title} ({places}{cost})"
+        facts = [self.report.count(len({finding.place for finding in findings}), "place")]
+        facts += [self.count_tokens(saves)] if saves else []
+        heading = f"{number}. {_(cause.title)} ({', '.join(facts)})"
         yield from map(self.style.MIGRATE_HEADING, self.report.wrap(heading))
-        yield from self.report.wrap(cause.why, 3)
+        yield from self.report.wrap(_(cause.why), 3)
         by_remedy: dict[str, list[LintFinding]] = {}
         for finding in findings:
             by_remedy.setdefault(finding.remedy, []).append(finding)
@@ -77,7 +80,8 @@ class Review:
             yield from self.show_place("" if place == SETTINGS_PLACE else place, details, width)
         if len(by_place) > len(shown):
             rest = len(by_place) - len(shown)
-            yield f"     and {rest} more {'place' if rest == 1 else 'places'}"
+            more = ngettext("and %(count)d more place", "and %(count)d more places", rest)
+            yield f"     {more % {'count': rest}}"
 
     def show_place(self, place: str, details: Iterable[str], width: int) -> Iterator[str]:
         lines = list(details)
@@ -98,24 +102,26 @@ class Review:
         text = ", ".join([first, *(subject.removeprefix(owner) for subject in others)])
         facts = [self.report.count(len(tools), "tool")] if len(tools) > 1 else []
         if saves := sum(finding.saves for finding in findings):
-            facts.append(f"{saves:,} tokens")
+            facts.append(self.count_tokens(saves))
         return f"{text} ({', '.join(facts)})" if facts else text
 
     def get_message(self, finding: LintFinding) -> str:
         names, rest = ", ".join(finding.tools[:MAX_NAMES]), len(finding.tools) - MAX_NAMES
-        named = f"{names} and {rest} more" if rest > 0 else names
-        return finding.sentence.replace(TOOLS, named)
+        if rest > 0:
+            names = _("%(names)s and %(count)d more") % {"names": names, "count": rest}
+        return finding.sentence.replace(TOOLS, names)
 
     def list_costs(self, costs: Sequence[ToolCost]) -> Iterator[str]:
-        count = len(self.lint.costs)
-        largest = "all tools" if len(costs) == count else f"the {len(costs)} largest tools"
-        heading = f"Tokens of {largest}, and of their largest parts"
+        heading = _("Tokens of all tools, and of their largest parts")
+        if len(costs) < len(self.lint.costs):
+            heading = _("Tokens of the %(count)d largest tools, and of their largest parts")
+            heading %= {"count": len(costs)}
         yield from map(self.style.MIGRATE_HEADING, self.report.wrap(heading))
         names = max(len(cost.tool.name) for cost in costs)
         digits = max(len(f"{cost.tokens:,}") for cost in costs)
         for cost in costs:
             head = f"  {cost.tool.name:<{names}}  {cost.tokens:>{digits},}"
-            parts = ", ".join(f"{part.name} {part.tokens}" for part in cost.largest)
+            parts = ", ".join(f"{_(part.name)} {part.tokens}" for part in cost.largest)
             if len(head) + len(parts) + 2 <= self.report.width:
                 yield f"{head}  {parts}"
             else:
@@ -123,9 +129,20 @@ class Review:
                 yield f"    {self.report.fit(parts, self.report.width - 4)}"
 
     def get_sums(self) -> str:
-        sums, count = self.lint.sums, self.report.count
-        saves = f"; the edits save about {sums['saves']:,} tokens" if sums["saves"] else ""
-        found = "nothing to mend"
-        if sums["findings"]:
-            found = f"{count(sums['places'], 'place')} to mend, of {count(sums['causes'], 'cause')}"
-        return f"{count(sums['tools'], 'tool')}, about {sums['tokens']:,} tokens: {found}{saves}."
+        sums = self.lint.sums
+        facts = {name: f"{sums[name]:,}" for name in ("tokens", "saves")}
+        for noun in ("tool", "place", "cause"):
+            facts[f"{noun}s"] = self.report.count(sums[f"{noun}s"], noun)
+        if not sums["findings"]:
+            return _("%(tools)s, about %(tokens)s tokens: nothing to mend.") % facts
+        if not sums["saves"]:
+            text = _("%(tools)s, about %(tokens)s tokens: %(places)s to mend, of %(causes)s.")
+            return text % facts
+        text = _(
+            "%(tools)s, about %(tokens)s tokens: %(places)s to mend, of %(causes)s; the edits save "
+            "about %(saves)s tokens."
+        )
+        return text % facts
+
+    def count_tokens(self, tokens: int) -> str:
+        return _("%(tokens)s tokens") % {"tokens": f"{tokens:,}"}

@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.json_text import encode_plain
 from drf_mcp.operators.argument_sources import ArgumentSearch
@@ -38,7 +41,7 @@ class ArgumentRule(Rule):
             if argument.listed and not argument.whole and self.concerns(argument, schema):
                 source = search.find(argument)
                 facts = {**vars(source), **self.get_argument_facts(argument, schema)}
-                yield self.make(self.sentence.replace("{name}", argument.name), **facts)
+                yield self.make(_(self.sentence).replace("{name}", argument.name), **facts)
 
     def get_schema(self, argument: Argument) -> Any:
         properties = self.tool.input_schema.get("properties", {})
@@ -49,9 +52,9 @@ class ArgumentRule(Rule):
 
 class UnexplainedArguments(ArgumentRule):
     cause = "no-help-text"
-    title = "Arguments without a description"
-    why = "Clients search these words, and models fill arguments in by them."
-    sentence = "Argument `{name}` of {tools} has no description."
+    title = gettext_noop("Arguments without a description")
+    why = gettext_noop("Clients search these words, and models fill arguments in by them.")
+    sentence = gettext_noop("Argument `{name}` of {tools} has no description.")
 
     def concerns(self, argument: Argument, schema: Any) -> bool:
         if not isinstance(schema, Mapping) or schema.get("description"):
@@ -71,10 +74,10 @@ class UnexplainedArguments(ArgumentRule):
 
 class LargeEnums(ArgumentRule):
     cause = "large-enum"
-    title = "Enumerations of more than a thousand bytes"
-    why = "Each list of tools carries all of the values."
-    sentence = "The values of argument `{name}` of {tools} are a long list."
-    remedy = (
+    title = gettext_noop("Enumerations of more than a thousand bytes")
+    why = gettext_noop("Each list of tools carries all of the values.")
+    sentence = gettext_noop("The values of argument `{name}` of {tools} are a long list.")
+    remedy = gettext_noop(
         'Describe the values in words: @mcp_tool(query={"NAME": {"type": "string", "description":'
         ' "..."}}), with body= for a field of the body.'
     )
@@ -94,4 +97,4 @@ class LargeEnums(ArgumentRule):
 
     def get_argument_facts(self, argument: Argument, schema: Any) -> dict[str, Any]:
         tokens = sum(estimate_tokens(encode_plain(values)) for values in self.find_enums(schema))
-        return {"remedy": self.remedy, "saves": max(tokens - WORDS, 0)}
+        return {"remedy": self.get_remedy(), "saves": max(tokens - WORDS, 0)}

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from django.core.exceptions import FieldDoesNotExist
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import Inspection
@@ -15,20 +17,22 @@ from drf_mcp.operators.source_lines import EndpointLines, OwnClasses, SourceLine
 from drf_mcp.tools.arguments.call import BODY, PATH, QUERY, Argument
 from drf_mcp.tools.tool import Tool
 
-HELP_TEXT = 'Give the field a help_text: help_text="..."'
-EXTRA_KWARGS = (
+HELP_TEXT = gettext_noop('Give the field a help_text: help_text="..."')
+EXTRA_KWARGS = gettext_noop(
     'Name the field in Meta of the serializer: extra_kwargs = {"NAME": {"help_text": "..."}}'
 )
-DECLARED_FILTER = 'Give the filter a help_text: NAME = filters.CharFilter(help_text="...")'
-MADE_FILTER = (
+DECLARED_FILTER = gettext_noop(
+    'Give the filter a help_text: NAME = filters.CharFilter(help_text="...")'
+)
+MADE_FILTER = gettext_noop(
     'Declare the filter in a FilterSet, of its own kind: NAME = filters.CharFilter(help_text="...")'
 )
-PARAMETER = 'Describe the parameter: OpenApiParameter("NAME", description="...")'
-PATH_PARAMETER = (
+PARAMETER = gettext_noop('Describe the parameter: OpenApiParameter("NAME", description="...")')
+PATH_PARAMETER = gettext_noop(
     "Describe the parameter: @extend_schema(parameters=[OpenApiParameter("
     '"NAME", location="path", description="...")])'
 )
-DECLARED = (
+DECLARED = gettext_noop(
     'Describe it on the view: @mcp_tool({location}={{"NAME": {{"type": "string", '
     '"description": "..."}}}})'
 )
@@ -43,7 +47,7 @@ class ArgumentSource:
 
     @classmethod
     def at(cls, line: SourceLine | None, name: str, remedy: str) -> ArgumentSource | None:
-        return None if line is None else cls(line.place, f"{line.owner}.{name}", remedy)
+        return None if line is None else cls(line.place, f"{line.owner}.{name}", _(remedy))
 
 
 class ArgumentSearch:
@@ -80,7 +84,7 @@ class ArgumentSearch:
         own = self.find_model_field(model, getattr(field, "source", name))
         if own is not None or field is None or not classes.line:
             return own
-        return ArgumentSource(classes.line, f"{owner.__name__}.{name}", EXTRA_KWARGS)
+        return ArgumentSource(classes.line, f"{owner.__name__}.{name}", _(EXTRA_KWARGS))
 
     def find_model_field(self, model: Any, name: str) -> ArgumentSource | None:
         try:
@@ -118,7 +122,7 @@ class ArgumentSearch:
         return classes.find_text(name, member) or classes.find_text(field, member)
 
     def find_path_parameter(self, name: str) -> ArgumentSource:
-        return ArgumentSource(self.lines.handler, self.get_subject(name), PATH_PARAMETER)
+        return ArgumentSource(self.lines.handler, self.get_subject(name), _(PATH_PARAMETER))
 
     def find_by_name(self, name: str, location: str) -> ArgumentSource:
         # Code reads the parameter by its name: a view, its filters, its serializer, its pages.
@@ -126,10 +130,10 @@ class ArgumentSearch:
         owners = [type(view), getattr(view, "filterset_class", None), type(self.serializer)]
         owners += [getattr(view, "pagination_class", None), *getattr(view, "filter_backends", ())]
         line = OwnClasses(*owners).find_text(name)
-        remedy = DECLARED.format(location=location if location == BODY else QUERY)
+        remedy = _(DECLARED).format(location=location if location == BODY else QUERY)
         if line is None:
             return ArgumentSource(self.lines.handler, self.get_subject(name), remedy)
-        remedy = PARAMETER if line.call == "OpenApiParameter" else remedy
+        remedy = _(PARAMETER) if line.call == "OpenApiParameter" else remedy
         return ArgumentSource(line.place, f"{line.owner}.{name}", remedy)
 
     def get_subject(self, name: str) -> str:

@@ -15,6 +15,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import resolve_authentication_classes
@@ -48,7 +50,7 @@ class ClientConfig:
     # As `mcp_config` takes it, and for people.
     name: str
     title: str
-    # The file that holds the configuration.
+    # The file that holds the configuration, of the class in English.
     place: str
     # "console", "json" or "toml".
     language = "json"
@@ -68,6 +70,7 @@ class ClientConfig:
         authorization: str | None = None,
         command: ServerCommand | None = None,
     ) -> None:
+        self.place = _(self.place)
         self.server_name = server_name
         self.url = url
         self.headers = {} if authorization is None else {"Authorization": authorization}
@@ -95,7 +98,9 @@ class ClientConfig:
 
 
 class ClaudeCode(ClientConfig):
-    name, title, place, language = "claude-code", "Claude Code", "a terminal", "console"
+    name, title, language = "claude-code", "Claude Code", "console"
+    # Translators: after "Paste into" on a page, as the names of files are.
+    place = gettext_noop("a terminal")
 
     @property
     def text(self) -> str:
@@ -112,7 +117,7 @@ class ClaudeCode(ClientConfig):
 
 class ClaudeDesktop(ClientConfig):
     name, title, host = "claude-desktop", "Claude Desktop", "Claude"
-    place = "claude_desktop_config.json (Settings, Developer, Edit Config)"
+    place = gettext_noop("claude_desktop_config.json (Settings, Developer, Edit Config)")
 
     def get_http_entry(self) -> dict[str, Any]:
         # It only starts servers, so a program connects it to the endpoint. The header's value
@@ -139,7 +144,7 @@ class ClaudeDesktop(ClientConfig):
 
 class Cursor(ClientConfig):
     name, title = "cursor", "Cursor"
-    place = ".cursor/mcp.json in the project, or ~/.cursor/mcp.json"
+    place = gettext_noop(".cursor/mcp.json in the project, or ~/.cursor/mcp.json")
 
     @property
     def link(self) -> str:
@@ -150,7 +155,8 @@ class Cursor(ClientConfig):
 
 
 class VSCode(ClientConfig):
-    name, title, place = "vscode", "VS Code", ".vscode/mcp.json in the workspace"
+    name, title = "vscode", "VS Code"
+    place = gettext_noop(".vscode/mcp.json in the workspace")
     key = "servers"
 
     def get_http_entry(self) -> dict[str, Any]:
@@ -188,7 +194,7 @@ class Codex(ClientConfig):
 
 class Gemini(ClientConfig):
     name, title = "gemini", "Gemini CLI"
-    place = "~/.gemini/settings.json, or .gemini/settings.json in the project"
+    place = gettext_noop("~/.gemini/settings.json, or .gemini/settings.json in the project")
     url_key = "httpUrl"
 
 

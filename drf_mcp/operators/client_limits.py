@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.tool import Tool
 
@@ -22,15 +24,19 @@ class ClientLimit:
 
     def find_excesses(self, tools: Mapping[str, Tool]) -> Iterator[str]:
         if self.tools is not None and len(tools) > self.tools:
-            yield f"takes {self.tools} tools, and there are {len(tools)}"
+            limits = {"limit": self.tools, "count": len(tools)}
+            # Translators: these three are said of a client, whose name stands before them.
+            yield _("takes %(limit)d tools, and there are %(count)d") % limits
         longest = self.name - len(self.prefix.format(server=mcp_settings.SERVER_NAME))
         long = [name for name in tools if len(name) > longest]
         if long:
-            yield f"takes names of {longest} characters, which {', '.join(long)} passes"
+            facts = {"longest": longest, "names": ", ".join(long)}
+            yield _("takes names of %(longest)d characters, which %(names)s passes") % facts
         kept = self.description
         for name, tool in tools.items():
             if kept is not None and len(tool.description) > kept:
-                yield f"cuts the description of {name} at {kept} characters"
+                facts = {"name": name, "kept": kept}
+                yield _("cuts the description of %(name)s at %(kept)d characters") % facts
 
 
 CLIENT_LIMITS = (

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.json_text import encode_plain, to_bytes
 from drf_mcp.tools.chosen_envelopes import (
@@ -20,11 +22,13 @@ from drf_mcp.truncation.tokens import estimate_tokens
 
 # The parts of a tool that are shown.
 LARGEST = 3
-OTHERS, OUTPUT = "title and hints", "outputSchema"
+DESCRIPTION, OTHERS = gettext_noop("description"), gettext_noop("title and hints")
+OUTPUT = "outputSchema"
 
 
 @dataclass(frozen=True)
 class Part:
+    # In English, or the name of an argument.
     name: str
     tokens: int
 
@@ -57,7 +61,7 @@ class ToolCost:
     def parts(self) -> list[Part]:
         """The parts of the definition, the most expensive first."""
         definition = dict(self.definition)
-        parts = [Part("description", self.count(definition.pop("description", "")))]
+        parts = [Part(DESCRIPTION, self.count(definition.pop("description", "")))]
         for name, schema in definition.pop("inputSchema", {}).get("properties", {}).items():
             parts.append(Part(f"`{name}`", self.count({name: schema})))
         if OUTPUT in definition:

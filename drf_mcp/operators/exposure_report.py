@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.routers import APIRootView
 from rest_framework.settings import api_settings
 
@@ -16,10 +18,10 @@ from drf_mcp.tools.exposure import Choice, Exposure
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.routes import find_routes
 
-REPEATED = (
+REPEATED = gettext_noop(
     'PATCH at the same route is a tool: name update in actions=, or INCLUDE "PUT *", for PUT too'
 )
-NOT_CHOSEN = "not chosen: decorate the view with @mcp_tool, or register it in mcp.py"
+NOT_CHOSEN = gettext_noop("not chosen: decorate the view with @mcp_tool, or register it in mcp.py")
 
 
 @dataclass(frozen=True)
@@ -63,42 +65,44 @@ class ExposureReport:
         ]
         for route in routes[:1]:
             count = len(routes)
-            request = route.path if count == 1 else f"{count} routes, such as {route.path}"
-            reason = "format suffix: the route without the suffix is used"
+            request = route.path
+            if count > 1:
+                routes_such_as = _("%(count)d routes, such as %(path)s")
+                request = routes_such_as % {"count": count, "path": route.path}
+            reason = _("format suffix: the route without the suffix is used")
             yield Unexposed(f"{'':<7}{request}", locate_view(route.view_class), reason)
 
     def get_reason(self, endpoint: Endpoint) -> str:
         exposure = self.registry.exposure
         if exposure.renders_only_html(endpoint):
-            return "HTML only: the view renders pages for people and no data"
+            return _("HTML only: the view renders pages for people and no data")
         if not endpoint.route.templates[0][0]:
-            return "no path can be built from the pattern of the route"
+            return _("no path can be built from the pattern of the route")
         choice = exposure.get_choice(endpoint)
         if choice is not None:
             return self.get_reason_of_choice(choice)
         conditions = [options.condition for options in endpoint.decorations if options.condition]
         if not all(condition() for condition in conditions):
-            return "switched off: condition= of the decorator returned False"
+            return _("switched off: condition= of the decorator returned False")
         is_exposed = Exposure(self.registry.registrations).is_exposed(endpoint)
         if is_exposed and not exposure.is_exposed(endpoint):
-            return (
-                f"not exposed: {type(exposure).__name__} of EXPOSURE_CLASS leaves the endpoint out"
-            )
+            reason = _("not exposed: %(name)s of EXPOSURE_CLASS leaves the endpoint out")
+            return reason % {"name": type(exposure).__name__}
         if self.has_chosen_view(endpoint):
-            return "left out: actions= or exclude= where the view is registered or decorated"
+            return _("left out: actions= or exclude= where the view is registered or decorated")
         if mcp_settings.EXPOSE == "urlconf" and not exposure.is_taken_from_urlconf(endpoint):
             return self.get_reason_of_urlconf(endpoint, exposure)
         if issubclass(endpoint.view_class, APIRootView):
-            return "a router's root, which only lists the other routes"
-        return NOT_CHOSEN
+            return _("a router's root, which only lists the other routes")
+        return _(NOT_CHOSEN)
 
     def get_reason_of_choice(self, choice: Choice) -> str:
         for pattern in mcp_settings.EXCLUDE:
             if choice.matches([pattern]):
-                return f"excluded: EXCLUDE has {pattern!r}"
+                return _("excluded: EXCLUDE has %(pattern)r") % {"pattern": pattern}
         if choice.endpoint.standard_action == "update" and not choice.named:
-            return REPEATED
-        return "trailing slash: another route differs in the slash alone, and is used"
+            return _(REPEATED)
+        return _("trailing slash: another route differs in the slash alone, and is used")
 
     def has_chosen_view(self, endpoint: Endpoint) -> bool:
         registrations = self.registry.registrations
@@ -113,10 +117,12 @@ class ExposureReport:
 
     def get_reason_of_urlconf(self, endpoint: Endpoint, exposure: Exposure) -> str:
         if find_class_attribute(endpoint.view_class, "schema") is None:
-            return "schema = None on the view, which leaves it out of every description of the API"
+            return _(
+                "schema = None on the view, which leaves it out of every description of the API"
+            )
         if not endpoint.is_described:
-            return "a description of the API; agents read tools/list instead"
+            return _("a description of the API; agents read tools/list instead")
         include = mcp_settings.INCLUDE
         if include and not Choice(endpoint, ToolOptions()).matches(include):
-            return "not included: no pattern of INCLUDE matches"
-        return exposure.get_annotated_exclusion(endpoint) or NOT_CHOSEN
+            return _("not included: no pattern of INCLUDE matches")
+        return exposure.get_annotated_exclusion(endpoint) or _(NOT_CHOSEN)

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.operators import argument_rules, rules
 from drf_mcp.operators.client_limits import CLIENT_LIMITS
 from drf_mcp.operators.confusions import Confusion, ConfusionSearch
@@ -31,34 +34,36 @@ class SharedCause:
     def make(
         self, place: str, subject: str, sentence: str, tools: tuple[str, ...] = (), saves: int = 0
     ) -> LintFinding:
-        return LintFinding(self.cause, place, subject, sentence, self.remedy, tools, saves)
+        return LintFinding(self.cause, place, subject, sentence, _(self.remedy), tools, saves)
 
 
 CONFUSED_TOOLS = SharedCause(
     "confused-tools",
-    "Tools that a search confuses",
-    "A search for the words of the first tool finds the second as well.",
-    "Name in each description what the other tool does not do, or give one of them another title: "
-    "@mcp_tool(title=..., description=...).",
+    gettext_noop("Tools that a search confuses"),
+    gettext_noop("A search for the words of the first tool finds the second as well."),
+    gettext_noop(
+        "Name in each description what the other tool does not do, or give one of them another "
+        "title: @mcp_tool(title=..., description=...)."
+    ),
 )
 MIXED_TRUST = SharedCause(
     "foreign-text",
-    "Tools that reach outside, beside texts that others wrote",
-    "A text can ask a model to send what it has read.",
-    "Serve the two at different endpoints, or to different callers.",
+    gettext_noop("Tools that reach outside, beside texts that others wrote"),
+    gettext_noop("A text can ask a model to send what it has read."),
+    gettext_noop("Serve the two at different endpoints, or to different callers."),
     is_brief=False,
 )
 OUTPUT_SCHEMAS = SharedCause(
     "output-schemas",
-    "Output schemas in the list",
-    "Most models never see them, and clients compile each one.",
-    'Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.',
+    gettext_noop("Output schemas in the list"),
+    gettext_noop("Most models never see them, and clients compile each one."),
+    gettext_noop('Leave OUTPUT_SCHEMA out of DRF_MCP, or set "OUTPUT_SCHEMA": None.'),
 )
 PASSED_LIMITS = SharedCause(
     "client-limits",
-    "Limits of known clients",
-    "These clients leave tools out, or cut their texts.",
-    "Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP.",
+    gettext_noop("Limits of known clients"),
+    gettext_noop("These clients leave tools out, or cut their texts."),
+    gettext_noop("Expose less: actions=, exclude=, or EXCLUDE in DRF_MCP."),
     is_brief=False,
 )
 
@@ -137,8 +142,11 @@ class Lint:
 
     def find_mixed_trust(self) -> Iterator[LintFinding]:
         readers = [name for name, tool in self.tools.items() if tool.foreign_text.paths]
-        shown = ", ".join(readers[:NAMED]) + (" and others" if len(readers) > NAMED else "")
-        sentence = f"{{tools}} reaches beyond this API, and {shown} shows what others wrote."
+        shown = ", ".join(readers[:NAMED])
+        if len(readers) > NAMED:
+            shown = _("%(names)s and others") % {"names": shown}
+        sentence = _("{tools} reaches beyond this API, and %(readers)s shows what others wrote.")
+        sentence %= {"readers": shown}
         for name, tool in self.tools.items() if readers else ():
             if tool.annotations["openWorldHint"]:
                 place = EndpointLines(tool.endpoint).handler
@@ -147,7 +155,7 @@ class Lint:
     def find_output_schemas(self) -> Iterator[LintFinding]:
         if mcp_settings.OUTPUT_SCHEMA is None:
             return
-        sentence = "The output schemas of {tools} are sent with every list."
+        sentence = _("The output schemas of {tools} are sent with every list.")
         about = (SETTINGS_PLACE, "OUTPUT_SCHEMA", sentence)
         for cost in self.costs:
             if cost.output:
@@ -166,7 +174,8 @@ class Lint:
         for confusions in by_view.values():
             first = confusions[0]
             lines = EndpointLines(self.tools[first.meant].endpoint)
-            sentence = f"A search for {first.query!r} finds {first.found} as well as {first.meant}."
+            sentence = _("A search for %(query)r finds %(found)s as well as %(meant)s.")
+            sentence %= asdict(first)
             names = (name for pair in confusions for name in (pair.meant, pair.found))
             subject = f"{first.meant} ~ {first.found}"
             yield CONFUSED_TOOLS.make(lines.view, subject, sentence, tuple(dict.fromkeys(names)))
@@ -174,7 +183,8 @@ class Lint:
     def find_limits(self) -> Iterator[LintFinding]:
         for limit in CLIENT_LIMITS:
             for excess in limit.find_excesses(self.all_tools):
-                sentence = f"{limit.client} {excess}."
+                # Translators: the excess is what the client takes, or cuts.
+                sentence = _("%(client)s %(excess)s.") % {"client": limit.client, "excess": excess}
                 yield PASSED_LIMITS.make(SETTINGS_PLACE, limit.client, sentence)
 
     def as_data(self) -> dict[str, Any]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, pgettext
+
 from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.operators.costs import ToolCost
@@ -16,6 +19,8 @@ from drf_mcp.tools import Tool, registry
 LOCK_FILE = "mcp-tools.lock.json"
 FORMAT = 1
 ANY = "any"
+# The file has the English words.
+CHOSEN_BY_VIEW = gettext_noop("chosen by the view")
 # A definition that grew by more than this share is reported.
 GROWTH = 0.25
 
@@ -53,7 +58,7 @@ class ToolSurface:
     def get_permissions(self) -> list[str]:
         classes = find_view_classes(self.tool.endpoint.route.callback, "permission_classes")
         if classes is None:
-            return ["chosen by the view"]
+            return [CHOSEN_BY_VIEW]
         return [self.name_permission(permission_class) for permission_class in classes]
 
     def name_permission(self, permission: Any) -> str:
@@ -125,13 +130,14 @@ class SurfaceLock:
             document = json.loads(self.path.read_text(encoding="utf-8"))
             known = document["format"] == FORMAT and isinstance(document["tools"], dict)
         except FileNotFoundError:
-            message = f"There is no {self.path}. Write the file with mcp_tools --lock."
-            raise LockFileError(message) from None
+            message = _("There is no %(path)s. Write the file with mcp_tools --lock.")
+            raise LockFileError(message % {"path": self.path}) from None
         except (OSError, ValueError, KeyError, TypeError) as exc:
-            raise LockFileError(f"{self.path} cannot be read: {exc!r}") from exc
+            message = _("%(path)s cannot be read: %(error)r") % {"path": self.path, "error": exc}
+            raise LockFileError(message) from exc
         if not known:
-            message = f"{self.path} has another format. Write the file again with mcp_tools --lock."
-            raise LockFileError(message)
+            message = _("%(path)s has another format. Write the file again with mcp_tools --lock.")
+            raise LockFileError(message % {"path": self.path})
         surface: dict[str, Entry] = document["tools"]
         return surface
 
@@ -141,12 +147,12 @@ class SurfaceLock:
 
 
 def compare_surfaces(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[Change]:
-    changes = [Change(name, "removed", True) for name in old if name not in new]
+    changes = [Change(name, _("removed"), True) for name in old if name not in new]
     for name in old:
         if name in new:
             comparison = EntryComparison(old[name], new[name])
             changes += [Change(name, *difference) for difference in comparison.get_differences()]
-    changes += [Change(name, "added", False) for name in new if name not in old]
+    changes += [Change(name, _("added"), False) for name in new if name not in old]
     return sorted(changes, key=lambda change: not change.breaking)
 
 
@@ -161,24 +167,28 @@ class EntryComparison:
 
     def get_differences(self) -> Iterator[Difference]:
         old, new = self.old, self.new
+        both = {"old": old, "new": new}
         if old["permissions"] != new["permissions"]:
-            was, became = map(self.list_names, (old["permissions"], new["permissions"]))
-            yield f"permissions {was} became {became}", True
+            facts = {name: self.list_names(entry["permissions"]) for name, entry in both.items()}
+            yield _("permissions %(old)s became %(new)s") % facts, True
         yield from self.compare_arguments()
         yield from self.compare_answers()
         if old["request"] != new["request"]:
-            yield f"request {old['request']} became {new['request']}", False
+            facts = {name: entry["request"] for name, entry in both.items()}
+            yield _("request %(old)s became %(new)s") % facts, False
         if new["size"] > old["size"] * (1 + GROWTH):
-            yield f"grew from {old['size']} to {new['size']} bytes", False
+            facts = {name: entry["size"] for name, entry in both.items()}
+            yield _("grew from %(old)d to %(new)d bytes") % facts, False
 
     def list_names(self, dotted: Sequence[str]) -> str:
-        return ", ".join(name.rpartition(".")[2] for name in dotted) or "none"
+        names = (_(n) if n == CHOSEN_BY_VIEW else n.rpartition(".")[2] for n in dotted)
+        return ", ".join(names) or pgettext("permissions", "none")
 
     def compare_arguments(self) -> Iterator[Difference]:
         old, new = self.old["arguments"], self.new["arguments"]
         for name in old:
             if name not in new:
-                yield f"argument {name} removed", True
+                yield _("argument %(name)s removed") % {"name": name}, True
             else:
                 yield from self.compare_argument(name, old[name], new[name])
         for name in new:
@@ -186,16 +196,23 @@ class EntryComparison:
                 # A required member of an object that is new and optional breaks no call.
                 parent = name.rpartition(".")[0].removesuffix("[]")
                 required = new[name].get("required", False) and parent in {"", *old}
-                yield f"{'required ' if required else ''}argument {name} added", required
+                added = _("argument %(name)s added")
+                if required:
+                    added = _("required argument %(name)s added")
+                yield added % {"name": name}, required
 
     def compare_argument(self, name: str, old: Entry, new: Entry) -> Iterator[Difference]:
         if old["type"] != new["type"]:
             fewer = not self.accepts(new["type"], old["type"])
-            yield f"argument {name} changed from {old['type']} to {new['type']}", fewer
+            facts = {"name": name, "old": old["type"], "new": new["type"]}
+            yield _("argument %(name)s changed from %(old)s to %(new)s") % facts, fewer
         yield from self.compare_choices(name, old.get("enum"), new.get("enum"))
         required = new.get("required", False)
         if required != old.get("required", False):
-            yield f"argument {name} became {'required' if required else 'optional'}", required
+            became = _("argument %(name)s became optional")
+            if required:
+                became = _("argument %(name)s became required")
+            yield became % {"name": name}, required
 
     def compare_choices(
         self, name: str, old: list[Any] | None, new: list[Any] | None
@@ -203,12 +220,15 @@ class EntryComparison:
         if new is None:
             return
         if old is None:
-            yield f"argument {name} takes only {self.list_values(new)} now", True
+            facts = {"name": name, "values": self.list_values(new)}
+            yield _("argument %(name)s takes only %(values)s now") % facts, True
             return
         if removed := [value for value in old if value not in new]:
-            yield f"argument {name} no longer takes {self.list_values(removed)}", True
+            facts = {"name": name, "values": self.list_values(removed)}
+            yield _("argument %(name)s no longer takes %(values)s") % facts, True
         if added := [value for value in new if value not in old]:
-            yield f"argument {name} takes {self.list_values(added)} as well", False
+            facts = {"name": name, "values": self.list_values(added)}
+            yield _("argument %(name)s takes %(values)s as well") % facts, False
 
     def list_values(self, values: Sequence[Any]) -> str:
         return ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
@@ -217,12 +237,15 @@ class EntryComparison:
         old, new = self.old["answers"], self.new["answers"]
         for name in old:
             if name not in new:
-                yield f"field {name} of the answer removed", True
+                yield _("field %(name)s of the answer removed") % {"name": name}, True
             elif old[name]["type"] != new[name]["type"]:
                 was, is_now = old[name]["type"], new[name]["type"]
-                more = not self.accepts(was, is_now)
-                yield f"field {name} of the answer changed from {was} to {is_now}", more
-        yield from ((f"field {name} of the answer added", False) for name in new if name not in old)
+                facts = {"name": name, "old": was, "new": is_now}
+                changed = _("field %(name)s of the answer changed from %(old)s to %(new)s") % facts
+                yield changed, not self.accepts(was, is_now)
+        for name in new:
+            if name not in old:
+                yield _("field %(name)s of the answer added") % {"name": name}, False
 
     def accepts(self, new: str, old: str) -> bool:
         allowed, required = set(new.split(" | ")), set(old.split(" | "))

@@ -6,12 +6,14 @@ them, quotas are read from the throttles' caches, rows from the view's own query
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cached_property, partial, reduce
 from itertools import islice
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework import permissions
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -22,6 +24,7 @@ from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
+from drf_mcp.operators.steps import Step as Step
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint
@@ -29,25 +32,19 @@ from drf_mcp.transports.local_caller import LocalEndpoint
 # Rows whose object permissions are asked.
 SAMPLE = 100
 NEEDS: dict[type, str] = {
-    permissions.IsAdminUser: "a user with is_staff",
-    permissions.IsAuthenticated: "a signed-in user",
-    permissions.IsAuthenticatedOrReadOnly: "a signed-in user",
+    permissions.IsAdminUser: gettext_noop("a user with is_staff"),
+    permissions.IsAuthenticated: gettext_noop("a signed-in user"),
+    permissions.IsAuthenticatedOrReadOnly: gettext_noop("a signed-in user"),
 }
-# REST framework's classes of composed permissions, by the word between their operands.
-COMPOSED: dict[Any, str] = {permissions.AND: "and", permissions.OR: "or"}
+BOTH, EITHER = gettext_noop("%(first)s and %(last)s"), gettext_noop("%(first)s or %(last)s")
+# REST framework's classes of composed permissions: Python's word between the names of their
+# operands, and the text that joins what these need.
+COMPOSED: dict[Any, tuple[str, str]] = {
+    permissions.AND: ("and", BOTH),
+    permissions.OR: ("or", EITHER),
+}
 NEGATED: Any = permissions.NOT
-
-
-@dataclass(frozen=True)
-class Step:
-    # "narrowing", "endpoint", "permission", "throttle", "rows" or "object permission".
-    kind: str
-    name: str
-    # None where it depends on the row or cannot be asked.
-    allows: bool | None
-    says: str
-    # What would change the decision, "" if that is not known.
-    needed: str = ""
+UNASKABLE = gettext_noop("cannot be asked here: %(error)r")
 
 
 class TracedPermission:
@@ -58,7 +55,7 @@ class TracedPermission:
         self.name = self.get_name(permission)
 
     def get_name(self, permission: Any) -> str:
-        for composed, word in COMPOSED.items():
+        for composed, (word, _joint) in COMPOSED.items():
             if isinstance(permission, composed):
                 return f"({self.get_name(permission.op1)} {word} {self.get_name(permission.op2)})"
         if isinstance(permission, NEGATED):
@@ -72,12 +69,13 @@ class TracedPermission:
         if isinstance(allows, Exception):
             # Permissions of some projects raise their refusal.
             if turns_away(allows):
-                return Step(kind, self.name, False, f"refuses: {allows}")
-            says = f"cannot be asked without a call: {allows!r}"
+                says = _("refuses: %(reason)s") % {"reason": allows}
+                return Step(kind, self.name, False, says)
+            says = _("cannot be asked without a call: %(error)r") % {"error": allows}
             return Step(kind, self.name, None, says)
         if allows:
-            return Step(kind, self.name, True, "allows it")
-        return Step(kind, self.name, False, "refuses", self.get_needs(self.permission))
+            return Step(kind, self.name, True, _("allows it"))
+        return Step(kind, self.name, False, _("refuses"), self.get_needs(self.permission))
 
     def get_object_step(self, rows: Any) -> Step | None:
         # None for a permission that is not about objects.
@@ -90,29 +88,34 @@ class TracedPermission:
             for row in islice(rows.all(), SAMPLE)
         ]
         allowed, asked = sum(decisions), len(decisions)
-        sample = f"{'the first ' if asked == SAMPLE else ''}{asked}"
-        sample += f" {rows.model._meta.verbose_name_plural}"
+        plural = rows.model._meta.verbose_name_plural
+        facts = {"allowed": allowed, "count": asked, "rows": plural}
         if allowed == asked:
-            return Step(kind, name, True, f"allows all {sample}")
+            says = _("allows all %(count)d %(rows)s")
+            if asked == SAMPLE:
+                says = _("allows all the first %(count)d %(rows)s")
+            return Step(kind, name, True, says % facts)
+        says = _("allows %(allowed)d of %(count)d %(rows)s")
+        if asked == SAMPLE:
+            says = _("allows %(allowed)d of the first %(count)d %(rows)s")
         allows = None if allowed else False
-        needed = self.get_needs(self.permission)
-        return Step(kind, name, allows, f"allows {allowed} of {sample}", needed)
+        return Step(kind, name, allows, says % facts, self.get_needs(self.permission))
 
     def allows_object(self, row: Any) -> bool:
         return bool(self.permission.has_object_permission(self.request, self.view, row))
 
     def get_needs(self, permission: Any) -> str:
-        for composed, word in COMPOSED.items():
+        for composed, (_word, joint) in COMPOSED.items():
             if isinstance(permission, composed):
                 operands = (permission.op1, permission.op2)
-                return f" {word} ".join(filter(None, map(self.get_needs, operands)))
+                return self.join(filter(None, map(self.get_needs, operands)), joint)
         if isinstance(permission, NEGATED):
-            return f"a caller whom {self.get_name(permission.op1)} refuses"
+            return _("a caller whom %(name)s refuses") % {"name": self.get_name(permission.op1)}
         if isinstance(permission, permissions.DjangoModelPermissions):
             return contain(lambda: self.get_missing(permission), lambda exc: "")
         for known in type(permission).__mro__:
             if known in NEEDS:
-                return NEEDS[known]
+                return _(NEEDS[known])
         docstring = (type(permission).__doc__ or "").strip().partition("\n")[0]
         return str(getattr(permission, "message", None) or docstring).rstrip(".")
 
@@ -120,13 +123,19 @@ class TracedPermission:
         # REST framework names the permissions that a method requires, not those that are missing.
         user, method = self.request.user, str(self.request.method)
         if not user.is_authenticated:
-            return NEEDS[permissions.IsAuthenticated]
+            return _(NEEDS[permissions.IsAuthenticated])
         model = permission._queryset(self.view).model
         required = permission.get_required_permissions(method, model)
         if isinstance(permission, permissions.DjangoObjectPermissions):
             required = permission.get_required_object_permissions(method, model)
         missing = [name for name in required if not user.has_perm(name)]
-        return f"the permission {' and '.join(missing)}" if missing else ""
+        return (
+            _("the permission %(names)s") % {"names": self.join(missing, BOTH)} if missing else ""
+        )
+
+    def join(self, texts: Iterable[str], joint: str) -> str:
+        found = list(texts)
+        return reduce(lambda first, last: _(joint) % {"first": first, "last": last}, found or [""])
 
 
 class PermissionTrace:
@@ -147,7 +156,7 @@ class PermissionTrace:
         narrowings: Sequence[Narrowing] = (),
     ) -> None:
         self.tool = tool
-        self.who = "An anonymous caller" if user is None else str(user.get_username())
+        self.who = _("An anonymous caller") if user is None else str(user.get_username())
         self.caller = (endpoint or LocalEndpoint()).make_caller(user)
         self.narrowings = narrowings
         # The endpoint's permissions are steps of their own: a refusal ends no question here.
@@ -183,22 +192,25 @@ class PermissionTrace:
 
     @property
     def verdict(self) -> str:
+        facts = {"who": self.who, "tool": self.tool.name}
         if self.allows is True:
-            return f"{self.who} may call {self.tool.name}."
+            return _("%(who)s may call %(tool)s.") % facts
         deciding = next(step for step in self.steps if step.allows is self.allows)
-        may, within = ("may not", "") if self.allows is False else ("may", ", within limits")
-        needed = f" Needed: {deciding.needed}." if deciding.needed else ""
-        reason = f"{deciding.name} {deciding.says}.{needed}"
-        return f"{self.who} {may} call {self.tool.name}{within}: {reason}"
+        # Translators: the step says what the permission or throttle of that name does.
+        reason = _("%(name)s %(says)s.") % {"name": deciding.name, "says": deciding.says}
+        facts["reason"] = f"{reason} {deciding.need}".rstrip()
+        if self.allows is False:
+            return _("%(who)s may not call %(tool)s: %(reason)s") % facts
+        return _("%(who)s may call %(tool)s, within limits: %(reason)s") % facts
 
     def get_narrowing_steps(self) -> Iterator[Step]:
         own: Any = contain(lambda: list(get_own_narrowings(self.request)), lambda exc: exc)
         if isinstance(own, Exception):
-            yield Step("narrowing", "READ_ONLY", None, f"cannot be asked here: {own!r}")
+            yield Step("narrowing", "READ_ONLY", None, _(UNASKABLE) % {"error": own})
             own = []
         for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
             allows = narrowing.allows(self.tool)
-            says = "leaves the tool" if allows else narrowing.get_words(self.tool)
+            says = _("leaves the tool") if allows else narrowing.get_words(self.tool)
             yield Step("narrowing", narrowing.source, allows, says)
 
     def get_endpoint_steps(self) -> Iterator[Step]:
@@ -215,7 +227,7 @@ class PermissionTrace:
     def get_permission_steps(self) -> Iterator[Step]:
         asked: Any = contain(self.get_permissions, lambda exc: exc)
         if isinstance(asked, Exception):
-            yield Step("permission", "get_permissions", None, f"cannot be asked here: {asked!r}")
+            yield Step("permission", "get_permissions", None, _(UNASKABLE) % {"error": asked})
             return
         yield from (permission.get_step("permission") for permission in asked)
 
@@ -225,12 +237,15 @@ class PermissionTrace:
             name = type(throttle).__name__
             quotas: list[RateLimit] = contain(partial(list, reader.find(throttle)), lambda exc: [])
             for quota in quotas:
-                left = f"{quota.remaining} of {quota.limit} calls left per {quota.period}"
+                says = _("has %(remaining)s of %(limit)s calls left per %(period)s")
+                says %= {**vars(quota), "period": _(quota.period or "")}
                 allows = quota.remaining != 0
-                needed = "" if allows else f"to wait {quota.retry_after} seconds"
-                yield Step("throttle", name, allows, f"has {left}", needed)
+                needed = "" if allows else _("to wait %(retry_after)s seconds") % vars(quota)
+                yield Step("throttle", name, allows, says, needed)
             if not quotas:
-                says = "does not limit the caller now, or cannot be asked without counting a call"
+                says = _(
+                    "does not limit the caller now, or cannot be asked without counting a call"
+                )
                 yield Step("throttle", name, True, says)
 
     def get_row_steps(self) -> Iterator[Step]:
@@ -242,10 +257,12 @@ class PermissionTrace:
             return
         shown: Any = contain(lambda: list(self.filter_rows()), lambda exc: exc)
         if isinstance(shown, Exception):
-            names = ", ".join(kwargs) or "arguments"
-            yield Step("rows", "get_queryset", None, f"depends on {names} and cannot be asked here")
+            says = _("depends on arguments and cannot be asked here")
+            if kwargs:
+                says = _("depends on %(names)s and cannot be asked here")
+            yield Step("rows", "get_queryset", None, says % {"names": ", ".join(kwargs)})
             return
-        yield from (step for step, _ in shown)
+        yield from (step for step, _rows in shown)
         if kwargs:
             rows = shown[-1][1]
             steps = [p.get_object_step(rows) for p in contain(self.get_permissions, lambda exc: [])]
@@ -263,6 +280,7 @@ class PermissionTrace:
 
     def get_rows_step(self, name: str, rows: Any, before: int) -> Step:
         left, plural = rows.count(), rows.model._meta.verbose_name_plural
+        facts = {"left": left, "count": before, "rows": plural}
         if left == before:
-            return Step("rows", name, True, f"shows all {before} {plural}")
-        return Step("rows", name, None, f"shows {left} of {before} {plural}")
+            return Step("rows", name, True, _("shows all %(count)d %(rows)s") % facts)
+        return Step("rows", name, None, _("shows %(left)d of %(count)d %(rows)s") % facts)

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.safe_call import Finding
 from drf_mcp.introspection.types import LostFilters
@@ -23,10 +26,14 @@ STOCK = re.compile(r"\b(view ?set|end ?point|automatically|crud|api)\b", re.IGNO
 class Rule:
     """One kind of root cause: its rank is its place in `Lint.rule_classes`.
 
+    The texts of the class are in English, marked by ``gettext_noop``; a finding has the language
+    of its reader.
+
     Attributes:
         cause: a short name, as data has it.
         title: the heading of the report.
         why: what it means for an agent, in one sentence.
+        sentence: what was found; ``{tools}`` stands for the names of the tools.
         remedy: the edit that mends it.
         is_brief: whether the place and its subject say all, where the title is known.
     """
@@ -56,10 +63,10 @@ class Rule:
             "remedy": self.get_remedy(),
         }
         about = {**made, "tools": (self.tool.name,), **facts}
-        return LintFinding(self.cause, sentence=sentence or self.sentence, **about)
+        return LintFinding(self.cause, sentence=sentence or _(self.sentence), **about)
 
     def get_remedy(self) -> str:
-        return self.remedy
+        return _(self.remedy)
 
     @functools.cached_property
     def lines(self) -> EndpointLines:
@@ -71,9 +78,9 @@ class Rule:
         return {"place": self.lines.view, "subject": self.endpoint.view_class.__name__}
 
     def make_failure(self, finding: Finding) -> LintFinding:
-        # The place is shown beside the message, which ends in it.
-        message = finding.message.rpartition(" (")[0] if finding.source else finding.message
-        facts = {**self.view_facts, "remedy": finding.remedy}
+        # The place is shown beside the message, which ends in it. What views raise has no catalog.
+        message = finding.message.rpartition(" (")[0] if finding.source else _(finding.message)
+        facts = {**self.view_facts, "remedy": _(finding.remedy)}
         facts |= {"place": finding.source} if finding.source else {}
         return self.make(f"{{tools}}: {message}", **facts)
 
@@ -97,9 +104,11 @@ class ViewRule(Rule):
 class LostArguments(ViewRule):
     cause = "lost-arguments"
     is_brief = False
-    title = "Arguments that HTTP takes and the tool does not"
-    why = "An agent cannot send what no argument stands for."
-    remedy = 'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
+    title = gettext_noop("Arguments that HTTP takes and the tool does not")
+    why = gettext_noop("An agent cannot send what no argument stands for.")
+    remedy = gettext_noop(
+        'Declare them: @mcp_tool(query={"...": {"type": "string"}}), or set EXTRA_QUERY.'
+    )
 
     def get_findings(self) -> Iterator[LintFinding]:
         lost = [f for f in self.tool.findings if isinstance(f, LostFilters)]
@@ -113,15 +122,15 @@ class LostArguments(ViewRule):
 
     def make(self, sentence: str = "", **facts: Any) -> LintFinding:
         names = ", ".join(self.tool.schema.computed_query)
-        computed = f"The code of {{tools}} computes names of query parameters: {names}."
-        return super().make(sentence or computed, **facts)
+        computed = _("The code of {tools} computes names of query parameters: %(names)s.")
+        return super().make(sentence or computed % {"names": names}, **facts)
 
 
 class Undescribable(Rule):
     cause = "not-described"
     is_brief = False
-    title = "Parts that could not be described"
-    why = "The tools work, but an agent is not told what they take or return there."
+    title = gettext_noop("Parts that could not be described")
+    why = gettext_noop("The tools work, but an agent is not told what they take or return there.")
 
     def get_findings(self) -> Iterator[LintFinding]:
         if OpenBody(self.tool).applies():
@@ -133,10 +142,10 @@ class Undescribable(Rule):
 class OpenBody(Rule):
     cause = "open-body"
     is_brief = False
-    title = "Bodies without a description"
-    why = "An agent has to guess every field of the body."
-    sentence = "The body of {tools} is open: any JSON is taken."
-    remedy = "Give the view a serializer_class, or @mcp_tool(input_schema={...})."
+    title = gettext_noop("Bodies without a description")
+    why = gettext_noop("An agent has to guess every field of the body.")
+    sentence = gettext_noop("The body of {tools} is open: any JSON is taken.")
+    remedy = gettext_noop("Give the view a serializer_class, or @mcp_tool(input_schema={...}).")
 
     def get_findings(self) -> Iterator[LintFinding]:
         if not self.applies():
@@ -153,10 +162,10 @@ class OpenBody(Rule):
 
 class UnguardedWrite(Rule):
     cause = "unguarded-write"
-    title = "Writes without a permission"
-    why = "Whoever reaches the endpoint may change data."
-    sentence = "{tools} changes data, and its view asks nobody for a permission."
-    remedy = "Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it."
+    title = gettext_noop("Writes without a permission")
+    why = gettext_noop("Whoever reaches the endpoint may change data.")
+    sentence = gettext_noop("{tools} changes data, and its view asks nobody for a permission.")
+    remedy = gettext_noop("Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it.")
 
     def applies(self) -> bool:
         return not self.tool.annotations["readOnlyHint"] and is_open(self.tool)
@@ -164,16 +173,18 @@ class UnguardedWrite(Rule):
     def get_remedy(self) -> str:
         # The project does not edit the views of an installed package.
         if self.lines.classes.line:
-            return "Set permission_classes on the view."
-        return self.remedy
+            return _("Set permission_classes on the view.")
+        return super().get_remedy()
 
 
 class Undescribed(ViewRule):
     cause = "no-description"
-    title = "Tools about which nothing was written"
-    why = "The model reads a sentence made of the name and the model, and nothing else."
-    sentence = "Nothing was written about {tools}."
-    remedy = "Write a docstring on the class, or on each of its methods."
+    title = gettext_noop("Tools about which nothing was written")
+    why = gettext_noop(
+        "The model reads a sentence made of the name and the model, and nothing else."
+    )
+    sentence = gettext_noop("Nothing was written about {tools}.")
+    remedy = gettext_noop("Write a docstring on the class, or on each of its methods.")
 
     def applies(self) -> bool:
         if self.has_description or self.endpoint.handler_docstring:
@@ -183,10 +194,14 @@ class Undescribed(ViewRule):
 
 class StockDocstring(ViewRule):
     cause = "stock-docstring"
-    title = "Docstrings that say nothing of the project"
-    why = 'Models never see words such as "This viewset automatically provides `list`".'
-    sentence = "The docstring of the view of {tools} says nothing beside its actions and its model."
-    remedy = "Write what the objects are, and when to use the tools."
+    title = gettext_noop("Docstrings that say nothing of the project")
+    why = gettext_noop(
+        'Models never see words such as "This viewset automatically provides `list`".'
+    )
+    sentence = gettext_noop(
+        "The docstring of the view of {tools} says nothing beside its actions and its model."
+    )
+    remedy = gettext_noop("Write what the objects are, and when to use the tools.")
 
     def applies(self) -> bool:
         # "The orders of a customer" says little as well, but in words of the project.
@@ -198,9 +213,9 @@ class StockDocstring(ViewRule):
 
 class InheritedDescription(ViewRule):
     cause = "inherited-description"
-    title = "Descriptions inherited from another view"
-    why = "The words are about the parent's objects."
-    remedy = "Write a docstring on the method, or @mcp_tool(description=...)."
+    title = gettext_noop("Descriptions inherited from another view")
+    why = gettext_noop("The words are about the parent's objects.")
+    remedy = gettext_noop("Write a docstring on the method, or @mcp_tool(description=...).")
 
     @property
     def base(self) -> str:
@@ -214,16 +229,18 @@ class InheritedDescription(ViewRule):
         return self.base not in ("", getattr(view_class, "__name__", ""))
 
     def make(self, sentence: str = "", **facts: Any) -> LintFinding:
-        inherited = f"The description of {{tools}} is inherited from {self.base}."
-        return super().make(inherited, **facts)
+        inherited = _("The description of {tools} is inherited from %(base)s.")
+        return super().make(inherited % {"base": self.base}, **facts)
 
 
 class UnboundedList(ViewRule):
     cause = "no-pages"
-    title = "Lists without pages"
-    why = "Each answer holds every row, and a long one is shortened."
-    sentence = "{tools} answers with every row at once."
-    remedy = "Set pagination_class on the view, or DEFAULT_PAGINATION_CLASS in REST_FRAMEWORK."
+    title = gettext_noop("Lists without pages")
+    why = gettext_noop("Each answer holds every row, and a long one is shortened.")
+    sentence = gettext_noop("{tools} answers with every row at once.")
+    remedy = gettext_noop(
+        "Set pagination_class on the view, or DEFAULT_PAGINATION_CLASS in REST_FRAMEWORK."
+    )
 
     def applies(self) -> bool:
         return self.endpoint.standard_action == "list" and not self.tool.schema.paginated
@@ -232,8 +249,8 @@ class UnboundedList(ViewRule):
 class UnclearFiles(Rule):
     cause = "unclear-files"
     is_brief = False
-    title = "Arguments that are a text or a file"
-    why = "Nothing says which of the two the view expects."
+    title = gettext_noop("Arguments that are a text or a file")
+    why = gettext_noop("Nothing says which of the two the view expects.")
 
     @property
     def names(self) -> list[str]:
@@ -247,12 +264,12 @@ class UnclearFiles(Rule):
         return self.tool.options.input_schema is None and bool(self.names)
 
     def make(self, sentence: str = "", **facts: Any) -> LintFinding:
-        names = ", ".join(self.names)
-        unclear = f"{{tools}} takes {names} as a text, or as a file that is a data URI."
-        return super().make(unclear, **facts)
+        unclear = _("{tools} takes %(names)s as a text, or as a file that is a data URI.")
+        return super().make(unclear % {"names": ", ".join(self.names)}, **facts)
 
     def get_remedy(self) -> str:
-        return (
-            f'Say which: @mcp_tool(body={{"{self.names[0]}": {{"type": "string"}}}}), with'
-            ' "format": "binary" for a file.'
+        remedy = _(
+            'Say which: @mcp_tool(body={"%(name)s": {"type": "string"}}), with "format": "binary" '
+            "for a file."
         )
+        return remedy % {"name": self.names[0]}

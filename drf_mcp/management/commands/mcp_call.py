@@ -8,6 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
@@ -108,7 +110,8 @@ class Command(MCPCommand):
                 return self.converse(client, params, yes=options["yes"])
             return client.send_for_bytes("tools/call", params)
         except APIException as exc:
-            raise UsageError(f"{self.get_reason(exc)} Name a user with --user.") from exc
+            advice = _("Name a user with --user.")
+            raise UsageError(f"{self.get_reason(exc)} {advice}") from exc
 
     def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
         own = {**params, "_meta": {CLIENT_CAPABILITIES_KEY: {"elicitation": {"form": {}}}}}
@@ -125,8 +128,13 @@ class Command(MCPCommand):
 
     def ask(self, message: str, *, yes: bool) -> dict[str, Any]:
         self.stderr.write(message)
-        agreed = yes or input("Go on? [y/N] ").strip().lower() in ("y", "yes")
+        agreed = yes or self.is_agreement(input(_("Go on? [y/N] ")))
         return {"action": "accept", "content": {}} if agreed else {"action": "decline"}
+
+    def is_agreement(self, answer: str) -> bool:
+        # Translators: what somebody may type to agree, as the question says: y, yes.
+        own = pgettext("answers to Go on?", "y yes")
+        return answer.strip().lower() in ("y", "yes", *own.split())
 
     def show_progress(self, params: Mapping[str, Any]) -> None:
         # On one line, which the next notification writes over.
@@ -145,11 +153,12 @@ class Command(MCPCommand):
             found = import_string(path)
         except ImportError as exc:
             if "." in name:
-                raise UsageError(f"The envelope {name!r} cannot be imported: {exc}") from exc
+                message = _("The envelope %(name)r cannot be imported: %(error)s")
+                raise UsageError(message % {"name": name, "error": exc}) from exc
             known = [type(envelope).__name__ for envelope in envelopes.BUILT_IN_ENVELOPES]
             raise UsageError.unknown("envelope", name, known, complete=True) from exc
         if not (isinstance(found, type) and issubclass(found, Envelope)):
-            raise UsageError(f"{name} is not an envelope class.")
+            raise UsageError(_("%(name)s is not an envelope class.") % {"name": name})
         return found
 
     def get_curl(self, tool: Tool, arguments: dict[str, Any], options: dict[str, Any]) -> str:
@@ -158,7 +167,7 @@ class Command(MCPCommand):
         except ArgumentsRefused as exc:
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
-            raise UsageError("No HTTP request stands for this call.")
+            raise UsageError(_("No HTTP request stands for this call."))
         return request.to_curl(options["http"], *self.get_credential(options["user"]))
 
     def get_credential(self, username: str | None) -> tuple[str | None, str | None]:
@@ -189,4 +198,5 @@ class Command(MCPCommand):
         resource = block.get("resource", block)
         size = len(resource.get("data") or resource.get("blob") or resource.get("text") or "")
         words = [block["type"], resource.get("mimeType", ""), resource.get("uri", "")]
-        return " ".join(filter(None, [*words, f"{size} characters" if size else ""]))
+        words += [_("%(count)d characters") % {"count": size}] if size else []
+        return " ".join(filter(None, words))

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
 from drf_mcp.operators.client_configs import (
@@ -22,11 +24,13 @@ from drf_mcp.operators.client_configs import (
 from drf_mcp.settings import mcp_settings
 
 ALL = "all"
-TO_ENCODE = (
+TO_ENCODE = gettext_noop(
     "The header holds the base64 of USERNAME:PASSWORD: give both with --token USERNAME:PASSWORD."
 )
-SIGNS_IN = "The client opens a browser to sign in (OAuth). With --token it sends a token instead."
-NO_TOKEN_READ = (
+SIGNS_IN = gettext_noop(
+    "The client opens a browser to sign in (OAuth). With --token it sends a token instead."
+)
+NO_TOKEN_READ = gettext_noop(
     "No authentication class of the endpoint reads an Authorization header. Add one, such as REST "
     "framework's TokenAuthentication, to AUTHENTICATION_CLASSES in DRF_MCP."
 )
@@ -71,19 +75,19 @@ class Command(MCPCommand):
         if options["stdio"]:
             return {"command": self.get_server_command(options)}
         if options["user"]:
-            raise UsageError("--user goes with --stdio. Over HTTP, --token says who is calling.")
+            raise UsageError(_("--user goes with --stdio. Over HTTP, --token says who is calling."))
         if find_challenge() is None:
-            self.stderr.write(f"# {NO_TOKEN_READ}", self.style.WARNING)
+            self.stderr.write(f"# {_(NO_TOKEN_READ)}", self.style.WARNING)
         url = options["url"] or self.get_url(options)
         if mcp_settings.AUTHORIZATION_SERVERS and not options["token"]:
-            self.stderr.write(f"# {SIGNS_IN}", self.style.NOTICE)
+            self.stderr.write(f"# {_(SIGNS_IN)}", self.style.NOTICE)
             return {"url": url}
         return {"url": url, "authorization": self.get_authorization(options["token"])}
 
     def get_authorization(self, token: str | None) -> str:
         scheme = find_authorization_scheme()
         if token is None and scheme == BASIC:
-            self.stderr.write(f"# {TO_ENCODE}", self.style.WARNING)
+            self.stderr.write(f"# {_(TO_ENCODE)}", self.style.WARNING)
         return write_authorization(token or get_placeholder(scheme), scheme)
 
     def get_url(self, options: dict[str, Any]) -> str:

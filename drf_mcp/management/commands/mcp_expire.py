@@ -1,17 +1,28 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db import router
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.guards.idempotency.records import IntendedChange
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.models import CallTask, UsedConfirmation
 from drf_mcp.observability.auditing import find_auditor
 from drf_mcp.settings import mcp_settings
+
+# By the names of the numbers.
+DELETED: Mapping[str, str] = {
+    "expired_archives": gettext_noop("Deleted %(count)d expired archives."),
+    "confirmations": gettext_noop("Deleted %(count)d confirmations."),
+    "tasks": gettext_noop("Deleted %(count)d tasks."),
+    "audited_calls": gettext_noop("Deleted %(count)d audited calls."),
+    "answers_to_changes": gettext_noop("Deleted %(count)d answers to changes."),
+}
 
 
 class Command(MCPCommand):
@@ -39,11 +50,11 @@ class Command(MCPCommand):
 
     def list_lines(self, deleted: dict[str, int | None]) -> Iterator[str]:
         if deleted["expired_archives"] is None:
-            yield "Nothing is archived: ARCHIVE_CLASS is None."
+            yield _("Nothing is archived: ARCHIVE_CLASS is None.")
         for name, count in deleted.items():
             # What is kept for nobody is said of the archive alone.
             if count or (count is not None and name in ("expired_archives", "audited_calls")):
-                yield f"Deleted {count} {name.replace('_', ' ')}."
+                yield _(DELETED[name]) % {"count": count}
 
     def expire_rows(self, model: Any) -> int:
         rows = model._default_manager.using(router.db_for_write(model))

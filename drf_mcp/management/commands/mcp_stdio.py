@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any, NoReturn
 
 from django.db import close_old_connections
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access.authentication import Caller
@@ -75,7 +76,8 @@ class Command(MCPCommand):
         if not token:
             return None
         if options["user"]:
-            raise UsageError(f"Give --user or {TOKEN_VARIABLE}, not both.")
+            message = _("Give --user or %(variable)s, not both.")
+            raise UsageError(message % {"variable": TOKEN_VARIABLE})
         # The variable may hold the whole header.
         if " " in token and not options["scheme"]:
             return token

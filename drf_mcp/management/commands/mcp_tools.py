@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.management.color import no_style
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.visibility import Visibility
@@ -84,7 +85,7 @@ class Command(MCPCommand):
             path = self.get_lock_file(options["lock"])
             count = SurfaceLock(path, self.endpoint.tools).write()
             locked = {"file": path, "tools": count}
-            self.write_data(locked, [f"{path} holds {count} tools."], options)
+            self.write_data(locked, [_("%(file)s holds %(tools)d tools.") % locked], options)
             return
         # Colours are for people, or for whoever insists on them.
         coloured = options.get("force_color") or self.stdout.isatty()
@@ -109,7 +110,7 @@ class Command(MCPCommand):
         own = [tool for tool in every if not tool.endpoint.is_built_in]
         if not own and not options["json"] and not options["username"] and not options["name"]:
             return report.show_exposing(ExposureReport(registry).endpoints)
-        for tool in ProgressLine(self.stderr, "Describing tools").watch(tools.values()):
+        for tool in ProgressLine(self.stderr, _("Describing tools")).watch(tools.values()):
             # Kept, for whatever is said of it below.
             tool.input_schema  # noqa: B018
         return self.report_on(tools, options, report)
@@ -170,18 +171,20 @@ class Command(MCPCommand):
         try:
             visibility = Visibility(self.endpoint.make_caller(self.get_user_or_anonymous(username)))
         except APIException as exc:
-            message = f"The endpoint does not let {username} in: {self.get_reason(exc)}"
+            facts = {"user": username, "reason": self.get_reason(exc)}
+            message = _("The endpoint does not let %(user)s in: %(reason)s") % facts
             raise UsageError(message) from exc
         offered = (t for t in tools.values() if visibility.caller.find_narrowing(t) is None)
         visible = {tool.name: tool for tool in visibility.of(offered)}
         if name is not None and not visible:
             question = f"mcp_tools --why {name} --as {username}"
-            raise UsageError(f"{username} does not see {name}. To find out why: {question}")
+            message = _("%(user)s does not see %(tool)s. To find out why: %(command)s")
+            raise UsageError(message % {"user": username, "tool": name, "command": question})
         return visible
 
     def get_trace(self, name: str, username: str | None) -> PermissionTrace:
         if username is None:
-            raise UsageError("--why needs --as USER.")
+            raise UsageError(_("--why needs --as USER."))
         tool, user = self.get_tool(name, self.endpoint), self.get_user_or_anonymous(username)
         return PermissionTrace(tool, user, self.endpoint)
 
@@ -189,5 +192,6 @@ class Command(MCPCommand):
         tool = self.get_tool(name, self.endpoint)
         narrowing = self.endpoint.make_caller().find_narrowing(tool)
         if narrowing is not None:
-            raise UsageError(f"{name} is not among the tools: {narrowing.get_reason(tool)}.")
+            facts = {"tool": name, "reason": narrowing.get_reason(tool)}
+            raise UsageError(_("%(tool)s is not among the tools: %(reason)s.") % facts)
         return tool

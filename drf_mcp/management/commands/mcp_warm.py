@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext as _
 
 from drf_mcp.management.base import MCPCommand
 from drf_mcp.management.errors import UsageError
@@ -35,5 +36,9 @@ class Command(MCPCommand):
 
     def get_lines(self, found: Sequence[PreloadedEndpoint]) -> Iterator[str]:
         for each in found:
-            size, seconds = f"{each.bytes:,} bytes", f"{each.seconds:.1f} seconds"
-            yield f"{each.path}: {each.tools:,} tools, {size}, described in {seconds}."
+            facts = {name: f"{getattr(each, name):,}" for name in ("tools", "bytes")}
+            facts |= {"path": each.path, "seconds": f"{each.seconds:.1f}"}
+            text = _(
+                "%(path)s: %(tools)s tools, %(bytes)s bytes, described in %(seconds)s seconds."
+            )
+            yield text % facts
