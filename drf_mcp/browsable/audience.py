@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from django.apps import apps
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.permissions import AllowAny, DjangoModelPermissions, DjangoObjectPermissions
 
 from drf_mcp.exceptions import contain
 from drf_mcp.operators.permission_trace import PermissionTrace, TracedPermission
 from drf_mcp.tools.tool import Tool
 
-ANYBODY = "anybody"
+ANYBODY = gettext_noop("anybody")
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,20 @@ class Audience:
     @property
     def words(self) -> str:
         """The requirements in one line."""
+        anybody = _(ANYBODY)
         says = (requirement.says for requirement in self.requirements)
-        return "; ".join(dict.fromkeys(text for text in says if text != ANYBODY)) or ANYBODY
+        return "; ".join(dict.fromkeys(text for text in says if text != anybody)) or anybody
 
     def describe(self, traced: TracedPermission) -> Requirement:
         permission = traced.permission
         if isinstance(permission, AllowAny):
-            return Requirement(traced.name, ANYBODY)
+            return Requirement(traced.name, _(ANYBODY))
         names = contain(lambda: self.get_required(traced), lambda exc: ())
         if names:
             groups = contain(lambda: self.find_groups(names), lambda exc: ())
-            says = f"a user with {' and '.join(names)}"
+            both = _("%(first)s and %(last)s")
+            held = reduce(lambda first, last: both % {"first": first, "last": last}, names)
+            says = _("a user with %(permissions)s") % {"permissions": held}
             return Requirement(traced.name, says, self.get_about(permission), groups)
         says = traced.get_needs(permission) or traced.name
         return Requirement(traced.name, says, self.get_about(permission))

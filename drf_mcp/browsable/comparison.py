@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.http import HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 
@@ -75,14 +76,17 @@ class Comparison:
         """
         self.caller.authenticate()
         if not self.is_open_to(self.caller):
-            raise PermissionDenied("Only a superuser who is signed in to this site compares users.")
+            raise PermissionDenied(
+                _("Only a superuser who is signed in to this site compares users.")
+            )
         # Whatever the project's own session authentication leaves out.
         SessionAuthentication().enforce_csrf(self.caller.drf_request())
         name, arguments, users = self.read()
         endpoint = contain(lambda: LocalEndpoint(self.request.path_info), lambda exc: None)
         tool = None if endpoint is None else self.find_tool(endpoint, name)
         if endpoint is None or tool is None or not self.takes(tool):
-            raise ValidationError(f"{name} is no tool of this endpoint that a GET serves.")
+            text = _("%(tool)s is no tool of this endpoint that a GET serves.")
+            raise ValidationError(text % {"tool": name})
         answers = [self.call(endpoint, tool, arguments, user) for user in users]
         response = JsonResponse({"answers": answers})
         response["Cache-Control"] = "no-store"
@@ -97,9 +101,10 @@ class Comparison:
         asked = asked if isinstance(asked, dict) else {}
         name, arguments, users = asked.get("tool"), asked.get("arguments"), asked.get("users")
         if not isinstance(name, str) or not isinstance(arguments, dict):
-            raise ValidationError("A comparison has a tool and its arguments.")
+            raise ValidationError(_("A comparison has a tool and its arguments."))
         if not isinstance(users, list) or not 1 <= len(users) <= MOST_USERS:
-            raise ValidationError(f"A comparison has up to {MOST_USERS} users.")
+            text = _("A comparison has up to %(count)d users.")
+            raise ValidationError(text % {"count": MOST_USERS})
         return name, arguments, [self.find_user(str(user)) for user in users]
 
     def find_user(self, username: str) -> Any:
@@ -108,7 +113,7 @@ class Comparison:
         if user is None and username == ANONYMOUS:
             return None
         if user is None or not user.is_active:
-            raise ValidationError(f"No active user is named {username}.")
+            raise ValidationError(_("No active user is named %(user)s.") % {"user": username})
         return user
 
     def call(

@@ -13,6 +13,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.utils.http import urlencode
 
+from drf_mcp.browsable.script_texts import ScriptTexts
 from drf_mcp.protocol.constants import REVISIONS
 from drf_mcp.settings import mcp_settings
 
@@ -55,10 +56,11 @@ class Frame:
 
     @staticmethod
     def is_wanted(request: HttpRequest, shown: bool | None = None) -> bool:
-        """Return whether a GET asks for the page, and the page is ``shown``."""
-        # Only a browser names HTML in its Accept header.
+        """Return whether a GET asks for the page or its texts, and the page is ``shown``."""
+        # Only a browser names HTML in its Accept header, and not where it asks for a script.
         kinds = ((kind.main_type, kind.sub_type) for kind in request.accepted_types)
-        return Frame.is_on(shown) and ("text", "html") in kinds
+        wanted = ("text", "html") in kinds or ScriptTexts.are_wanted(request)
+        return Frame.is_on(shown) and wanted
 
     @staticmethod
     def is_on(shown: bool | None) -> bool:
@@ -74,6 +76,7 @@ class Frame:
         scripts = OF_A_TOOL if "card" in context else EVERYWHERE
         context = {
             "scripts": [f"drf_mcp/{name}" for name in scripts],
+            "texts": ScriptTexts.locate(self.request.path),
             **context,
             **self.get_tokens_links(),
             **self.get_account_links(signed_in),

@@ -19,6 +19,7 @@ from drf_mcp.browsable.audience import Audience
 from drf_mcp.browsable.comparison import QUERY, Comparison
 from drf_mcp.browsable.form_fields import FormFields
 from drf_mcp.browsable.frame import Context, Frame
+from drf_mcp.browsable.script_texts import ScriptTexts
 from drf_mcp.browsable.tool_card import ERA, ToolCard
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
@@ -42,6 +43,8 @@ class Page(Frame):
         self.caller = caller
 
     def show(self) -> HttpResponse:
+        if ScriptTexts.are_wanted(self.request):
+            return ScriptTexts.respond(self.request)
         context = self.get_context()
         missing = context["template"] == "drf_mcp/missing.html"
         return self.respond(context, 404 if missing else 200, bool(self.user_name))
@@ -112,12 +115,11 @@ class Page(Frame):
         return tools
 
     def get_tools_context(self, cards: list[ToolCard]) -> Context:
-        tokens = sum(card.tokens for card in cards)
         return {
             "template": "drf_mcp/tools.html",
             "staff": self.is_staff,
             "size": sum(card.size for card in cards),
-            "tokens": f"{tokens:,}",
+            "tokens": sum(card.tokens for card in cards),
         }
 
     def get_tool_context(self, name: str, card: ToolCard | None, cards: list[ToolCard]) -> Context:

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 from rest_framework.utils.formatting import remove_trailing_string
 
 from drf_mcp.browsable.audience import Audience
@@ -79,15 +80,15 @@ class ToolCard:
     def chips(self) -> list[tuple[str, str]]:
         hints = self.tool.annotations
         if hints["readOnlyHint"]:
-            chips = [("read", "reads")]
+            chips = [("read", _("reads"))]
         elif hints["destructiveHint"]:
-            chips = [("destroy", "destructive")]
+            chips = [("destroy", _("destructive"))]
         else:
-            chips = [("write", "adds")]
+            chips = [("write", _("adds"))]
         if hints["idempotentHint"] and not hints["readOnlyHint"]:
-            chips.append(("plain", "repeatable"))
+            chips.append(("plain", _("repeatable")))
         if hints["openWorldHint"]:
-            chips.append(("plain", "open world"))
+            chips.append(("plain", _("open world")))
         return chips
 
     @property

@@ -18,6 +18,7 @@ from django.views.generic import View
 from rest_framework.exceptions import APIException
 
 from drf_mcp.browsable.frame import Frame
+from drf_mcp.browsable.script_texts import ScriptTexts
 from drf_mcp.contrib.tokens.forms import OwnTokenForm
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.dispatch.visibility import Visibility
@@ -58,6 +59,8 @@ class TokensView(View):
         return super().dispatch(request, *args, **kwargs)  # type: ignore[return-value]
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        if ScriptTexts.are_wanted(request):
+            return ScriptTexts.respond(request)
         return self.show(self.get_form())
 
     @sensitive_variables("key")

@@ -2,7 +2,7 @@
 const Answer = (() => {
   "use strict";
 
-  const { button, find, highlight, make, plain, pretty, say } = Dom;
+  const { button, find, grouped, highlight, make, phrase, plain, pretty, say } = Dom;
   const { escaped } = Fields;
 
   const FOLDED = ["meta", "metadata"];
@@ -33,8 +33,8 @@ const Answer = (() => {
   function readingOf(answer) {
     const error = answer.body?.error;
     if (!answer.body || error) {
-      const message = error?.message || `The server answered ${answer.status} without JSON.`;
-      return { failed: true, word: "Refused", code: error ? String(error.code) : "", message, problems: [], warnings: [], blocks: [], measured: {} };
+      const message = error?.message || phrase(gettext("The server answered %(status)s without JSON."), answer);
+      return { failed: true, word: gettext("Refused"), code: error ? String(error.code) : "", message, problems: [], warnings: [], blocks: [], measured: {} };
     }
     const { content = [], structuredContent, isError } = answer.body.result;
     const [first, ...blocks] = content;
@@ -47,7 +47,7 @@ const Answer = (() => {
       failed: Boolean(isError),
       soft,
       tried: meta.dry_run,
-      word: isError ? "Error" : soft ? "The answer is no" : meta.dry_run ? "Dry run" : "Success",
+      word: isError ? gettext("Error") : soft ? gettext("The answer is no") : meta.dry_run ? gettext("Dry run") : gettext("Success"),
       code: isError || soft ? envelope.data?.error_code || listed[0]?.code || "" : "",
       message: isError || soft ? envelope.error || listed[0]?.message || first?.text || "" : "",
       remedy: isError || soft ? envelope.data?.remediation || listed[0]?.fix_hint || listed[0]?.suggestion || "" : "",
@@ -77,10 +77,12 @@ const Answer = (() => {
 
   function measuresOf(reading, answer) {
     const { duration_ms: inside, database_queries: queries, database_ms: database } = reading.measured;
-    const words = [`${milliseconds(answer.milliseconds)} in all`];
-    if (inside !== undefined) words.push(`${milliseconds(inside)} in the view`);
-    if (queries !== undefined) words.push(`${queries} ${queries === 1 ? "query" : "queries"}${database === undefined ? "" : ` in ${milliseconds(database)}`}`);
-    words.push(`${new Blob([answer.text]).size.toLocaleString("en")} bytes`);
+    const words = [phrase(gettext("%(time)s in all"), { time: milliseconds(answer.milliseconds) })];
+    if (inside !== undefined) words.push(phrase(gettext("%(time)s in the view"), { time: milliseconds(inside) }));
+    if (queries !== undefined) words.push(database === undefined
+      ? phrase(ngettext("%(count)s query", "%(count)s queries", queries), { count: queries })
+      : phrase(ngettext("%(count)s query in %(time)s", "%(count)s queries in %(time)s", queries), { count: queries, time: milliseconds(database) }));
+    words.push(phrase(gettext("%(size)s bytes"), { size: grouped(new Blob([answer.text]).size) }));
     return words.map((text) => make("span", {}, text));
   }
 
@@ -88,7 +90,7 @@ const Answer = (() => {
     const source = `data:${block.mimeType};base64,${block.data}`;
     const caption = (text) => make("figcaption", {}, text);
     const figure = (...children) => make("figure", { class: "block" }, ...children);
-    if (block.type === "image") return figure(make("img", { src: source, alt: `The image that the tool answered with, ${block.mimeType}` }), caption(block.mimeType));
+    if (block.type === "image") return figure(make("img", { src: source, alt: phrase(gettext("The image that the tool answered with, %(mimeType)s"), block) }), caption(block.mimeType));
     if (block.type === "audio") return figure(make("audio", { src: source, controls: true }), caption(block.mimeType));
     if (block.type === "resource_link") {
       const link = /^https?:/.test(block.uri) ? make("a", { href: block.uri, rel: "noreferrer" }, block.name || block.uri) : make("code", {}, block.uri);
@@ -97,24 +99,29 @@ const Answer = (() => {
     if (block.type === "resource") {
       const { uri, mimeType, text, blob } = block.resource;
       const content = text === undefined
-        ? make("a", { href: `data:${mimeType};base64,${blob}`, download: uri.split("/").pop() || "file" }, "Download")
+        ? make("a", { href: `data:${mimeType};base64,${blob}`, download: uri.split("/").pop() || "file" }, gettext("Download"))
         : make("pre", { tabindex: "0" }, text);
       return figure(content, caption([uri, mimeType].filter(Boolean).join(" · ")));
     }
     return figure(make("pre", { tabindex: "0" }, block.text ?? pretty(block)));
   }
 
-  const CHANGES = { created: "would be created", updated: "would be changed", deleted: "would be deleted" };
+  const CHANGES = {
+    created: gettext("%(count)s × %(model)s would be created"),
+    updated: gettext("%(count)s × %(model)s would be changed"),
+    deleted: gettext("%(count)s × %(model)s would be deleted"),
+  };
 
   /** What a dry run would change: counts, then the fields before and after. */
   function changesOf(tried) {
-    const counted = Object.entries(CHANGES).flatMap(([name, words]) => Object.entries(tried[name] || {}).map(([model, count]) => `${count ?? "?"} × ${model} ${words}`));
-    const bulk = (tried.bulk_statements || []).map(({ statement, model, rows }) => `${rows ?? "?"} × ${model} by a statement of its own: ${statement}`);
+    const counted = Object.entries(CHANGES).flatMap(([name, text]) => Object.entries(tried[name] || {}).map(([model, count]) => phrase(text, { count: count ?? "?", model })));
+    const own = gettext("%(rows)s × %(model)s by a statement of its own: %(statement)s");
+    const bulk = (tried.bulk_statements || []).map((each) => phrase(own, { ...each, rows: each.rows ?? "?" }));
     const parts = [make("p", {}, tried.note)];
     if (counted.length + bulk.length) parts.push(make("ul", {}, ...[...counted, ...bulk].map((text) => make("li", {}, text))));
     if (tried.before) {
       const rows = Object.keys(tried.before).map((name) => [name, plain(tried.before[name]), plain(tried.after[name])]);
-      parts.push(Values.changes(["Field", "Before", "After"], rows));
+      parts.push(Values.changes([gettext("Field"), gettext("Before"), gettext("After")], rows));
     }
     return parts;
   }
@@ -138,12 +145,13 @@ const Answer = (() => {
 
   /** The rows in all, and the buttons to the pages around; `turns` says what each does. */
   function pagerOf(page, turns) {
-    const total = page.total_count === undefined ? "" : `${page.total_count.toLocaleString("en")} rows in all`;
-    const told = [page.page ? `Page ${page.page}` : "", total].filter(Boolean).join(", ");
-    const pager = make("div", { class: "pager" }, make("p", {}, told || (page.next ? "There are more rows." : "These are the last rows.")));
+    const count = page.total_count;
+    const total = count === undefined ? "" : phrase(ngettext("%(count)s row in all", "%(count)s rows in all", count), { count: grouped(count) });
+    const told = [page.page ? phrase(gettext("Page %(page)s"), page) : "", total].filter(Boolean).join(", ");
+    const pager = make("div", { class: "pager" }, make("p", {}, told || (page.next ? gettext("There are more rows.") : gettext("These are the last rows."))));
     const previous = turns.previous();
-    if (previous) pager.append(button("Previous page", {}, () => turns.back(previous)));
-    if (page.next) pager.append(button("Next page", {}, () => turns.on(page.next)));
+    if (previous) pager.append(button(gettext("Previous page"), {}, () => turns.back(previous)));
+    if (page.next) pager.append(button(gettext("Next page"), {}, () => turns.on(page.next)));
     return pager;
   }
 
@@ -202,7 +210,8 @@ const Answer = (() => {
     find("#sent").textContent = [`POST ${location.pathname} HTTP/1.1`, ...head, "", pretty(message)].join("\n");
     find("#received").textContent = [`HTTP/1.1 ${answer.status}`, `Content-Type: ${answer.type}`, "", answer.body ? pretty(answer.body) : answer.text].join("\n");
     const words = Words.all(tool, args, message);
-    const warning = reading.tried ? "# Plain HTTP has no dry run: this request makes the call.\n" : "";
+    const noDryRun = gettext("Plain HTTP has no dry run: this request makes the call.");
+    const warning = reading.tried ? `# ${noDryRun}\n` : "";
     find("#curl-rest").textContent = warning + words["curl, HTTP"];
     find("#curl-mcp").textContent = words["curl, MCP"];
     find("#program").textContent = words["Python SDK"];

@@ -2,7 +2,7 @@
 const Compare = (() => {
   "use strict";
 
-  const { find, isObject, make, plain, pretty, say } = Dom;
+  const { find, isObject, make, phrase, plain, pretty, say } = Dom;
   const MOST = 50;
 
   function start(tool, form) {
@@ -32,8 +32,6 @@ const Compare = (() => {
     return answer.answers;
   }
 
-  const tell = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-
   function partsOf(answers) {
     const sides = answers.map((answer) => {
       const reading = Answer.readingOf(answer);
@@ -47,8 +45,8 @@ const Compare = (() => {
     const verdict = make("p", { class: Answer.verdictClass(reading) }, words);
     const rows = data === undefined ? undefined : Finder.rowsOf(data);
     const total = reading.pagination?.total_count ?? rows?.length;
-    const told = [rows && tell(total, "row"), `${Math.round(milliseconds)} ms`].filter(Boolean).join(", ");
-    const json = make("pre", { tabindex: "0", "aria-label": `The answer to ${user}` });
+    const told = [rows && phrase(ngettext("%(count)s row", "%(count)s rows", total), { count: total }), `${Math.round(milliseconds)} ms`].filter(Boolean).join(", ");
+    const json = make("pre", { tabindex: "0", "aria-label": phrase(gettext("The answer to %(user)s"), { user }) });
     Dom.highlight(json, pretty(data ?? reading.envelope ?? reading.text ?? null));
     return make("section", { "aria-label": user }, make("h3", {}, `${user}: ${told}`), verdict, json);
   }
@@ -58,7 +56,7 @@ const Compare = (() => {
     const place = make("div", { class: "difference" });
     if (one.data === undefined || other.data === undefined) {
       const [told, others] = [one, other].map(({ reading }) => `${reading.word} ${reading.code}`.trim());
-      const alike = `${one.user} and ${other.user} are answered alike: ${told}.`;
+      const alike = phrase(gettext("%(one)s and %(other)s are answered alike: %(answer)s."), { one: one.user, other: other.user, answer: told });
       place.append(make("p", {}, told === others ? alike : `${one.user}: ${told}. ${other.user}: ${others}.`));
       return place;
     }
@@ -67,15 +65,17 @@ const Compare = (() => {
     const values = first && second ? valuesOfShared(first, second) : [...valuesThatDiffer(one.data, other.data)];
     if (!lines.length && !values.length) {
       const same = pretty(one.data) === pretty(other.data);
-      lines.push(same ? `${one.user} and ${other.user} get the same data.` : "The same rows, in another order.");
+      const alike = phrase(gettext("%(one)s and %(other)s get the same data."), { one: one.user, other: other.user });
+      lines.push(same ? alike : gettext("The same rows, in another order."));
     }
     place.append(...lines.map((text) => make("p", {}, text)));
     if (values.length) {
       const written = (value) => (value === undefined ? "—" : plain(value));
       const rows = values.slice(0, MOST).map(([where, ...both]) => [where, ...both.map(written)]);
-      place.append(make("p", {}, `${tell(values.length, "value")} ${values.length === 1 ? "differs" : "differ"}.`));
-      place.append(Values.changes(["Where", one.user, other.user], rows));
-      if (values.length > MOST) place.append(make("p", {}, `The first ${MOST} are shown.`));
+      const count = values.length;
+      place.append(make("p", {}, phrase(ngettext("%(count)s value differs.", "%(count)s values differ.", count), { count })));
+      place.append(Values.changes([gettext("Where"), one.user, other.user], rows));
+      if (count > MOST) place.append(make("p", {}, phrase(gettext("The first %(count)s are shown."), { count: MOST })));
     }
     return place;
   }
@@ -86,8 +86,11 @@ const Compare = (() => {
     const keys = [first, second].map((rows) => new Set(rows.map(keyOf)));
     const told = (rows, keysOfOther, user) => {
       const own = rows.filter((row) => !keysOfOther.has(keyOf(row)));
-      const names = own.slice(0, 5).map((row) => [keyOf(row), isObject(row) ? Finder.labelOf(row, "id") : ""].filter(Boolean).join(" "));
-      return own.length ? [`${tell(own.length, "row")} of this page for ${user} alone: ${names.join(", ")}${own.length > 5 ? " and more" : ""}.`] : [];
+      const count = own.length;
+      const first = own.slice(0, 5).map((row) => [keyOf(row), isObject(row) ? Finder.labelOf(row, "id") : ""].filter(Boolean).join(" ")).join(", ");
+      const names = count > 5 ? phrase(gettext("%(names)s and more"), { names: first }) : first;
+      const text = ngettext("%(count)s row of this page for %(user)s alone: %(names)s.", "%(count)s rows of this page for %(user)s alone: %(names)s.", count);
+      return count ? [phrase(text, { count, user, names })] : [];
     };
     return [...told(first, keys[1], one), ...told(second, keys[0], other)];
   }
@@ -100,7 +103,7 @@ const Compare = (() => {
   function* valuesThatDiffer(one, other, where = "") {
     if (isObject(one) && isObject(other)) {
       for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) yield* valuesThatDiffer(one[name], other[name], where ? `${where} / ${name}` : name);
-    } else if (JSON.stringify(one) !== JSON.stringify(other)) yield [where || "answer", one, other];
+    } else if (JSON.stringify(one) !== JSON.stringify(other)) yield [where || gettext("answer"), one, other];
   }
 
   return { start };

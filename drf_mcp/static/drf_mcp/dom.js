@@ -1,5 +1,6 @@
 // What every script of the page needs: finding and making elements, telling screen readers,
-// showing JSON, copying. The scripts are plain files, loaded in the order of their use.
+// showing JSON, copying. The scripts are plain files, loaded in the order of their use, after
+// Django's catalog of their texts: gettext, ngettext, interpolate.
 const Dom = (() => {
   "use strict";
 
@@ -28,6 +29,11 @@ const Dom = (() => {
   function say(text) {
     find("[data-said]").textContent = text;
   }
+
+  /** Put facts into a text, at each %(name)s. */
+  const phrase = (text, facts) => interpolate(text, facts, true);
+  /** A number as the page's language writes it. */
+  const grouped = (number) => number.toLocaleString(document.documentElement.lang);
 
   const pretty = (value) => JSON.stringify(value, null, 2);
   const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
@@ -60,12 +66,12 @@ const Dom = (() => {
 
   /** Copy a text, and say on the button that it is copied. */
   async function copyFrom(button, text) {
-    const words = button.textContent;
+    const [words, copied] = [button.textContent, gettext("Copied")];
     await copy(text);
     button.focus();
-    say("Copied");
-    if (words === "Copied") return;
-    button.textContent = "Copied";
+    say(copied);
+    if (words === copied) return;
+    button.textContent = copied;
     setTimeout(() => { button.textContent = words; }, 1600);
   }
 
@@ -88,5 +94,5 @@ const Dom = (() => {
     });
   }
 
-  return { find, all, make, button, say, pretty, plain, isObject, highlight, copyFrom, tabs };
+  return { find, all, make, button, say, phrase, grouped, pretty, plain, isObject, highlight, copyFrom, tabs };
 })();

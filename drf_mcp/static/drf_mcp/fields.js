@@ -4,7 +4,7 @@
 const Fields = (() => {
   "use strict";
 
-  const { all, button, find, make, plain, pretty, say } = Dom;
+  const { all, button, find, grouped, make, phrase, plain, pretty, say } = Dom;
 
   class Refused extends Error {}
 
@@ -12,22 +12,30 @@ const Fields = (() => {
   const typesOf = (schema) => [schema.type].flat().filter(Boolean);
   const typeOf = (schema) => typesOf(schema).find((type) => type !== "null") || "";
   const hasMembers = (schema) => typeOf(schema) === "object" && Object.keys(schema.properties || {}).length > 0;
-  const KINDS = { string: "text", "": "any JSON", object: "JSON object", boolean: "yes or no", date: "date", "date-time": "date and time", time: "time" };
+  const KINDS = {
+    string: gettext("text"), "": gettext("any JSON"), object: gettext("JSON object"), boolean: gettext("yes or no"), integer: gettext("integer"), number: gettext("number"),
+    date: gettext("date"), "date-time": gettext("date and time"), time: gettext("time"),
+  };
+  const LISTS = {
+    string: gettext("list of strings"), "": gettext("list of values"), object: gettext("list of objects"), boolean: gettext("list of booleans"),
+    integer: gettext("list of integers"), number: gettext("list of numbers"), array: gettext("list of arrays"),
+  };
 
   /** Say what a value has to be, in few words. */
   function kindOf(schema, facts) {
     const type = typeOf(schema);
     const { minimum: least, maximum: most, minLength: shortest, maxLength: longest } = schema;
-    if (facts?.upload) return "file";
-    if (facts?.decimal) return "decimal";
-    if (schema.enum) return "choice";
-    if (type === "array") return hasMembers(schema.items || {}) ? "list" : `list of ${typeOf(schema.items || {}) || "value"}s`;
+    if (facts?.upload) return gettext("file");
+    if (facts?.decimal) return gettext("decimal");
+    if (schema.enum) return gettext("choice");
+    if (type === "array") return hasMembers(schema.items || {}) ? gettext("list") : LISTS[typeOf(schema.items || {})];
     if (KINDS[facts?.format]) return KINDS[facts.format];
-    if (least !== undefined && most !== undefined) return `${type} ${least} – ${most}`;
-    if (least !== undefined) return `${type} ≥ ${least}`;
-    if (most !== undefined) return `${type} ≤ ${most}`;
-    if (longest !== undefined && type === "string") return shortest > 1 ? `text, ${shortest} – ${longest}` : `text ≤ ${longest}`;
-    return KINDS[type] || type;
+    const kind = KINDS[type];
+    if (least !== undefined && most !== undefined) return `${kind} ${least} – ${most}`;
+    if (least !== undefined) return `${kind} ≥ ${least}`;
+    if (most !== undefined) return `${kind} ≤ ${most}`;
+    if (longest !== undefined && type === "string") return shortest > 1 ? `${kind}, ${shortest} – ${longest}` : `${kind} ≤ ${longest}`;
+    return kind;
   }
 
   /** An example of a value that the schema describes, for the placeholder. */
@@ -49,7 +57,7 @@ const Fields = (() => {
     try {
       return JSON.parse(text);
     } catch (error) {
-      throw new Refused(`This is not JSON yet: ${error.message}`);
+      throw new Refused(phrase(gettext("This is not JSON yet: %(message)s"), { message: error.message }));
     }
   }
 
@@ -81,7 +89,7 @@ const Fields = (() => {
 
   function selectControl(attributes, values) {
     const choices = values.map((value) => make("option", { value: JSON.stringify(value) }, String(value)));
-    const control = make("select", attributes, make("option", { value: "" }, "not sent"), ...choices);
+    const control = make("select", attributes, make("option", { value: "" }, gettext("not sent")), ...choices);
     return {
       control,
       wide: values.some((value) => String(value).length > NARROW),
@@ -151,7 +159,7 @@ const Fields = (() => {
       control,
       wide: format === "date-time",
       read: () => {
-        if (control.validity.badInput) throw new Refused("This is not complete yet.");
+        if (control.validity.badInput) throw new Refused(gettext("This is not complete yet."));
         if (!control.value) return undefined;
         // With its offset from UTC: the server's time zone may be another.
         return control.type === "datetime-local" ? new Date(control.value).toISOString().replace(".000Z", "Z") : control.value;
@@ -171,7 +179,7 @@ const Fields = (() => {
     const placeholder = placeholderOf(schema, facts);
     const control = make("input", { ...attributes, type: "number", step: "1", inputmode: "numeric", placeholder, min: schema.minimum, max: schema.maximum });
     const read = () => {
-      if (control.validity.badInput) throw new Refused("This is not a whole number.");
+      if (control.validity.badInput) throw new Refused(gettext("This is not a whole number."));
       const number = Number(control.value);
       if (!control.value) return undefined;
       // Above this, a number of JavaScript is another one.
@@ -201,9 +209,9 @@ const Fields = (() => {
       if (value === undefined) return;
       const [, kind = ""] = /^data:([^;,]*)/.exec(value) || [];
       const size = Math.round((value.length - value.indexOf(",") - 1) * 0.75);
-      if (kind.startsWith("image/")) about.append(make("img", { src: value, alt: "The chosen image" }));
-      about.append(make("span", {}, [kind, `${size.toLocaleString("en")} bytes`].filter(Boolean).join(", ")));
-      about.append(button("Remove the file", {}, () => { fill(undefined); input.focus(); }));
+      if (kind.startsWith("image/")) about.append(make("img", { src: value, alt: gettext("The chosen image") }));
+      about.append(make("span", {}, [kind, phrase(gettext("%(size)s bytes"), { size: grouped(size) })].filter(Boolean).join(", ")));
+      about.append(button(gettext("Remove the file"), {}, () => { fill(undefined); input.focus(); }));
     }
 
     function fill(given) {
@@ -239,8 +247,9 @@ const Fields = (() => {
   }
 
   function marksOf(schema, required, facts) {
-    const given = schema.default === undefined || schema.default === null ? "" : `, default ${plain(schema.default)}`;
-    return [required ? make("span", { class: "required", "aria-hidden": "true" }, "*") : "", make("span", { class: "type" }, kindOf(schema, facts) + given)];
+    const [kind, given] = [kindOf(schema, facts), schema.default ?? undefined];
+    const told = given === undefined ? kind : phrase(gettext("%(kind)s, default %(value)s"), { kind, value: plain(given) });
+    return [required ? make("span", { class: "required", "aria-hidden": "true" }, "*") : "", make("span", { class: "type" }, told)];
   }
 
   function leafFor(name, schema, required, place, tool) {
@@ -281,7 +290,7 @@ const Fields = (() => {
       input.disabled = on;
       switching.setAttribute("aria-pressed", on);
     };
-    const switching = button("null", { class: "null", "aria-pressed": "false", "aria-label": `Send ${field.name} as null` }, () => turn(!isNull));
+    const switching = button("null", { class: "null", "aria-pressed": "false", "aria-label": phrase(gettext("Send %(name)s as null"), field) }, () => turn(!isNull));
     title.append(switching);
     field.read = () => (isNull ? null : read());
     field.fill = (value) => {
@@ -316,10 +325,10 @@ const Fields = (() => {
     const item = simple ? { ...schema.items, description: undefined } : schema.items;
     const rows = [];
     const list = make("ol", { class: simple ? "list simple" : "list" });
-    const adding = button("Add a row", { "aria-label": `Add a row to ${name}` }, () => {
+    const adding = button(gettext("Add a row"), { "aria-label": phrase(gettext("Add a row to %(name)s"), { name }) }, () => {
       const row = add();
       row.field.focus ? row.field.focus() : leavesOf(row.field.parts())[0]?.node.focus();
-      say(`Row ${rows.length} added to ${name}`);
+      say(phrase(gettext("Row %(number)s added to %(name)s"), { number: rows.length, name }));
     });
     const help = make("p", { class: "help", id: `${id}-help`, hidden: !told }, told || "");
     const error = make("p", { class: "error", id: `${id}-error`, hidden: true });
@@ -331,7 +340,7 @@ const Fields = (() => {
         row.field.name = at;
         const title = find(simple ? "label" : "legend", row.element);
         if (title) title.textContent = `${name} ${at + 1}`;
-        row.removing.setAttribute("aria-label", `Remove ${name} ${at + 1}`);
+        row.removing.setAttribute("aria-label", phrase(gettext("Remove %(name)s %(number)s"), { name, number: at + 1 }));
       });
       list.hidden = !rows.length;
       adding.hidden = rows.length >= (schema.maxItems ?? Infinity);
@@ -341,7 +350,7 @@ const Fields = (() => {
     function add(value) {
       const field = fieldFor(`${name} ${rows.length + 1}`, item, false, `${place}/*`, tool);
       const row = { field };
-      row.removing = button("Remove", { class: "remove" }, () => remove(row));
+      row.removing = button(gettext("Remove"), { class: "remove" }, () => remove(row));
       row.element = make("li", {}, field.element, row.removing);
       rows.push(row);
       list.append(row.element);
@@ -356,7 +365,7 @@ const Fields = (() => {
       row.element.remove();
       number();
       (rows[Math.min(at, rows.length - 1)]?.removing || adding).focus();
-      say(`Row ${at + 1} removed from ${name}`);
+      say(phrase(gettext("Row %(number)s removed from %(name)s"), { number: at + 1, name }));
     }
 
     function fill(values) {

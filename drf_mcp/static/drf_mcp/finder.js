@@ -2,7 +2,7 @@
 const Finder = (() => {
   "use strict";
 
-  const { button, find, isObject, make, plain, say } = Dom;
+  const { button, find, grouped, isObject, make, phrase, plain, say } = Dom;
   // What people know a row by, the best first.
   const NAMES = ["title", "name", "label", "subject", "full_name", "username", "email", "number", "slug", "code", "sku", "reference"];
   const PAUSE = 250;
@@ -29,12 +29,14 @@ const Finder = (() => {
     return shown.slice(0, 5).map(([name, value]) => `${name}: ${plain(value)}`).join(" · ");
   }
 
+  const titleOf = (name, finder) => phrase(gettext("Find %(name)s with %(tool)s"), { name, tool: finder.tool });
+
   /** Add the button that picks a key to a field. */
   function addTo(field, control, name, finder, tool) {
     const picked = make("span", { class: "picked" });
     const tell = (label) => { picked.textContent = label; };
-    const about = { class: "find", "aria-label": `Find ${name} with ${finder.tool}`, "aria-haspopup": "dialog" };
-    const opening = button("Find", about, () => open(field, name, finder, tool, tell));
+    const about = { class: "find", "aria-label": titleOf(name, finder), "aria-haspopup": "dialog" };
+    const opening = button(gettext("Find"), about, () => open(field, name, finder, tool, tell));
     const row = make("div", { class: "pick" });
     control.replaceWith(row);
     row.append(control, opening);
@@ -52,7 +54,7 @@ const Finder = (() => {
     const [query, status, list, more] = ["query", "status", "rows", "more"].map((part) => find(`[data-finder-${part}]`, dialog));
     const other = { ...tool, name: finder.tool, mirrored: finder.mirrored };
     let [asked, timer] = [0, 0];
-    find("#finder-title").textContent = `Find ${name} with ${finder.tool}`;
+    find("#finder-title").textContent = titleOf(name, finder);
     list.replaceChildren();
     query.value = "";
 
@@ -70,14 +72,14 @@ const Finder = (() => {
 
     async function ask(args, after = []) {
       const mine = (asked += 1);
-      status.textContent = "Searching …";
+      status.textContent = gettext("Searching …");
       const { body, status: code } = await Wire.send(other, Wire.messageOf(other, args));
       if (mine !== asked || !dialog.open) return;
       const reading = Answer.readingOf({ body, status: code });
       const data = reading.envelope ?? (reading.text ? parsed(reading.text) : undefined);
       const rows = reading.failed ? undefined : rowsOf(data);
       if (!rows) {
-        status.textContent = reading.message || `${finder.tool} did not answer with rows.`;
+        status.textContent = reading.message || phrase(gettext("%(tool)s did not answer with rows."), finder);
         return;
       }
       show([...after, ...rows], reading.pagination);
@@ -96,7 +98,8 @@ const Finder = (() => {
       const fitting = rows.filter((row) => isObject(row) && words.every((word) => JSON.stringify(row).toLowerCase().includes(word)));
       list.replaceChildren(...fitting.map(itemOf));
       const total = page?.total_count ?? rows.length;
-      status.textContent = fitting.length ? `${fitting.length.toLocaleString("en")} of ${total.toLocaleString("en")}` : "None found.";
+      const told = phrase(gettext("%(count)s of %(total)s"), { count: grouped(fitting.length), total: grouped(total) });
+      status.textContent = fitting.length ? told : gettext("None found.");
       more.hidden = !page?.next;
       more.onclick = () => ask(page.next, rows);
     }

@@ -13,7 +13,7 @@ const Form = (() => {
     const buttons = all("[data-mode]", form);
     let asJSON = false;
 
-    const none = make("p", { class: "note" }, "This tool takes no arguments.");
+    const none = make("p", { class: "note" }, gettext("This tool takes no arguments."));
     place.append(...(fields.length ? fields.map((field) => field.element) : [none]));
     find("[data-legend]", form).hidden = !find(".required", place);
 
@@ -28,7 +28,7 @@ const Form = (() => {
       try {
         const value = text.value.trim() ? parsed(text.value) : {};
         if (isObject(value)) return value;
-        throw new Refused("Arguments are a JSON object: { … }");
+        throw new Refused(gettext("Arguments are a JSON object: { … }"));
       } catch (error) {
         failRaw(error.message);
         text.focus();

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { all, copyFrom, find, highlight, make, say } = Dom;
+  const { all, copyFrom, find, highlight, make, phrase, say } = Dom;
 
   function searching() {
     const input = find("#search");
@@ -21,7 +21,7 @@
       for (const group of all("[data-group]")) group.hidden = !find("[data-words]:not([hidden])", group);
       nothing.hidden = shown > 0;
       find("[data-query]", nothing).textContent = input.value;
-      say(words.length ? `${shown} ${shown === 1 ? "tool" : "tools"}` : "");
+      say(words.length ? phrase(ngettext("%(count)s tool", "%(count)s tools", shown), { count: shown }) : "");
     }
 
     function clear() {
@@ -124,8 +124,9 @@
       find("[data-full]").hidden = false;
       const verdict = find("[data-verdict]");
       verdict.className = "verdict failed";
-      verdict.replaceChildren(make("h3", {}, "No answer"), make("p", {}, `The server could not be reached: ${error.message}`));
-      say("No answer");
+      const [title, told] = [gettext("No answer"), gettext("The server could not be reached: %(message)s")];
+      verdict.replaceChildren(make("h3", {}, title), make("p", {}, phrase(told, { message: error.message })));
+      say(title);
     }
   }
 

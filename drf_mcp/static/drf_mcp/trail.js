@@ -2,7 +2,7 @@
 const Trail = (() => {
   "use strict";
 
-  const { all, button, copyFrom, find, make } = Dom;
+  const { all, button, copyFrom, find, make, phrase } = Dom;
   const KEY = "drf-mcp-calls";
   const MOST = 30;
   // Characters of one call: a long one is sent again, but not kept.
@@ -60,18 +60,19 @@ const Trail = (() => {
 
   function rowOf(call, tool, send) {
     const at = new Date(call.at);
-    const named = `${call.tool} of ${at.toLocaleTimeString()}`;
+    const named = { call: phrase(gettext("%(tool)s of %(time)s"), { tool: call.tool, time: at.toLocaleTimeString() }) };
+    const [sending, label] = [gettext("Send again"), phrase(gettext("Send again %(call)s"), named)];
     const about = make("div", { class: "about-call" },
       make("strong", {}, call.tool),
       make("span", { class: call.failed ? "bad" : "good" }, [call.word, call.code].filter(Boolean).join(" ")),
       make("time", { datetime: at.toISOString() }, `${at.toLocaleTimeString()}, ${Math.round(call.took)} ms`),
       argumentsOf(call.args));
     const again = call.tool === tool.name
-      ? button("Send again", { "aria-label": `Send again ${named}` }, () => send(call.args))
-      : make("a", { class: "quiet", href: `${location.pathname}?tool=${encodeURIComponent(call.tool)}#call-${call.at}`, "aria-label": `Send again ${named}` }, "Send again");
+      ? button(sending, { "aria-label": label }, () => send(call.args))
+      : make("a", { class: "quiet", href: `${location.pathname}?tool=${encodeURIComponent(call.tool)}#call-${call.at}`, "aria-label": label }, sending);
     const copies = Object.keys(call.words).map((name) => make("option", {}, name));
-    const choice = make("select", { "aria-label": `Copy ${named} as` }, ...copies);
-    const copying = button("Copy", { "aria-label": `Copy ${named}` }, () => copyFrom(copying, call.words[choice.value]));
+    const choice = make("select", { "aria-label": phrase(gettext("Copy %(call)s as"), named) }, ...copies);
+    const copying = button(gettext("Copy"), { "aria-label": phrase(gettext("Copy %(call)s"), named) }, () => copyFrom(copying, call.words[choice.value]));
     return make("li", {}, about, make("div", { class: "again" }, again, choice, copying));
   }
 

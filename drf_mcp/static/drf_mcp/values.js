@@ -3,7 +3,7 @@
 const Values = (() => {
   "use strict";
 
-  const { button, find, isObject, make, plain, say } = Dom;
+  const { button, find, isObject, make, phrase, plain, say } = Dom;
   const LONG = 120;
   // A date, a number, a name: on one line.
   const SHORT = 24;
@@ -15,13 +15,13 @@ const Values = (() => {
     if (!isObject(value)) return make("div", { class: "alone" }, cellOf(value, media));
     const { results, ...rest } = value;
     if (!Array.isArray(results)) return cardOf(value, media);
-    const rows = results.length ? view(results, media) : make("p", { class: "none" }, "No rows.");
+    const rows = results.length ? view(results, media) : make("p", { class: "none" }, gettext("No rows."));
     return make("div", { class: "values" }, rows, Object.keys(rest).length ? cardOf(rest, media) : "");
   }
 
   function cardOf(object, media) {
     const members = Object.entries(object);
-    if (!members.length) return make("p", { class: "none" }, "Nothing in it.");
+    if (!members.length) return make("p", { class: "none" }, gettext("Nothing in it."));
     return make("dl", { class: "card" }, ...members.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, cellOf(value, media)))));
   }
 
@@ -29,22 +29,24 @@ const Values = (() => {
     if (value === null) return make("span", { class: "none" }, "null");
     if (typeof value === "string") return textOf(value, media);
     if (Array.isArray(value)) {
-      if (!value.length) return make("span", { class: "none" }, "none");
+      if (!value.length) return make("span", { class: "none" }, gettext("none"));
       if (!value.some((item) => typeof item === "object" && item !== null)) return make("span", {}, value.map(plain).join(", "));
-      return folded(`${value.length} ${value.length === 1 ? "row" : "rows"}`, () => view(value, media));
+      return folded(rowsIn(value), () => view(value, media));
     }
     if (isObject(value)) return folded(summaryOf(value), () => cardOf(value, media));
     return make("span", { class: typeof value === "number" ? "number" : "word" }, plain(value));
   }
 
+  const rowsIn = ({ length: count }) => phrase(ngettext("%(count)s row", "%(count)s rows", count), { count });
+
   function summaryOf(object) {
     const label = Finder.labelOf(object, "");
     const count = Object.keys(object).length;
-    return label || `${count} ${count === 1 ? "member" : "members"}`;
+    return label || phrase(ngettext("%(count)s member", "%(count)s members", count), { count });
   }
 
   function textOf(text, media) {
-    if (isImage(text, media)) return make("img", { src: text, alt: text.startsWith("data:") ? "The image of the answer" : text, loading: "lazy" });
+    if (isImage(text, media)) return make("img", { src: text, alt: text.startsWith("data:") ? gettext("The image of the answer") : text, loading: "lazy" });
     if (/^https?:\/\/\S+$/.test(text)) return make("a", { href: text, rel: "noreferrer noopener", target: "_blank" }, text);
     if (text.length <= LONG) return make("span", { class: text.length <= SHORT ? "nowrap" : undefined }, text);
     return folded(`${text.slice(0, LONG - 20).trimEnd()}…`, () => make("div", { class: "whole" }, text));
@@ -60,7 +62,7 @@ const Values = (() => {
 
   /** A part that opens; what is in it is made when it does. */
   function folded(summary, makeInside) {
-    const element = make("details", { class: "folded" }, make("summary", {}, make("span", { class: "closed" }, summary), make("span", { class: "opened" }, "Fold")));
+    const element = make("details", { class: "folded" }, make("summary", {}, make("span", { class: "closed" }, summary), make("span", { class: "opened" }, gettext("Fold"))));
     element.addEventListener("toggle", () => element.append(makeInside()), { once: true });
     return element;
   }
@@ -100,12 +102,13 @@ const Values = (() => {
       for (const other of heads) other.removeAttribute("aria-sort");
       if (next) head.setAttribute("aria-sort", next);
       fill(next ? sorted(rows, name, next === "ascending" ? 1 : -1) : rows);
-      say(next ? `Sorted by ${name}, ${next}` : "In the order of the answer");
+      const sorting = next === "ascending" ? gettext("Sorted by %(name)s, ascending") : gettext("Sorted by %(name)s, descending");
+      say(next ? phrase(sorting, { name }) : gettext("In the order of the answer"));
     }
 
     fill(rows);
     const table = make("table", { class: "rows-table" }, make("thead", {}, make("tr", {}, ...heads)), body);
-    return make("div", { class: "sideways", tabindex: "0", role: "region", "aria-label": `${rows.length} rows` }, table);
+    return make("div", { class: "sideways", tabindex: "0", role: "region", "aria-label": rowsIn(rows) }, table);
   }
 
   /** A table of texts, the first of each row its heading. */

@@ -2,7 +2,7 @@
 const Wire = (() => {
   "use strict";
 
-  const { find, highlight, pretty } = Dom;
+  const { find, highlight, isObject, phrase, pretty } = Dom;
 
   let calls = 0;
 
@@ -84,7 +84,8 @@ const Wire = (() => {
       bar.max = total;
       bar.value = progress;
     }
-    words.textContent = `${total ? `${progress} of ${total}` : progress} ${message}`.trim();
+    const told = total ? phrase(gettext("%(count)s of %(total)s"), { count: progress, total }) : progress;
+    words.textContent = `${told} ${message}`.trim();
   }
 
   /** Send a call, and what the person answers where the tool shows first what it would do. */
@@ -103,12 +104,21 @@ const Wire = (() => {
     return converse(tool, args, messageOf(tool, args, FORMS, { inputResponses, requestState }));
   }
 
+  /** Whether a line ends in a JSON object, as the one that tells the arguments, in any language. */
+  function endsInObject(line) {
+    try {
+      return isObject(JSON.parse(line.slice(line.indexOf("{"))));
+    } catch {
+      return false;
+    }
+  }
+
   /** Ask before something that may destroy. */
   function confirmed(args, said = "") {
     const dialog = find("[data-confirm]");
     const preview = find("[data-confirm-preview]");
     // The arguments stand below.
-    preview.textContent = said.split("\n").filter((line) => !line.startsWith("Arguments: ")).join("\n");
+    preview.textContent = said.split("\n").filter((line) => !endsInObject(line)).join("\n");
     preview.hidden = !said;
     highlight(find("[data-confirm-arguments]"), pretty(args));
     dialog.returnValue = "";
