@@ -237,7 +237,7 @@ class ContractEnvelope(Envelope):
         return (Problem(failure.code, message, remediation=remediation, recoverable=recoverable),)
 
     def get_remediation(self, failure: Failure) -> str:
-        return failure.remediation or _(HANDLING[failure.category].remediation)
+        return failure.remediation or HANDLING[failure.category].remediation
 
     def get_advice(self, problem: Problem) -> str:
         # For contracts that have one sentence for what to do and what is accepted.

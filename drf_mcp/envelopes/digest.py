@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from django.utils.translation import gettext_noop as _
 from pydantic import BaseModel, Field, field_validator
 from typing_extensions import Self
 
+from drf_mcp.codes import gettext_noop as _
 from drf_mcp.envelopes.metadata import TRANSLATED
 
 __all__ = [

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
-from drf_mcp.codes import WARNING_SEVERITIES
+from drf_mcp.codes import WARNING_SEVERITIES, gettext_noop
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import (
     Fidelity,

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_noop as _
 from pydantic import BaseModel, Field, model_validator
 from typing_extensions import Self
 
+from drf_mcp.codes import gettext_noop as _
 from drf_mcp.envelopes.metadata import OPEN, TRANSLATED
 from drf_mcp.json_text import JSONBody
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
@@ -195,8 +193,8 @@ class ResponseV2Envelope(ContractEnvelope):
         category, remediation = data.get("error_type"), data.get_text("remediation")
         if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
             code, category = standard_code(status) if code == DEFAULT_CODE else code, None
-            default = HANDLING[CODES[DEFAULT_CODE]].remediation
-            if remediation in (default, _(default)):
+            default = HANDLING[CODES[DEFAULT_CODE]]
+            if remediation in (default.advice, default.remediation):
                 remediation = ""
         details = Members(data.get("details"))
         return Failure(

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_noop as _
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code
+from drf_mcp.codes import gettext_noop as _
 from drf_mcp.envelopes.metadata import OPEN, TRANSLATED, to_iso_time, to_period
 from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Category, Fidelity
@@ -165,8 +164,7 @@ def error_response(
     category = error_type or category_of_code(code, 500).value
     if not remediation:
         known = category in {standard.value for standard in Category}
-        kind = Category(category) if known else Category.INTERNAL
-        remediation = gettext(HANDLING[kind].remediation)
+        remediation = HANDLING[Category(category) if known else Category.INTERNAL].remediation
     extra = require_mapping("details", details)
     standard = {
         "error_code": code,

@@ -72,7 +72,7 @@ class ErrorFormatter:
         handling = HANDLING[category]
         return ResponseError(
             message=message,
-            suggestion=suggestion or _(handling.remediation),
+            suggestion=suggestion or handling.remediation,
             severity=handling.severity,
             code=code,
             recoverable=handling.recoverable,

@@ -7,9 +7,8 @@ from datetime import datetime, timezone
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
-from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code
+from drf_mcp.codes import CODES, HANDLING, category_of_code, gettext_noop, screaming_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata import Members, MetaParser

@@ -5,9 +5,9 @@ from datetime import datetime, timezone
 from typing import Any, ClassVar, Protocol
 from uuid import uuid4
 
-from django.utils.translation import gettext_noop as _
 from pydantic import BaseModel, Field, field_serializer
 
+from drf_mcp.codes import gettext_noop as _
 from drf_mcp.envelopes.metadata import OPEN, TRANSLATED
 from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Severity

@@ -6,6 +6,9 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
+from drf_mcp.codes import gettext_noop
 from drf_mcp.exceptions import contain
 from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import SMALLEST_BUDGET, mcp_settings
@@ -17,7 +20,7 @@ from drf_mcp.truncation.truncate import Storage, Truncation, Write
 
 logger = logging.getLogger("drf_mcp")
 
-LESS = "Or ask for the fields you need only, in the argument 'fields'."
+LESS = gettext_noop("Or ask for the fields you need only, in the argument 'fields'.")
 SEARCH_ARGUMENTS = ("search", "query", "q")
 CLIENT_LIMIT_KEY = "io.github.drf-mcp/max-result-tokens"
 """The member of a request's ``_meta`` in which a client says how many tokens it takes."""
@@ -110,7 +113,7 @@ class Budget:
         limit = self.get_limit(outcome)
         if limit is None:
             return outcome
-        less = LESS if self.tool.arguments.fields else ""
+        less = gettext(LESS) if self.tool.arguments.fields else ""
         limits = ResultLimits(self, limit, mcp_settings.ARCHIVE_TTL, less)
         return Truncation(limits, write, self.encode, self.get_archive()).fit(outcome, length)
 

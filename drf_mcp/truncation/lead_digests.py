@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from django.utils.translation import gettext as _
+
+from drf_mcp.codes import gettext_noop
 from drf_mcp.truncation.digests import (
     ITEM_LENGTH,
     ITEMS,
@@ -59,9 +62,8 @@ class LeadDigester(Digester):
     def describe_data(self, text: str) -> str:
         """Return the type and the length of data in letters or of unreadable characters."""
         start = text[:4000]
-        size = f"{len(text)} characters"
         if start.count("\ufffd") * 20 > len(start):
-            return f"Data that is no text, {size}."
+            return _("Data that is no text, %(count)d characters.") % {"count": len(text)}
         if not _BASE64.fullmatch(start):
             return ""
         try:
@@ -70,8 +72,10 @@ class LeadDigester(Digester):
         except binascii.Error:
             content = b""
         kinds = (kind for magic, kind in _MAGIC.items() if content.startswith(magic))
-        kind = next(kinds, "data of an unknown type")
-        return f"Base64 of {kind}, {size}, some {len(text) * 3 // 4} bytes."
+        kind = next(kinds, gettext_noop("data of an unknown type"))
+        facts = {"kind": _(kind), "count": len(text), "size": len(text) * 3 // 4}
+        # Translators: the kind is such as "a PNG image".
+        return _("Base64 of %(kind)s, %(count)d characters, some %(size)d bytes.") % facts
 
     def get_beginning(self, head: str) -> str:
         """Return the first sentences, or lines, that a summary holds."""
@@ -83,14 +87,15 @@ class LeadDigester(Digester):
     def get_json_keys(self, head: str, lines: Sequence[str]) -> list[str]:
         """Return the keys of JSON."""
         keys = list(dict.fromkeys(_JSON_KEY.findall(head))) if head[:1] in ("{", "[") else []
-        return [f"JSON with the keys {', '.join(keys[:60])}"] if keys else []
+        facts = {"keys": ", ".join(keys[:60])}
+        return [_("JSON with the keys %(keys)s") % facts] if keys else []
 
     def get_columns(self, head: str, lines: Sequence[str]) -> list[str]:
         """Return the columns of CSV: its first lines have as many of a separator."""
         for separator in ",;|":
             counts = {line.count(separator) for line in lines[:5]}
             if len(lines) > 3 and len(counts) == 1 and min(counts) > 1:
-                return [f"Table with the columns {lines[0]}"]
+                return [_("Table with the columns %(columns)s") % {"columns": lines[0]}]
         return []
 
     def get_errors(self, head: str, lines: Sequence[str]) -> list[str]:
@@ -100,7 +105,8 @@ class LeadDigester(Digester):
             return []
         # Times and numbers aside, many of them are the same.
         errors = {re.sub(r"\d+", "0", line): line for line in lines if _LOG_ERROR.search(line)}
-        return [f"Log of {len(errors)} kinds of errors", *errors.values()]
+        title = _("Log of %(count)d kinds of errors") % {"count": len(errors)}
+        return [title, *errors.values()]
 
     def get_definitions(self, head: str, lines: Sequence[str]) -> list[str]:
         """Return the lines that define something, where there are many of them."""
@@ -134,12 +140,12 @@ class LeadDigester(Digester):
 _STANDARD = str.maketrans("-_", "+/")
 _BASE64 = re.compile(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{400,}={0,2}[A-Za-z0-9+/_=-]*")
 _MAGIC = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
-    b"%PDF": "a PDF document",
-    b"PK\x03\x04": "a ZIP archive or an office document",
-    b"\x1f\x8b": "a gzip archive",
+    b"\x89PNG": gettext_noop("a PNG image"),
+    b"\xff\xd8\xff": gettext_noop("a JPEG image"),
+    b"GIF8": gettext_noop("a GIF image"),
+    b"%PDF": gettext_noop("a PDF document"),
+    b"PK\x03\x04": gettext_noop("a ZIP archive or an office document"),
+    b"\x1f\x8b": gettext_noop("a gzip archive"),
 }
 _JSON_KEY = re.compile(r'"([^"\\\n]{1,60})"\s?:')
 _LOG_LINE = re.compile(

@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import accumulate, takewhile
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.outcomes import MISSING, Failure, Fidelity, Outcome, Problem, Severity, Warning
-from drf_mcp.truncation.paths import Aside
+from drf_mcp.truncation.paths import Aside, summarise
 from drf_mcp.truncation.tokens import clip_text
 
 NAMES = ("telemetry", "meta", "suggestions", "warnings")
@@ -122,7 +124,7 @@ class FailureCutter(MetadataCutter):
         outcome, asides = super().cut(outcome.changed(failure=failure, data=data), room // 2)
         losses = [aside.loss for aside in asides]
         if shorter:
-            losses.insert(0, "long values cut")
+            losses.insert(0, _("long values cut"))
 
         def with_problems(count: int) -> Outcome:
             return outcome.changed(
@@ -144,11 +146,13 @@ class FailureCutter(MetadataCutter):
     def warn(self, limit: int, count: int, failure: Failure, losses: Sequence[str]) -> Warning:
         """Return the warning that a failure lacks something."""
         total = len(failure.problems)
-        parts = [f"{count} of {total} problems shown"] if count < total else []
-        parts = [*parts, *losses] or ["long values cut"]
-        message = f"{', '.join(parts)}, to fit {limit} tokens."
+        parts, sentences = list(losses), []
         if count < total:
-            message += " Correct these problems, then call again for the rest."
+            shown = _("%(count)d of %(total)d problems shown") % {"count": count, "total": total}
+            parts.insert(0, shown)
+            sentences = [_("Correct these problems, then call again for the rest.")]
+        parts = parts or [_("long values cut")]
+        message = " ".join([summarise(parts, limit), *sentences])
         context = {
             "dropped_count": total - count,
             "total_count": total,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from django.utils.translation import gettext as _
+
+from drf_mcp.codes import gettext_noop
 from drf_mcp.json_text import OBJECTS, JSONPointer, to_bytes
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -17,6 +20,13 @@ Path: TypeAlias = tuple[str | int, ...]
 IDENTIFIERS = ("id", "pk", "uuid", "slug", "url")
 LABELS = ("name", "title", "label", "subject", "display_name", "username", "code", "number")
 LONGEST_NAME = 200
+# By the member of an outcome that has lost entries.
+LOSSES = {
+    "telemetry": gettext_noop("%(count)d of %(total)d telemetry entries left out"),
+    "meta": gettext_noop("%(count)d of %(total)d meta entries left out"),
+    "suggestions": gettext_noop("%(count)d of %(total)d suggestions left out"),
+    "warnings": gettext_noop("%(count)d of %(total)d warnings left out"),
+}
 # Names of members that could be mistaken for a path.
 AMBIGUOUS = re.compile(r"^$|[./:\[\]]")
 LONGEST_DIGEST = 20_000
@@ -68,9 +78,15 @@ class Aside:
     def loss(self) -> str:
         """The loss in words, to be put into a sentence."""
         if self.name == "next":
-            return "the arguments of the next page left out"
-        noun = f"{self.name} entries" if self.name in ("telemetry", "meta") else self.name
-        return f"{self.count} of {self.total} {noun} left out"
+            return _("the arguments of the next page left out")
+        return _(LOSSES[self.name]) % {"count": self.count, "total": self.total}
+
+
+def summarise(losses: Iterable[str], limit: int) -> str:
+    """Return the sentence that says what was lost, and why."""
+    facts = {"losses": ", ".join(losses), "limit": limit}
+    # Translators: a list such as "3 of 9 items left out, 1 long text digested".
+    return _("%(losses)s, to fit %(limit)d tokens.") % facts
 
 
 def find_value(tree: Any, path: Path) -> Any:

@@ -7,6 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from drf_mcp.codes import gettext_noop
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Fidelity, Outcome, Severity, Warning
 from drf_mcp.truncation.paths import (
@@ -17,6 +21,7 @@ from drf_mcp.truncation.paths import (
     format_path,
     get_identifier,
     reduce_row,
+    summarise,
 )
 from drf_mcp.truncation.rows import Cut
 
@@ -29,7 +34,7 @@ MOST_NAMES = 50
 
 UNAVAILABLE = Warning(
     "ARCHIVE_UNAVAILABLE",
-    "What is left out of this result could not be kept for later.",
+    gettext_noop("What is left out of this result could not be kept for later."),
     Severity.WARNING,
 )
 # Characters of a text that is one of several values of one item.
@@ -211,8 +216,8 @@ class Reporter:
         dropped = sum(tail.count for tail in reduction.tails)
         cut = len(reduction.paths)
         total = sum(tail.total for tail in reduction.tails) + cut
-        missing = ", ".join([*self.get_losses(reduction), *self.get_asides(reduction)])
-        summary = f"{missing}, to fit {self.limit} tokens."
+        losses = [*self.get_losses(reduction), *self.get_asides(reduction)]
+        summary = summarise(losses, self.limit)
         context = {
             "dropped_count": dropped + cut + sum(aside.count for aside in self.asides),
             "total_count": total + sum(aside.total for aside in self.asides),
@@ -225,37 +230,53 @@ class Reporter:
     def get_losses(self, reduction: Reduction) -> Iterator[str]:
         """Yield what was done to how many."""
         if reduction.empty:
-            yield "Nothing of the answer fits"
+            yield (
+                _("Nothing of the answer fits, nor all that stood beside it")
+                if self.asides
+                else _("Nothing of the answer fits")
+            )
             return
         total = sum(tail.total for tail in reduction.tails)
         if total:
             dropped = total - sum(tail.start for tail in reduction.tails)
-            yield f"{dropped} of {total} items left out"
-        if reduction.reduced:
-            yield f"{count_of(len(reduction.reduced), 'item')} reduced to identifier and label"
+            yield _("%(count)d of %(total)d items left out") % {"count": dropped, "total": total}
+        if count := len(reduction.reduced):
+            yield ngettext(
+                "%(count)d item reduced to identifier and label",
+                "%(count)d items reduced to identifier and label",
+                count,
+            ) % {"count": count}
+        yield from self.get_text_losses(reduction)
+
+    def get_text_losses(self, reduction: Reduction) -> Iterator[str]:
+        """Yield what was done to how many long texts."""
         heads = [excerpt for excerpt in reduction.excerpts if excerpt.shown is not None]
         digests = len(reduction.excerpts) - len(heads)
         if len(heads) == 1:
             (head,) = heads
             dropped = head.total - (head.shown or 0)
-            name = self.get_name(head.path)
-            yield f"{dropped} of {head.total} characters of {name} left out"
-        elif heads:
-            yield f"{len(heads)} long texts cut to their beginnings"
+            facts = {"count": dropped, "total": head.total, "name": self.get_name(head.path)}
+            yield _("%(count)d of %(total)d characters of %(name)s left out") % facts
+        elif count := len(heads):
+            yield ngettext(
+                "%(count)d long text cut to its beginning",
+                "%(count)d long texts cut to their beginnings",
+                count,
+            ) % {"count": count}
         if digests:
-            yield f"{count_of(digests, 'long text')} digested"
+            yield ngettext(
+                "%(count)d long text digested", "%(count)d long texts digested", digests
+            ) % {"count": digests}
 
     def get_asides(self, reduction: Reduction) -> Iterator[str]:
-        """Yield what was left out beside the answer; in a few words where all room is needed."""
+        """Yield what was left out beside the answer, unless all room is needed."""
         if not reduction.empty:
             yield from (aside.loss for aside in self.asides)
-        elif self.asides:
-            yield "nor all that stood beside it"
 
     def get_next_call(self, reduction: Reduction) -> str:
         """Return the call that goes on where the answer ends."""
         if self.archive_id is None:
-            return "Ask again for less: filter, or fetch smaller pages."
+            return _("Ask again for less: filter, or fetch smaller pages.")
         arguments = f"archive_id={self.archive_id!r}"
         excerpts = reduction.excerpts
         count = len(reduction.tails) + len(reduction.paths) + len(self.asides)
@@ -264,13 +285,10 @@ class Reporter:
                 arguments += f", ids=[{self.get_name(excerpts[0].path)!r}]"
             if excerpts[0].shown is not None:
                 arguments += f", offset={excerpts[0].shown}"
-        soon = "" if self.seconds is None else f" within {self.seconds} seconds"
-        return f"Next: {RETRIEVAL_TOOL}({arguments}){soon}."
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+        facts = {"call": f"{RETRIEVAL_TOOL}({arguments})", "seconds": self.seconds}
+        if self.seconds is None:
+            return _("Next: %(call)s.") % facts
+        return _("Next: %(call)s within %(seconds)d seconds.") % facts
 
 
 def is_short_scalar(value: Any) -> bool:

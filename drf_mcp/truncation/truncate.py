@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
+
+from django.utils.translation import gettext
 
 from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
@@ -113,7 +116,8 @@ class Truncation:
         try:
             return self.shorten(outcome, self.archive)
         except NotKept:
-            return self.shorten(outcome, None, UNAVAILABLE)
+            told = replace(UNAVAILABLE, message=gettext(UNAVAILABLE.message))
+            return self.shorten(outcome, None, told)
 
     def measure(self, outcome: Outcome) -> int:
         """Return the tokens of an envelope, the same for each call with the same answer."""
