@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django.apps import apps
 from django.utils.encoding import force_str
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 import drf_mcp
@@ -144,6 +145,7 @@ class Server:
     def name_parameters(self) -> Mapping[str, str]:
         return join_name_parameters(tuple(map(type, self.capabilities)))
 
+    @in_chosen_language
     def answer(self, body: bytes, headers: Headers, caller: Caller) -> Reply:
         """Answer one HTTP body or one line of a stream.
 
@@ -176,10 +178,8 @@ class Server:
         return self.respond(decoded, headers, caller)
 
     def answer_batch(self, items: list[Item], headers: Headers, caller: Caller) -> Reply:
-        # 2025-03-26, basic/transports.
         try:
-            if not select_by_headers(headers).serves_batches:
-                raise InvalidRequest("This revision has no batches: send one message per request.")
+            select_by_headers(headers).check_batch()
         except ProtocolError as exc:
             return self.respond(exc, headers, caller)
         caller.in_batch = True
@@ -197,11 +197,10 @@ class Server:
     def check_batched(self, item: Item) -> Item:
         if not isinstance(item, Message) or item.method != "initialize":
             return item
-        error = InvalidRequest("initialize cannot be part of a batch.")
+        error = InvalidRequest(_("initialize cannot be part of a batch."))
         error.id = item.id
         return error
 
-    @in_chosen_language
     def respond(self, item: Item, headers: Headers, caller: Caller) -> Reply:
         # No exception costs a batch its other answers.
 
@@ -241,7 +240,7 @@ class Server:
     def serve(self, item: Message | ClientResponse, headers: Headers, caller: Caller) -> Reply:
         if isinstance(item, ClientResponse):
             if not select_by_headers(headers).serves_responses:
-                raise InvalidRequest("A client sends requests and notifications, not responses.")
+                raise InvalidRequest(_("A client sends requests and notifications, not responses."))
             caller.authenticate()
             return ACCEPTED
         era = select_era(item, headers)

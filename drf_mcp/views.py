@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from django.core.exceptions import DisallowedHost
+from django.core.exceptions import DisallowedHost, ImproperlyConfigured
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
 from rest_framework.authentication import BaseAuthentication
@@ -30,13 +32,15 @@ from drf_mcp.option_types.endpoint_options import KINDS
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import in_chosen_language, mcp_settings
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
 from drf_mcp.transports.meta_headers import MetaHeaders
 from drf_mcp.transports.request_body import read_body
 from drf_mcp.transports.responses import make_json_response
+
+THIS_ENDPOINT = gettext_noop("this endpoint")
 
 
 class MCPView(View):
@@ -108,7 +112,17 @@ class MCPView(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         # The last line, behind which there is no other.
-        return contain(partial(self.let_in, request, *args, **kwargs), self.fail)
+        answer = partial(contain, partial(self.let_in, request, *args, **kwargs), self.fail)
+        try:
+            if mcp_settings.LANGUAGE is None or self.is_for_page(request):
+                return answer()
+        except ImproperlyConfigured as exc:
+            return self.fail(exc)
+        return in_chosen_language(answer)()
+
+    def is_for_page(self, request: HttpRequest) -> bool:
+        # A page has the language of its reader.
+        return request.method == "GET" or Page.compares(request, self.browsable_page)
 
     def let_in(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -164,7 +178,7 @@ class MCPView(View):
         """
         if self.is_narrowed:
             tools = None if self.tools is None else tuple(self.tools)
-            yield Narrowing("this endpoint", tools, self.read_only)
+            yield Narrowing(THIS_ENDPOINT, tools, self.read_only)
         if "toolset" in self.kwargs:
             yield self.get_toolsets().narrow_to(self.kwargs["toolset"])
         if TOOLSETS_META in self.request.META:
@@ -258,7 +272,7 @@ class MCPView(View):
 
     def fail(self, exc: Exception) -> HttpResponse:
         if isinstance(exc, DisallowedHost):
-            return self.refuse(Refused(400, "This host is not allowed."))
+            return self.refuse(Refused(400, _("This host is not allowed.")))
         return self.refuse(report_unexpected(exc, self.request))
 
     def refuse(self, exc: ProtocolError) -> HttpResponse:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.access.limits import APPROACHING
 from drf_mcp.codes import WARNING_SEVERITIES, Category
 from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
@@ -118,11 +120,15 @@ class Batch:
     def describe_misses(self) -> str:
         groups = self.groups.items()
         parts = [f"{', '.join(map(str, ids))}: {code}, {text}" for (code, text), ids in groups]
-        return f"{len(self.misses)} of {len(self.ids)} failed. {' '.join(parts)}"
+        return f"{self.count_failed(len(self.misses))} {' '.join(parts)}"
+
+    def count_failed(self, failed: int) -> str:
+        facts = {"failed": failed, "total": len(self.ids)}
+        return _("%(failed)d of %(total)d failed.") % facts
 
     def get_warning(self) -> Warning:
         codes: dict[str, list[Any]] = {}
-        for (code, _), ids in self.groups.items():
+        for (code, _text), ids in self.groups.items():
             codes[code] = [*codes.get(code, []), *ids]
         context = {
             "failed_ids": codes,

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_header_parameters
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.outcomes import Fidelity, Severity, Warning
 from drf_mcp.settings import mcp_settings
@@ -28,7 +30,7 @@ TEXT_TYPES = frozenset(
 UNKNOWN_TYPE = "application/octet-stream"
 NOT_DECODED = "CONTENT_NOT_DECODED"
 TRUNCATED = "CONTENT_TRUNCATED"
-LESS = "Ask again for less: filter, or fetch smaller pages."
+LESS = gettext_noop("Ask again for less: filter, or fetch smaller pages.")
 # Why bytes of a body are missing.
 SIZE_LIMIT, TIME_LIMIT, ASYNCHRONOUS = "size_limit", "time_limit", "asynchronous"
 
@@ -122,7 +124,7 @@ class ContentReader:
         text = self.get_text(body)
         if body.is_whole:
             return Content(text)
-        warning = self.get_warning("Only the beginning of the text is here", body, LESS)
+        warning = self.get_warning(_("Only the beginning of the text is here"), body, LESS)
         return Content(text, (self.get_link(),), Fidelity("partial"), (warning,))
 
     def get_file_content(self, body: Body) -> Content:
@@ -141,13 +143,14 @@ class ContentReader:
             facts["content_encoding"] = body.encoding
             warning = Warning(
                 NOT_DECODED,
-                f"A link stands for the content: its encoding {body.encoding!r} is not undone.",
+                _("A link stands for the content: its encoding %(encoding)r is not undone.")
+                % {"encoding": body.encoding},
                 Severity.WARNING,
                 {"content_encoding": body.encoding},
             )
         else:
             remedy = LESS if self.is_json else ""
-            warning = self.get_warning("A link stands for the content", body, remedy)
+            warning = self.get_warning(_("A link stands for the content"), body, remedy)
         facts["uri"] = self.uri
         return Content(facts, (self.get_link(),), Fidelity("reference_only"), (warning,))
 
@@ -188,21 +191,26 @@ class ContentReader:
         return text[:word] if word > half else text
 
     def get_warning(self, summary: str, body: Body, remedy: str) -> Warning:
-        read, limit = len(body.content), mcp_settings.MAX_CONTENT_BYTES
-        context: dict[str, Any] = {"reason": body.cut, "bytes_read": read}
+        limit = mcp_settings.MAX_CONTENT_BYTES
+        context: dict[str, Any] = {"reason": body.cut, "bytes_read": len(body.content)}
         if body.size is not None:
             context["size"] = body.size
         if body.cut == TIME_LIMIT:
-            seconds = context["seconds"] = self.max_stream_seconds
-            reason = f"it went on after {seconds:g} seconds, when {read} bytes had been read."
-            remedy = "Another call would start it anew."
+            context["seconds"] = self.max_stream_seconds
+            # Translators: "it" is the content, here and below.
+            reason = _(
+                "it went on after %(seconds)g seconds, when %(bytes_read)d bytes had been read."
+            )
+            remedy = gettext_noop("Another call would start it anew.")
         elif body.cut == ASYNCHRONOUS:
-            reason, remedy = "it is an asynchronous stream, which no call reads.", ""
+            reason, remedy = _("it is an asynchronous stream, which no call reads."), ""
         elif body.size is None:
-            reason = f"it has more bytes than the {limit} that are taken at most."
+            reason = _("it has more bytes than the %(limit)d that are taken at most.")
         else:
-            reason = f"it has {body.size} bytes, of which {limit} are taken at most."
-        return Warning(TRUNCATED, f"{summary}: {reason} {remedy}".rstrip(), Severity.INFO, context)
+            reason = _("it has %(size)d bytes, of which %(limit)d are taken at most.")
+        why = f"{summary}: {reason % {**context, 'limit': limit}}"
+        message = f"{why} {_(remedy)}" if remedy else why
+        return Warning(TRUNCATED, message, Severity.INFO, context)
 
     def read_body(self) -> Body:
         # JSON that is in memory is read at any length.

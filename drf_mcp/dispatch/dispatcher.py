@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.bare_callbacks import BareCallback
@@ -164,7 +166,8 @@ class Dispatcher(FailureOutcomes):
     def preview(self, pending: PendingCall) -> Preview | Outcome:
         """Return what a call would do, without doing it; the outcome of one that is refused."""
         if count := len(pending.call.items):
-            return Preview(f"{count} object{'' if count == 1 else 's'}")
+            label = ngettext("%(count)d object", "%(count)d objects", count)
+            return Preview(label % {"count": count})
         return Previewer(self, pending).preview()
 
     def admit(self, pending: PendingCall) -> Outcome | None:
@@ -193,7 +196,7 @@ class Dispatcher(FailureOutcomes):
         path = route.build(call.kwargs)
         match = None if path is None else route.match(path, call.kwargs, caller.request)
         if path is None or match is None:
-            failure = self.get_error_mapper().from_status(404, "Not found.")
+            failure = self.get_error_mapper().from_status(404, _("Not found."))
             return self.get_failed_outcome(tool, 404, failure)
         request = self.get_request(tool, call, caller, path)
         request.resolver_match = match

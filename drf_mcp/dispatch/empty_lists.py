@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.codes import Severity
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.text import join_values
@@ -51,28 +53,35 @@ class EmptyList:
     def explain_ranges(self) -> Iterator[str]:
         values = [pair for pair in self.values if pair[0].location == QUERY]
         for problem in QueryValues(values).find_reversed():
-            yield f"No rows: {problem.path}: {problem.message} {problem.remediation}"
+            sentences = f"{problem.path}: {problem.message} {problem.remediation}"
+            yield _("No rows: %(problem)s") % {"problem": sentences}
 
     def explain_parents(self) -> Iterator[str]:
         names = self.get_names(a for a, _ in self.values if a.location == PATH)
-        if names:
-            finder = self.tool.list_tool
-            found = f": {finder} lists those that exist." if finder else "."
-            yield f"No rows, and nothing says that the object of {names} exists{found}"
+        finder = self.tool.list_tool if names else ""
+        if finder:
+            yield _(
+                "No rows, and nothing says that the object of %(names)s exists: %(tool)s lists"
+                " those that exist."
+            ) % {"names": names, "tool": finder}
+        elif names:
+            text = _("No rows, and nothing says that the object of %(names)s exists.")
+            yield text % {"names": names}
 
     def explain_filters(self) -> Iterator[str]:
         arguments = [a for a, _ in self.values if a.location == QUERY]
         chosen = [a for a in arguments if a.whole or a.parameter.role in CHOOSING]
         if chosen:
-            yield (
-                f"No rows fit {self.get_names(chosen)}. Leave out one at a time to see rows, and"
-                " how their values are written."
-            )
+            yield _(
+                "No rows fit %(names)s. Leave out one at a time to see rows, and how their values"
+                " are written."
+            ) % {"names": self.get_names(chosen)}
         for argument in chosen:
             schema: Any = argument.parameter.schema
             finder = FieldSchema.of(schema.get("items", schema)).meaning.finder
             if finder:
-                yield f"{finder} lists what '{argument.name}' takes."
+                facts = {"tool": finder, "argument": argument.name}
+                yield _("%(tool)s lists what '%(argument)s' takes.") % facts
 
     def get_names(self, arguments: Iterator[Argument] | list[Argument]) -> str:
         return join_values(f"'{argument.name}'" for argument in arguments)

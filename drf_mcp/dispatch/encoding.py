@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 from rest_framework.utils.encoders import JSONEncoder
 
 from drf_mcp.json_text import JSONPointer
@@ -77,7 +78,7 @@ class AnswerEncoder(JSONEncoder):
                 return pointer, describe_fault(value)
             pointer = JSONPointer.from_parent(pointer, str(name))
             if id(value) in parents:
-                return pointer, "a part of itself"
+                return pointer, _("a part of itself")
             parents.add(id(value))
 
 
@@ -92,9 +93,10 @@ def describe_fault(value: Any) -> str:
     kind = type(value).__name__
     if isinstance(value, Mapping):
         keys = (type(name).__name__ for name in value if not isinstance(name, KEYS))
-        return f"an object with a name of type {next(keys, kind)}"
+        # Translators: ends, as the next four, "The answer cannot be written as JSON: /data is …"
+        return _("an object with a name of type %(type)s") % {"type": next(keys, kind)}
     if isinstance(value, bytes):
-        return "of type bytes, and not UTF-8"
+        return _("of type bytes, and not UTF-8")
     if isinstance(value, float):
-        return "NaN or an infinity"
-    return f"of type {kind}"
+        return _("NaN or an infinity")
+    return _("of type %(type)s") % {"type": kind}

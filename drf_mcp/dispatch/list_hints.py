@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.codes import HANDLING
 from drf_mcp.outcomes import Category, Outcome
 
-FIRST_PAGE = "Start at the first page, and go on with the arguments of the next."
+FIRST_PAGE = gettext_noop("Start at the first page, and go on with the arguments of the next.")
 
 
 class ListHint:
@@ -34,7 +37,8 @@ class ListHint:
     def text(self) -> str:
         name, endpoint = self.tool.list_tool, self.tool.endpoint
         if name is not None:
-            return f"Use {name} to find existing ids, then call again with one of them."
+            text = _("Use %(tool)s to find existing ids, then call again with one of them.")
+            return text % {"tool": name}
         is_list = endpoint.standard_action == "list"
         has_pages = is_list and getattr(endpoint.view_class, "pagination_class", None)
-        return FIRST_PAGE if has_pages else ""
+        return _(FIRST_PAGE) if has_pages else ""

@@ -9,6 +9,8 @@ from typing import Any
 from django.db import router, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import Category
 from drf_mcp.dispatch.encoding import encode_data
@@ -22,7 +24,7 @@ from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.tools.preconditions import IF_MATCH, PRECONDITION
 
 STATUS = 412
-ADVICE = (
+ADVICE = gettext_noop(
     "Look at the present values. If the change is still right, call again with the present version."
 )
 # Characters of a present value that the refusal repeats.
@@ -61,18 +63,18 @@ class PreconditionGuard(Guard):
             version = answer.headers.get("ETag")
         problem = Problem(
             "stale",
-            "The object has changed since it was read.",
+            _("The object has changed since it was read."),
             tool.arguments.get_control_pointer(IF_MATCH),
             received=sent,
             accepted=None if version is None else str(version),
-            remediation=ADVICE,
+            remediation=_(ADVICE),
         )
         failure = Failure(
             "CONFLICT", Category.CONFLICT, problem.message, problem.remediation, (problem,)
         )
         facts = {IF_MATCH: version, "current": target.show(answer)}
         meta = {name: value for name, value in facts.items() if value not in (None, {})}
-        trial = {"note": NOTE} if pending.is_dry_run else None
+        trial = {"note": _(NOTE)} if pending.is_dry_run else None
         return Outcome(tool.name, STATUS, failure=failure, meta=meta, dry_run=trial)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Model
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
+from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from drf_mcp.dispatch.bare_callbacks import BareCallback
@@ -125,7 +126,8 @@ class Previewer:
         said = contain(lambda: str(instance), lambda exc: str(getattr(instance, "pk", "")))
         label = " ".join(said.split())[:LONGEST_LABEL]
         name = get_model_name(type(instance)) if isinstance(instance, Model) else ""
-        return f"{name} “{label}”".lstrip()
+        facts = {"model": name, "label": label}
+        return (_("%(model)s “%(label)s”") if name else _("“%(label)s”")) % facts
 
     def get_values(self, instance: Any) -> Any:
         if not isinstance(instance, Model):

@@ -11,6 +11,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connections
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from drf_mcp.settings import mcp_settings
 
@@ -82,17 +84,25 @@ class Stopwatch:
                 shapes[self.get_shape(sql)] += count
         for shape, count in shapes.most_common(1):
             if count >= MANY:
-                remedy = (
-                    "Fetch related rows at once, with select_related or prefetch_related."
-                    if shape.upper().startswith(READS)
-                    else "Write rows together, with bulk_create, bulk_update or a queryset's update"
-                    " or delete."
+                # Translators: shown is empty, or ": " and the statement.
+                often = ngettext(
+                    "The same statement ran %(count)d time%(shown)s.",
+                    "The same statement ran %(count)d times%(shown)s.",
+                    count,
                 )
-                yield f"The same statement ran {count} times{self.quote(shape)}. {remedy}"
+                yield often % {"count": count, "shown": self.quote(shape)}
+                if shape.upper().startswith(READS):
+                    yield _("Fetch related rows at once, with select_related or prefetch_related.")
+                else:
+                    yield _(
+                        "Write rows together, with bulk_create, bulk_update or a queryset's update"
+                        " or delete."
+                    )
         seconds, sql = self.slowest
         if seconds >= SLOW_SECONDS:
-            shown = self.quote(self.get_shape(sql))
-            yield f"The slowest statement took {seconds * 1000:.0f} ms{shown}."
+            facts = {"ms": seconds * 1000, "shown": self.quote(self.get_shape(sql))}
+            # Translators: shown is empty, or ": " and the statement.
+            yield _("The slowest statement took %(ms).0f ms%(shown)s.") % facts
 
     def get_shape(self, sql: str) -> str:
         return VALUE_LISTS.sub("…", VALUES.sub("…", sql)).strip()

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, router, transaction
+from django.utils.translation import gettext as _
 
 from drf_mcp.dispatch.batches import THROTTLED, Batch, is_miss
 from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
@@ -72,10 +73,12 @@ class WriteBatch(Batch):
         main = next(o for o in self.outcomes if is_miss(o))
         failures = [o.failure for o in self.outcomes if is_miss(o) and o.failure]
         hard = [failure for failure in failures if not failure.soft]
-        nothing = "Nothing was written. " if len(failures) < len(self.outcomes) else ""
+        message = self.describe_misses()
+        if len(failures) < len(self.outcomes):
+            message = f"{_('Nothing was written.')} {message}"
         failure = replace(
             (hard or failures)[0],
-            message=f"{nothing}{self.describe_misses()}",
+            message=message,
             problems=self.misses,
             soft=not hard,
         )
@@ -110,7 +113,7 @@ class WriteBatch(Batch):
         failed = [outcome for outcome in self.outcomes if is_miss(outcome)]
         groups = self.groups.items()
         parts = [f"{', '.join(names)}: {code}, {text}" for (code, text), names in groups]
-        return f"{len(failed)} of {len(self.ids)} failed. {' '.join(parts)}"
+        return f"{self.count_failed(len(failed))} {' '.join(parts)}"
 
     def get_warning(self) -> Warning:
         failed = [index for index, outcome in enumerate(self.outcomes) if is_miss(outcome)]

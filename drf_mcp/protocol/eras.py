@@ -8,9 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
+    InvalidRequest,
     MethodNotFound,
     ProtocolError,
     UnsupportedProtocolVersion,
@@ -54,8 +57,6 @@ class Era(ABC):
     def __init__(self, revision: str) -> None:
         self.revision = revision
         self.methods = constants.RESULT_MEMBERS[revision]
-        # The next revision removed batches.
-        self.serves_batches = revision == "2025-03-26"
 
     @abstractmethod
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
@@ -75,8 +76,15 @@ class Era(ABC):
         if type(result) is dict or not isinstance(result, Unfinished):
             return self.finish(result, defined, server_info)
         if not self.asks_for_input:
-            raise InternalError(f"{self.revision} has results of one kind.")
+            text = _("%(revision)s has results of one kind.")
+            raise InternalError(text % {"revision": self.revision})
         return {**result.members, "_meta": {constants.SERVER_INFO_KEY: server_info}}
+
+    def check_batch(self) -> None:
+        # 2025-03-26, basic/transports. The next revision removed batches.
+        if self.revision != "2025-03-26":
+            text = _("This revision has no batches: send one message per request.")
+            raise InvalidRequest(text)
 
     def method_not_found(self, method: str) -> MethodNotFound:
         return MethodNotFound(method[:MAX_ECHO], http_status=self.not_found_status)
@@ -109,7 +117,7 @@ class HandshakeEra(Era):
     def validate(self, message: Message, headers: Headers, name_parameters: Names) -> None:
         requested = message.params.get("protocolVersion")
         if message.method == "initialize" and not isinstance(requested, str):
-            raise InvalidParams('The params of initialize must name a "protocolVersion".')
+            raise InvalidParams(_('The params of initialize must name a "protocolVersion".'))
 
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members
@@ -142,11 +150,12 @@ class StatelessEra(Era):
         if isinstance(requested, str) and requested != self.revision:
             raise make_unsupported(requested)
         if message.id is not None:
-            self.check_meta(meta, PROTOCOL_VERSION_KEY, str, "a string")
-            self.check_meta(meta, constants.CLIENT_CAPABILITIES_KEY, dict, "an object")
+            self.check_meta(meta, PROTOCOL_VERSION_KEY, str)
+            self.check_meta(meta, constants.CLIENT_CAPABILITIES_KEY, dict)
             key, levels = constants.LOG_LEVEL_KEY, constants.LOG_LEVELS
             if key in meta and meta[key] not in levels:
-                raise InvalidParams(f'The member "{key}" must be one of {", ".join(levels)}.')
+                text = _('The member "%(key)s" must be one of %(levels)s.')
+                raise InvalidParams(text % {"key": key, "levels": ", ".join(levels)})
 
     def check_headers(
         self, headers: Mapping[str, str], message: Message, version: str, parameter: str | None
@@ -172,11 +181,14 @@ class StatelessEra(Era):
             text = None if value is None else value.to_text()
             compare_header(constants.NAME_HEADER, text, expected)
 
-    def check_meta(self, meta: Members, key: str, kind: type, name: str) -> None:
+    def check_meta(self, meta: Members, key: str, kind: type) -> None:
         if key not in meta:
-            raise InvalidParams(f'The "_meta" of the params lacks "{key}".')
+            raise InvalidParams(_('The "_meta" of the params lacks "%(key)s".') % {"key": key})
         if not isinstance(meta[key], kind):
-            raise InvalidParams(f'The member "{key}" of "_meta" must be {name}.')
+            text = _('The member "%(key)s" of "_meta" must be an object.')
+            if kind is str:
+                text = _('The member "%(key)s" of "_meta" must be a string.')
+            raise InvalidParams(text % {"key": key})
 
     def finish(
         self, members: Members, defined: frozenset[str], server_info: Members

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.exceptions import HeaderMismatch
 
 # Begins the name of a header that repeats an argument.
@@ -36,10 +38,11 @@ class HeaderValue(str):
     def __new__(cls, value: str) -> HeaderValue:
         stripped = value.strip(" \t")
         if _FORBIDDEN.search(stripped):
-            raise HeaderMismatch(
-                f"Header mismatch: header value {_short.repr(stripped)} holds characters "
-                "other than visible ASCII, space and tab"
+            text = _(
+                "Header mismatch: header value %(value)s holds characters other than visible ASCII,"
+                " space and tab"
             )
+            raise HeaderMismatch(text % {"value": _short.repr(stripped)})
         return super().__new__(cls, stripped)
 
     @classmethod
@@ -67,10 +70,8 @@ class HeaderValue(str):
                 return decoded.decode()
         except (binascii.Error, UnicodeDecodeError):
             pass
-        raise HeaderMismatch(
-            f"Header mismatch: header value {_short.repr(encoded[1])} is not the Base64 of "
-            "UTF-8 text"
-        )
+        text = _("Header mismatch: header value %(value)s is not the Base64 of UTF-8 text")
+        raise HeaderMismatch(text % {"value": _short.repr(encoded[1])})
 
 
 class RepeatedArguments:
@@ -120,12 +121,14 @@ def repeats(headers: Mapping[str, str], name: str, expected: Any) -> bool:
 
 def compare_header(name: str, value: str | None, expected: Any) -> None:
     if value is None:
-        raise HeaderMismatch(
-            f"Header mismatch: the {name} header is missing, body value {_short.repr(expected)}"
+        text = _("Header mismatch: the %(name)s header is missing, body value %(expected)s")
+    elif value != expected:
+        text = _(
+            "Header mismatch: %(name)s header value %(value)s does not match body value"
+            " %(expected)s"
         )
-    if value != expected:
-        # As a str, since reprlib shortens a subclass in another way.
-        raise HeaderMismatch(
-            f"Header mismatch: {name} header value {_short.repr(str(value))} "
-            f"does not match body value {_short.repr(expected)}"
-        )
+    else:
+        return
+    # As a str, since reprlib shortens a subclass in another way.
+    facts = {"value": _short.repr(str(value)), "expected": _short.repr(expected)}
+    raise HeaderMismatch(text % {"name": name, **facts})

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.constants import CLIENT_CAPABILITIES_KEY
@@ -85,8 +87,9 @@ def read_responses(params: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]
     """
     responses = params.get("inputResponses", {})
     if not isinstance(responses, Mapping):
-        raise InvalidParams('The member "inputResponses" must be an object.')
+        raise InvalidParams(_('The member "inputResponses" must be an object.'))
     for key, response in responses.items():
         if not isinstance(response, Mapping):
-            raise InvalidParams(f'The answer "{key[:100]}" of "inputResponses" must be an object.')
+            text = _('The answer "%(key)s" of "inputResponses" must be an object.')
+            raise InvalidParams(text % {"key": key[:100]})
     return responses

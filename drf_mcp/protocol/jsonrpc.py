@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, NoReturn
 
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import InvalidParams, InvalidRequest, ParseError, ProtocolError
 from drf_mcp.json_text import is_nested_deeper
@@ -39,25 +40,25 @@ class Message:
     @classmethod
     def from_json(cls, value: Any) -> Message | ClientResponse:
         if not isinstance(value, dict):
-            raise InvalidRequest("A message must be a JSON object.")
+            raise InvalidRequest(_("A message must be a JSON object."))
         if value.get("jsonrpc") != "2.0":
-            raise InvalidRequest('The member "jsonrpc" must be "2.0".')
+            raise InvalidRequest(_('The member "jsonrpc" must be "2.0".'))
         if "method" not in value and ("result" in value or "error" in value):
             return ClientResponse(read_id(value))
         id = to_request_id(value.get("id"))
         if "id" in value and id is None:
-            raise InvalidRequest('The member "id" must be a string or an integer.')
+            raise InvalidRequest(_('The member "id" must be a string or an integer.'))
         method = value.get("method")
         if not isinstance(method, str):
-            raise InvalidRequest('The member "method" must be a string.')
+            raise InvalidRequest(_('The member "method" must be a string.'))
         params = value.get("params")
         # Some serializers write null for what there is none of.
         if params is None:
             return cls(id, method)
         if not isinstance(params, dict):
-            raise InvalidParams('The member "params" must be an object.')
+            raise InvalidParams(_('The member "params" must be an object.'))
         if "_meta" in params and not isinstance(params["_meta"], (dict, NoneType)):
-            raise InvalidParams('The member "_meta" of the params must be an object.')
+            raise InvalidParams(_('The member "_meta" of the params must be an object.'))
         return cls(id, method, params)
 
     @property
@@ -99,12 +100,11 @@ class StrictDecoder(json.JSONDecoder):
         try:
             return self.decode(text)
         except json.JSONDecodeError as exc:
-            raise ParseError(
-                f"The body is not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})."
-            ) from None
+            text = _("The body is not JSON: %(msg)s (line %(lineno)d, column %(colno)d).")
+            raise ParseError(text % vars(exc)) from None
         except ValueError:
             # Python refuses to convert an integer of more than some thousand digits.
-            raise ParseError("An integer of the body has too many digits.") from None
+            raise ParseError(_("An integer of the body has too many digits.")) from None
         except RecursionError:
             raise self.make_depth_error() from None
 
@@ -113,27 +113,30 @@ class StrictDecoder(json.JSONDecoder):
             raise self.make_depth_error()
         # UTF-8 cannot hold a surrogate, so only an escape can have made one.
         if ("\\ud" in text or "\\uD" in text) and _SURROGATE.search(_ENCODER.encode(value)):
-            raise ParseError("A string of the body holds half of a surrogate pair.")
+            raise ParseError(_("A string of the body holds half of a surrogate pair."))
 
     def make_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members: dict[str, Any] = {}
         for name, value in pairs:
             if name in members:
-                raise ParseError(f"The key {json.dumps(name[:100])} stands twice in one object.")
+                text = _("The key %(name)s stands twice in one object.")
+                raise ParseError(text % {"name": json.dumps(name[:100])})
             members[name] = value
         return members
 
     def make_number(self, literal: str) -> float:
         number = float(literal)
         if math.isinf(number):
-            raise ParseError("A number of the body is too large.")
+            raise ParseError(_("A number of the body is too large."))
         return number
 
     def refuse_constant(self, literal: str) -> NoReturn:
-        raise ParseError(f"The body is not JSON: {literal} is no JSON number.")
+        text = _("The body is not JSON: %(literal)s is no JSON number.")
+        raise ParseError(text % {"literal": literal})
 
     def make_depth_error(self) -> ParseError:
-        return ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        text = _("The body is nested deeper than %(levels)d levels.")
+        return ParseError(text % {"levels": MAX_DEPTH})
 
 
 def decode(
@@ -146,18 +149,18 @@ def decode(
     try:
         text = body.decode()
     except UnicodeDecodeError as exc:
-        raise ParseError(f"The body is not UTF-8: invalid byte at {exc.start}.") from None
+        reason = _("The body is not UTF-8: invalid byte at %(place)d.") % {"place": exc.start}
+        raise ParseError(reason) from None
     value = _DECODER.read(text)
     try:
         _DECODER.check(text, value)
         if not isinstance(value, list):
             return Message.from_json(value)
         if not value:
-            raise InvalidRequest("A batch must hold at least one message.")
+            raise InvalidRequest(_("A batch must hold at least one message."))
         if len(value) > max_batch:
-            raise InvalidRequest(
-                f"A batch may hold at most {max_batch} messages; this one holds {len(value)}."
-            )
+            reason = _("A batch may hold at most %(most)d messages; this one holds %(count)d.")
+            raise InvalidRequest(reason % {"most": max_batch, "count": len(value)})
         return list(map(decode_item, value))
     except ProtocolError as exc:
         exc.id = read_id(value)

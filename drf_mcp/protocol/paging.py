@@ -7,6 +7,8 @@ import binascii
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.exceptions import InvalidParams
 
 Item = TypeVar("Item")
@@ -44,4 +46,4 @@ def find_start(cursor: Any, keys: Any) -> int:
     try:
         return list(keys).index(base64.urlsafe_b64decode(cursor).decode()) + 1
     except (TypeError, ValueError, binascii.Error):
-        raise InvalidParams("Invalid cursor.") from None
+        raise InvalidParams(_("Invalid cursor.")) from None

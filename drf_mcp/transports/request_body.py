@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest, UnreadablePostError
+from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import Refused
 from drf_mcp.settings import mcp_settings
@@ -41,24 +42,25 @@ def read_body(request: HttpRequest) -> bytes:
     try:
         length = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
-        raise Refused(400, "The Content-Length header is not a number.") from None
+        raise Refused(400, _("The Content-Length header is not a number.")) from None
     if length > limit:
         raise refuse_length(limit)
     if not length:
         try:
             limit = open_chunked_body(request, limit)
         except LengthRequired:
-            raise Refused(411, "Send the body with a Content-Length header.") from None
+            raise Refused(411, _("Send the body with a Content-Length header.")) from None
     try:
         body = request.body
     except RequestDataTooBig:
         raise refuse_length(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
     except UnreadablePostError:
-        raise Refused(400, "The request body could not be read.") from None
+        raise Refused(400, _("The request body could not be read.")) from None
     if len(body) > limit:
         raise refuse_length(limit)
     return body
 
 
 def refuse_length(limit: int | None) -> Refused:
-    return Refused(413, f"The request body is larger than {limit} bytes.")
+    text = _("The request body is larger than %(limit)s bytes.")
+    return Refused(413, text % {"limit": limit})

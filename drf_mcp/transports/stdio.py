@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, BinaryIO, TypeAlias
 
 from django.core.signals import request_finished, request_started
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
@@ -25,7 +26,7 @@ from drf_mcp.protocol.constants import (
     STATELESS_REVISION,
 )
 from drf_mcp.server import Server
-from drf_mcp.settings import mcp_settings
+from drf_mcp.settings import in_chosen_language, mcp_settings
 
 Item: TypeAlias = Message | ClientResponse | ProtocolError
 Decoded: TypeAlias = Item | list[Item]
@@ -183,6 +184,7 @@ class StdioServer:
         self.waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self.workers = [threading.Thread(target=self.work, daemon=True) for _ in range(threads)]
 
+    @in_chosen_language
     def serve(self, stream: BinaryIO) -> None:
         """Answer lines until the stream ends or `Stopped` is raised.
 
@@ -200,6 +202,7 @@ class StdioServer:
             self.connection.cancel_waiting()
             self.finish(SECONDS_TO_FINISH)
 
+    @in_chosen_language
     def work(self) -> None:
         while (work := self.waiting.get()) is not None:
             try:
@@ -208,7 +211,7 @@ class StdioServer:
                 self.connection.cancel_waiting()
 
     def finish(self, seconds: float | None) -> None:
-        for _ in self.workers:
+        for _worker in self.workers:
             self.waiting.put(None)
         deadline = None if seconds is None else time.monotonic() + seconds
         for worker in self.workers:
@@ -222,4 +225,5 @@ class StdioServer:
                 continue
             while line and not line.endswith(b"\n"):
                 line = stream.readline(limit)
-            yield ParseError(f"The line is longer than {limit} bytes.")
+            text = _("The line is longer than %(limit)d bytes.")
+            yield ParseError(text % {"limit": limit})
