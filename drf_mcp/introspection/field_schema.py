@@ -170,7 +170,7 @@ class FieldSchema(dict[str, Any]):
         if len(values) <= MOST_VALUES:
             return self
         choices = self.meaning.choices or tuple((value, "") for value in values)
-        shown = ", ".join(str(value) for value, _ in choices[:SHOWN_VALUES])
+        shown = ", ".join(str(value) for value, label in choices[:SHOWN_VALUES])
         bare = {name: value for name, value in self.items() if name != "enum"}
         facts = {"count": len(values), "values": shown}
         told = explain(bare, _("One of %(count)d values, such as %(values)s") % facts)

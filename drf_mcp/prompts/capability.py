@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.encoding import force_str
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from drf_mcp.dispatch.encoding import encode_data
@@ -93,7 +94,7 @@ class PromptsCapability(Capability):
         prompt = self.find_prompt(params.get("name"))
         arguments = params.get("arguments", {})
         if not isinstance(arguments, Mapping):
-            raise InvalidParams("The arguments of prompts/get must be an object.")
+            raise InvalidParams(_("The arguments of prompts/get must be an object."))
         started = time.perf_counter()
         read = PromptArguments(self.server, context, prompt).read(arguments)
         if isinstance(read, InputRequired):
@@ -107,12 +108,15 @@ class PromptsCapability(Capability):
 
     def find_prompt(self, name: Any) -> Prompt:
         if not isinstance(name, str):
-            raise InvalidParams('The params must name a prompt: "name", a string.')
+            raise InvalidParams(_('The params must name a prompt: "name", a string.'))
         prompts = self.get_prompts()
         if name not in prompts:
             nearest = difflib.get_close_matches(name[:64], prompts, n=1)
-            hint = f" Did you mean {nearest[0]}?" if nearest else ""
-            raise InvalidParams(f"Unknown prompt: {name[:128]}.{hint}", http_status=200)
+            message = _("Unknown prompt: %(name)s.")
+            if nearest:
+                message = _("Unknown prompt: %(name)s. Did you mean %(nearest)s?")
+            facts = {"name": name[:128], "nearest": "".join(nearest)}
+            raise InvalidParams(message % facts, http_status=200)
         return prompts[name]
 
     def read_resources(

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.prompts.candidates import NOTHING, Candidates, Completion
 from drf_mcp.prompts.rows import ListedRows
@@ -39,10 +41,10 @@ class CompletionCapability(Capability):
         params = context.message.params
         ref, argument = params.get("ref"), params.get("argument")
         if not isinstance(ref, Mapping) or not isinstance(argument, Mapping):
-            raise InvalidParams('completion/complete needs a "ref" and an "argument".')
+            raise InvalidParams(_('completion/complete needs a "ref" and an "argument".'))
         name, typed = argument.get("name"), argument.get("value")
         if not isinstance(name, str) or not isinstance(typed, str):
-            raise InvalidParams('The argument to complete needs "name" and "value", strings.')
+            raise InvalidParams(_('The argument to complete needs "name" and "value", strings.'))
         known = params.get("context")
         chosen = known.get("arguments") if isinstance(known, Mapping) else None
         rows = ListedRows.of(self.server, context)
@@ -74,7 +76,7 @@ class CompletionCapability(Capability):
             return completion.complete_field(fields[name])
         uri = ref.get("uri")
         if ref.get("type") != "ref/resource" or resources is None or not isinstance(uri, str):
-            raise InvalidParams('The "ref" names a prompt ("name") or a resource ("uri").')
+            raise InvalidParams(_('The "ref" names a prompt ("name") or a resource ("uri").'))
         route = resources.find_template(uri, context)
         if route is not None:
             return completion.complete_variable(route.tool, name)

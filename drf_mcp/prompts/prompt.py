@@ -13,6 +13,7 @@ from django.template.backends.django import Template
 from django.template.context import make_context
 from django.template.loader import get_template
 from django.utils.encoding import force_str
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.fields import HiddenField
 
@@ -158,10 +159,13 @@ class Prompt:
         for name in arguments:
             if name not in known:
                 nearest = difflib.get_close_matches(name[:64], known, n=1)
-                hint = f" Did you mean {nearest[0]}?" if nearest else ""
-                raise InvalidParams(
-                    f"The prompt {self.name} has no argument {name[:64]!r}.{hint}", http_status=200
-                )
+                message = _("The prompt %(prompt)s has no argument %(name)r.")
+                if nearest:
+                    message = _(
+                        "The prompt %(prompt)s has no argument %(name)r. Did you mean %(nearest)s?"
+                    )
+                facts = {"prompt": self.name, "name": name[:64], "nearest": "".join(nearest)}
+                raise InvalidParams(message % facts, http_status=200)
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):

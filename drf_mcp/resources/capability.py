@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
@@ -125,7 +127,7 @@ class ResourcesCapability(Capability):
     def read_resource(self, context: RequestContext) -> dict[str, Any]:
         uri = context.message.params.get("uri")
         if not isinstance(uri, str):
-            message = 'The params of resources/read must name a resource: "uri", a string.'
+            message = _('The params of resources/read must name a resource: "uri", a string.')
             raise InvalidParams(message)
         return self.read(uri, context)
 

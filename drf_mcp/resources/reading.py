@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.access.refusals import refuse_scopes
 from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.exceptions import (
@@ -120,7 +122,8 @@ class Reading:
         failure = outcome.failure
         if failure is None:
             limit = mcp_settings.MAX_CONTENT_BYTES
-            return InternalError(f"The resource has more than {limit} bytes.", http_status=200)
+            message = _("The resource has more than %(limit)d bytes.") % {"limit": limit}
+            return InternalError(message, http_status=200)
         if failure.category in HIDDEN or outcome.status in (404, 405, 410):
             return make_not_found(self.uri, self.context)
         sentence = BodyEnvelope(is_json=True).reason(failure, None)

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.json_text import to_bytes
@@ -58,9 +60,10 @@ class SkillsCapability(Capability):
         context.caller.authenticate()
         uri = context.message.params.get("uri")
         if not isinstance(uri, str):
-            raise InvalidParams('The params of skills/get must name a skill: "uri", a string.')
+            message = _('The params of skills/get must name a skill: "uri", a string.')
+            raise InvalidParams(message)
         for skill in self.get_skills():
             if skill.uri == uri:
                 return {"skill": skill.get_entry()}
-        message = f"No skill is served at {uri[:200]}"
+        message = _("No skill is served at %(uri)s") % {"uri": uri[:200]}
         raise InvalidParams(message, data={"uri": uri}, http_status=200)

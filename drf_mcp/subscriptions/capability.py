@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.exceptions import InternalError, InvalidParams, ProtocolError
 from drf_mcp.protocol import Capability, Era
 from drf_mcp.protocol.constants import STATELESS_REVISION
@@ -55,7 +57,7 @@ class SubscriptionsCapability(Capability):
         context.caller.authenticate()
         wanted = context.message.params.get("notifications")
         if not isinstance(wanted, Mapping):
-            raise InvalidParams('The params must hold "notifications", an object.')
+            raise InvalidParams(_('The params must hold "notifications", an object.'))
         offered = self.server.get_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
@@ -75,7 +77,8 @@ class SubscriptionsCapability(Capability):
         """
         is_list = isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)
         if not is_list or len(uris) > MOST_URIS:
-            raise InvalidParams(f'"{URIS}" must be an array of at most {MOST_URIS} URIs.')
+            message = _('"%(member)s" must be an array of at most %(count)d URIs.')
+            raise InvalidParams(message % {"member": URIS, "count": MOST_URIS})
         readable = {}
         for uri in dict.fromkeys(uris):
             with suppress(InternalError):

@@ -9,9 +9,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
+from drf_mcp.introspection.text import join_alternatives
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.protocol.context import RequestContext
@@ -32,11 +35,11 @@ class SurfaceInstructions(Instructions):
     """The instructions for tools of which few are listed."""
 
     def get_hints(self) -> Iterator[str]:
-        yield (
-            f"Few of them are listed: {SEARCH} finds the others, and without a query what there "
-            f"is. Run a tool by its name, with its own arguments in `{INNER}`: {READ} runs those "
-            f"that read, {WRITE} those that change something. So run what answers name, too."
-        )
+        yield _(
+            "Few of them are listed: %(search)s finds the others, and without a query what there "
+            "is. Run a tool by its name, with its own arguments in `%(arguments)s`: %(read)s runs "
+            "those that read, %(write)s those that change something. So run what answers name, too."
+        ) % {"search": SEARCH, "arguments": INNER, "read": READ, "write": WRITE}
         yield from super().get_hints()
 
 
@@ -158,29 +161,35 @@ class Surface:
 
     def refuse_name(self, name: str) -> Problem:
         if name in SURFACE_TOOLS:
-            advice = f"Call {name} itself."
-            return Problem("unknown_tool", f"{name} runs by itself.", "/name", remediation=advice)
+            message = _("%(tool)s runs by itself.") % {"tool": name}
+            advice = _("Call %(tool)s itself.") % {"tool": name}
+            return Problem("unknown_tool", message, "/name", remediation=advice)
         nearest = difflib.get_close_matches(name[:64], self.tools, n=8)
         seen = Visibility(self.caller).find_first((self.tools[each] for each in nearest), 3)
         names = [tool.name for tool in seen]
-        hint = f"Did you mean {' or '.join(names)}? Else find" if names else "Find"
+        advice = _("Find the name with %(search)s.") % {"search": SEARCH}
+        if names:
+            facts = {"names": join_alternatives(names), "search": SEARCH}
+            advice = _("Did you mean %(names)s? Else find the name with %(search)s.") % facts
         return Problem(
             "unknown_tool",
-            "There is no such tool.",
+            _("There is no such tool."),
             "/name",
             name[:128],
             accepted=", ".join(names) or None,
-            remediation=f"{hint} the name with {SEARCH}.",
+            remediation=advice,
         )
 
     def refuse_kind(self, tool: Tool) -> Problem:
-        other, words = (READ, "only reads") if tool.reads else (WRITE, "changes something")
+        other, message = WRITE, _("%(tool)s changes something. Nothing was run.")
+        if tool.reads:
+            other, message = READ, _("%(tool)s only reads. Nothing was run.")
         return Problem(
             "wrong_tool",
-            f"{tool.name} {words}. Nothing was run.",
+            message % {"tool": tool.name},
             "/name",
             tool.name,
-            remediation=f"Call {other} with the same name and arguments.",
+            remediation=_("Call %(tool)s with the same name and arguments.") % {"tool": other},
         )
 
 

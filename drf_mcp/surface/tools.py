@@ -9,9 +9,12 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import ResolverMatch
 from django.urls.resolvers import RegexPattern, RoutePattern
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.json_text import OBJECTS, parse_json_text
 from drf_mcp.outcomes import Problem
+from drf_mcp.settings import override_language
 from drf_mcp.surface.views import READ, WRITE, SurfaceView, ToolSearchView
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
@@ -26,46 +29,59 @@ SEARCH = "tools_search"
 SURFACE_TOOLS = (SEARCH, READ, WRITE)
 RUNS = {READ: "GET", WRITE: "POST"}
 INNER = "arguments"
-
-QUERY = "Words for what to do and with what; or names of tools. None: the groups that there are."
-INPUT_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "description": f"The tool, as {SEARCH} or an answer names it."},
-        INNER: {"type": "object", "description": "The tool's own arguments, by its inputSchema."},
-    },
-    "required": ["name"],
-    "additionalProperties": False,
+RUN_TEXTS = {
+    READ: (
+        gettext_noop("Run a tool that reads"),
+        gettext_noop("Run a tool that only reads, listed or not. %(search)s finds it."),
+    ),
+    WRITE: (
+        gettext_noop("Run a tool that changes something"),
+        gettext_noop(
+            "Run a tool that creates, changes, deletes or sends, listed or not."
+            " %(search)s finds it."
+        ),
+    ),
 }
-OPTIONS: Mapping[str, ToolOptions] = {
-    SEARCH: ToolOptions(
-        title="Find tools",
-        description=(
+
+
+def get_search_options() -> ToolOptions:
+    query = _(
+        "Words for what to do and with what; or names of tools. None: the groups that there are."
+    )
+    return ToolOptions(
+        title=_("Find tools"),
+        description=_(
             "Find the tools that are not listed. Answers names, descriptions and what runs each "
             "tool, with the arguments of the best; go on at next_offset until it is null. A query "
             "of a tool's exact name answers its whole inputSchema; add names of other_arguments "
             "for those alone."
         ),
         query={
-            "query": {"type": "string", "description": QUERY},
+            "query": {"type": "string", "description": query},
             "offset": {"type": "integer", "minimum": 0},
         },
-    ),
-    READ: ToolOptions(
-        title="Run a tool that reads",
-        description=f"Run a tool that only reads, listed or not. {SEARCH} finds it.",
-        input_schema=INPUT_SCHEMA,
+    )
+
+
+def get_run_options(name: str) -> ToolOptions:
+    title, description = RUN_TEXTS[name]
+    tool = _("The tool, as %(search)s or an answer names it.") % {"search": SEARCH}
+    inner = _("The tool's own arguments, by its inputSchema.")
+    input_schema = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": tool},
+            INNER: {"type": "object", "description": inner},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    return ToolOptions(
+        title=_(title),
+        description=_(description) % {"search": SEARCH},
+        input_schema=input_schema,
         output_schema=None,
-    ),
-    WRITE: ToolOptions(
-        title="Run a tool that changes something",
-        description=(
-            f"Run a tool that creates, changes, deletes or sends, listed or not. {SEARCH} finds it."
-        ),
-        input_schema=INPUT_SCHEMA,
-        output_schema=None,
-    ),
-}
+    )
 
 
 class OwnRoute(Route):
@@ -132,8 +148,8 @@ class RunTool(Tool):
         if name is None:
             yield errors.missing_argument("name")
         elif not isinstance(name, str):
-            advice = f"Send the name of a tool, as {SEARCH} gives it."
-            yield Problem("invalid", "Must be a string.", "/name", name, remediation=advice)
+            advice = _("Send the name of a tool, as %(search)s gives it.") % {"search": SEARCH}
+            yield Problem("invalid", _("Must be a string."), "/name", name, remediation=advice)
         if inner is not None and not isinstance(inner, OBJECTS):
             yield ArgumentErrors(f"/{INNER}").not_an_object(inner)
         yield from errors.find_unknown(arguments)
@@ -150,4 +166,7 @@ def make_tool(name: str, **options: Any) -> Tool:
     patterns = (RegexPattern(r"^/"), RoutePattern(f"mcp/{name}", is_endpoint=True))
     route = OwnRoute(None, patterns, view_class.as_view())
     endpoint = OwnEndpoint(route, RUNS.get(name, "GET"), None)
-    return tool_class(name, endpoint, replace(OPTIONS[name], **options), Finders({}))
+    # Made once, in the project's own language, whoever happens to ask first.
+    with override_language():
+        own = get_search_options() if name == SEARCH else get_run_options(name)
+    return tool_class(name, endpoint, replace(own, **options), Finders({}))

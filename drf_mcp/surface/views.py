@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.permissions import AllowAny
 from rest_framework.renderers import JSONRenderer
@@ -11,10 +12,6 @@ from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.interaction.call_context import call_context
-
-NOTHING_FOUND = (
-    "No tool has a word of the query. Try other words, or leave the query out to see what there is."
-)
 
 # The tools that run others.
 READ, WRITE = "tools_read", "tools_write"
@@ -57,5 +54,9 @@ class ToolSearchView(SurfaceView):
             return Response(catalogue.list_groups(offset))
         answer = catalogue.search(query, offset)
         if not answer["tools"] and not offset:
-            call_context(request).suggest(NOTHING_FOUND)
+            advice = _(
+                "No tool has a word of the query. Try other words, or leave the query out to see"
+                " what there is."
+            )
+            call_context(request).suggest(advice)
         return Response(answer)
