@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Any
 
+from django.utils import translation
 from django.utils.encoding import force_str
 from django.utils.text import camel_case_to_spaces
 from django.utils.translation import gettext as _
@@ -49,6 +50,13 @@ def get_plural_name(model: Any) -> str:
         return clean_text(plural)
     noun = get_model_name(model)
     return f"{noun}es" if HISSING.search(noun) else CONSONANT_Y.sub("ie", noun) + "s"
+
+
+def get_names(model: Any) -> tuple[str, ...]:
+    """Return the model's nouns in the active language, and as they are written in the code."""
+    with translation.override(None):
+        written = get_model_name(model), get_plural_name(model)
+    return get_model_name(model), get_plural_name(model), *written
 
 
 def says_more(label: str, name: str) -> bool:

@@ -13,7 +13,7 @@ from drf_mcp.introspection.field_schema import FieldSchema, explain
 from drf_mcp.introspection.inspection import STANDARD
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.query.families import FilterFamilies
-from drf_mcp.introspection.text import get_model_name, get_plural_name, join_values
+from drf_mcp.introspection.text import get_names, join_values
 from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 
 # The list tools that are named for an object of any type.
@@ -109,9 +109,9 @@ class Finders:
         model, endpoint = self.find_model(self.endpoints[finder]), self.endpoints[finder]
         if model is None:
             return False
-        nouns = [noun.replace(" ", "_") for noun in (get_model_name(model), get_plural_name(model))]
+        nouns = [noun.replace(" ", "_").lower() for noun in get_names(model)]
         noun = finder.removesuffix(f"_{endpoint.standard_action}").lower()
-        return noun == nouns[1].lower() and OF_KEY.sub("", name.lower()) in map(str.lower, nouns)
+        return noun in nouns[1::2] and OF_KEY.sub("", name.lower()) in nouns
 
     def find_read(self, object_path: str) -> Any:
         """Return the endpoint that reads the object at a path, None where no tool does."""

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.path_kwargs import NamedKwarg
-from drf_mcp.introspection.text import get_model_name, get_plural_name
+from drf_mcp.introspection.text import get_model_name, get_names, get_plural_name
 from drf_mcp.tools.endpoints import Endpoint
 
 VERBS = {
@@ -83,7 +83,7 @@ class Subject:
 
     @property
     def nouns(self) -> tuple[str, ...]:
-        return () if self.model is None else (self.single, self.plural, self.owner)
+        return () if self.model is None else (*get_names(self.model), self.owner)
 
     @functools.cached_property
     def owner(self) -> str:
@@ -183,7 +183,7 @@ class Title:
 
     def get_verb_phrase(self) -> str:
         verb, *rest = self.words
-        known = {*self.subject.single.lower().split(), *self.subject.plural.lower().split()}
+        known = {word for noun in get_names(self.subject.model) for word in noun.lower().split()}
         rest = [word for word in rest if word not in known]
         if not rest:
             # Translators: the verb is the name of an action, such as "cancel".

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.test import override_settings
 from django.urls import path
@@ -28,6 +29,17 @@ class Users(ListAPIView):
 class NewUser(CreateAPIView):
     queryset = get_user_model().objects.all()
     serializer_class = UserSerializer
+
+
+class LogSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = LogEntry
+        fields = ["user", "object_repr", "action_flag"]
+
+
+class NewLog(CreateAPIView):
+    queryset = LogEntry.objects.all()
+    serializer_class = LogSerializer
 
 
 @pytest.fixture
@@ -67,3 +79,16 @@ def test_tools_are_described_anew_where_the_projects_language_changes(settings):
     assert registry.tool("users_list", urlconf).title == "List users"
     with override_settings(LANGUAGE_CODE="de"):
         assert "Benutzer" in registry.tool("users_list", urlconf).title
+
+
+def test_a_stock_docstring_is_left_out_in_the_language_of_translated_names(tools_of, settings):
+    settings.LANGUAGE_CODE = "de"
+    view = type("Stock", (Users,), {"__doc__": "API endpoint that allows users to be viewed."})
+    tool = tools_of(path("users/", view.as_view()))["users_list"]
+    assert "API endpoint" not in tool.description
+
+
+def test_an_argument_that_names_its_list_does_so_in_any_language(tools_of, settings):
+    settings.LANGUAGE_CODE = "de"
+    tools = tools_of(path("users/", Users.as_view()), path("logs/", NewLog.as_view()))
+    assert "users_list" not in str(tools["logs_create"].input_schema["properties"]["user"])
