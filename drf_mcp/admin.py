@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from drf_mcp.models import ArchivedContent, CallTask, IdempotencyRecord
@@ -55,7 +56,8 @@ class ArchivedContentAdmin(ReadOnlyAdmin):
         content = "".join(row.chunks.order_by("position").values_list("text", flat=True))
         text = json.dumps(json.loads(content), indent=2, ensure_ascii=False)
         rest = len(text) - MAX_SHOWN
-        more = f"\n… ({rest} more characters)" if rest > 0 else ""
+        note = gettext("… (%(count)d more characters)") % {"count": rest}
+        more = f"\n{note}" if rest > 0 else ""
         return format_html("<pre>{}{}</pre>", text[:MAX_SHOWN], more)
 
 

@@ -2,6 +2,7 @@
 
 from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules
+from django.utils.translation import gettext_lazy as _
 
 
 class DRFMCPConfig(AppConfig):
@@ -9,7 +10,7 @@ class DRFMCPConfig(AppConfig):
 
     name = "drf_mcp"
     label = "drf_mcp"
-    verbose_name = "MCP tools"
+    verbose_name = _("MCP tools")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

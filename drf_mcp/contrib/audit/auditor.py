@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connections, router
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller
@@ -160,7 +161,8 @@ class Audit:
         def refuse(exc: Exception) -> None:
             logger.error("A call was refused: its audit could not be written", exc_info=exc)
             self.row = None
-            raise Unavailable("The call was not made, because it could not be recorded.") from exc
+            text = _("The call was not made, because it could not be recorded.")
+            raise Unavailable(text) from exc
 
         contain(lambda: self.write_first(tool, arguments), refuse)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class OAuthConfig(AppConfig):
@@ -10,7 +11,7 @@ class OAuthConfig(AppConfig):
 
     name = "drf_mcp.contrib.oauth"
     label = "drf_mcp_oauth"
-    verbose_name = "Connected agents"
+    verbose_name = _("Connected agents")
     default_auto_field = "django.db.models.BigAutoField"
     # Where system checks are registered.
     checks_module = "drf_mcp.contrib.oauth.checks"

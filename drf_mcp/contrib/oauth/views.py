@@ -77,6 +77,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
 
     def check(self, credentials: dict[str, Any], resources: list[str]) -> None:
         """Refuse what no person need be asked, by sending them back to the client."""
+        # Descriptions are ASCII, and for who writes the client (RFC 6749, section 4.1.2.1).
         error = None
         if credentials.get("code_challenge_method") != "S256":
             error = "invalid_request", "A code_challenge is needed, with the method S256."

@@ -9,8 +9,8 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.contrib.tokens.forms import AgentTokenForm
@@ -95,7 +95,7 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         # Neither a message nor a redirect: the key would have to wait for it somewhere.
         context = {
             **self.admin_site.each_context(request),
-            "title": _("The token of %(name)s") % {"name": obj.name},
+            "title": gettext("The token of %(name)s") % {"name": obj.name},
             "opts": self.opts,
             "token": obj,
             "key": request.agent_token_key,  # type: ignore[attr-defined]
@@ -112,6 +112,7 @@ class AgentTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         tokens = list(queryset.in_state("open"))
         for token in tokens:
             token.revoke()
-            self.log_change(request, token, "Revoked.")
-        words = ngettext("%d token was revoked.", "%d tokens were revoked.", len(tokens))
-        self.message_user(request, words % len(tokens))
+            self.log_change(request, token, gettext("Revoked."))
+        count = len(tokens)
+        words = ngettext("%(count)d token was revoked.", "%(count)d tokens were revoked.", count)
+        self.message_user(request, words % {"count": count})

@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class TokensConfig(AppConfig):
     name = "drf_mcp.contrib.tokens"
     label = "drf_mcp_tokens"
-    verbose_name = "Tokens for agents"
+    verbose_name = _("Tokens for agents")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -15,6 +15,7 @@ from django.db import DatabaseError, models, router, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, get_random_string
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
@@ -27,6 +28,8 @@ logger = logging.getLogger("drf_mcp")
 KEY = re.compile(r"mcp_(?P<prefix>[a-z0-9]{8})_")
 # 256 bits: nobody finds one by trying, so a fast hash is enough.
 SECRET_LENGTH = 43
+# As a `Narrowing` names what takes tools away.
+THIS_TOKEN = gettext_noop("this token")
 # A use is noted when the last one was so long ago.
 NOTED_EVERY = timedelta(minutes=1)
 
@@ -128,7 +131,7 @@ class AgentToken(models.Model):
     @property
     def narrowing(self) -> Narrowing:
         """What the token leaves of its user's tools; read by the endpoint."""
-        return Narrowing("this token", tuple(self.tools) or None, self.read_only)
+        return Narrowing(THIS_TOKEN, tuple(self.tools) or None, self.read_only)
 
     @property
     def is_expired(self) -> bool:
@@ -146,13 +149,13 @@ class AgentToken(models.Model):
             address: the network address of the caller; None to leave networks aside.
         """
         if self.revoked is not None:
-            return "The token was revoked."
+            return gettext("The token was revoked.")
         if self.is_expired:
-            return "The token has expired."
+            return gettext("The token has expired.")
         if not self.user.is_active:
-            return "The token's user is not active."
+            return gettext("The token's user is not active.")
         if address is not None and self.networks and not self.is_within(address):
-            return "The token is not taken from this network address."
+            return gettext("The token is not taken from this network address.")
         return ""
 
     def is_within(self, address: str) -> bool:

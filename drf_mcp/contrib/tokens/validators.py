@@ -6,6 +6,7 @@ import ipaddress
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from drf_mcp.option_types.patterns import read_pattern
 
@@ -15,7 +16,8 @@ def validate_patterns(value: Any) -> None:
         try:
             read_pattern(text)
         except ValueError as exc:
-            raise ValidationError(f"{text!r} is no pattern: {exc}.") from exc
+            message = _("%(text)r is no pattern: %(error)s.") % {"text": text, "error": exc}
+            raise ValidationError(message) from exc
 
 
 def validate_networks(value: Any) -> None:
@@ -23,11 +25,12 @@ def validate_networks(value: Any) -> None:
         try:
             ipaddress.ip_network(text)
         except ValueError as exc:
-            raise ValidationError(f"{text!r} is no network such as 10.0.0.0/8: {exc}.") from exc
+            message = _("%(text)r is no network such as 10.0.0.0/8: %(error)s.")
+            raise ValidationError(message % {"text": text, "error": exc}) from exc
 
 
 def read_texts(value: Any) -> list[str]:
     # A text alone would be taken letter by letter.
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ValidationError(f"{value!r} is no list of texts.")
+        raise ValidationError(_("%(value)r is no list of texts.") % {"value": value})
     return value

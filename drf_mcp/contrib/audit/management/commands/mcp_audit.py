@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.translation import gettext as _
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
@@ -69,18 +70,19 @@ class Command(MCPCommand):
             self.write_lines(newest)
             return
         lines = [line for row in newest for line in self.describe(row)]
-        self.stdout.write("\n".join(lines) if lines else "No call matches.")
+        self.stdout.write("\n".join(lines) if lines else _("No call matches."))
 
     def expire(self, options: dict[str, Any]) -> None:
         if any(options[name] is not None for name in ("username", "verdict", *LOOKUPS)):
-            raise UsageError("--expire deletes by age alone, and takes no other option.")
+            raise UsageError(_("--expire deletes by age alone, and takes no other option."))
         days = options["expire"] or mcp_settings.AUDIT_RETENTION
         if days is None:
-            raise UsageError("Name a number of days, or set AUDIT_RETENTION.")
+            raise UsageError(_("Name a number of days, or set AUDIT_RETENTION."))
         if days < 0:
-            raise UsageError("--expire takes a number of days.")
+            raise UsageError(_("--expire takes a number of days."))
         deleted = Auditor().expire(days)
-        self.write_data({"audited_calls": deleted}, [f"Deleted {deleted} audited calls."], options)
+        line = _("Deleted %(count)d audited calls.") % {"count": deleted}
+        self.write_data({"audited_calls": deleted}, [line], options)
 
     def get_rows(self, options: dict[str, Any]) -> Any:
         rows = Auditor().rows.all()
@@ -123,7 +125,7 @@ class Command(MCPCommand):
         verdict = f"{row.verdict} {row.code}".strip()
         parts = [when, row.user_label or row.user_pk or ANONYMOUS, row.tool or row.method, verdict]
         if row.rows_changed is not None:
-            parts.append(f"{row.rows_changed} rows")
+            parts.append(_("%(count)d rows") % {"count": row.rows_changed})
         if row.duration_ms is not None:
             parts.append(f"{row.duration_ms:.1f} ms")
         line = ""

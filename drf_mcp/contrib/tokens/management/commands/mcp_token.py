@@ -9,6 +9,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.color import no_style
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.contrib.tokens.forms import get_end
@@ -20,7 +22,16 @@ from drf_mcp.operators.permission_trace import PermissionTrace
 from drf_mcp.transports.in_process import ServedEndpoint
 
 DAYS = re.compile(r"(\d{1,5})d")
-COLUMNS = ("TOKEN", "USER", "NAME", "OPENS", "VALID UNTIL", "LAST USED", "STATE")
+COLUMNS = (
+    gettext_noop("TOKEN"),
+    gettext_noop("USER"),
+    gettext_noop("NAME"),
+    gettext_noop("OPENS"),
+    gettext_noop("VALID UNTIL"),
+    gettext_noop("LAST USED"),
+    gettext_noop("STATE"),
+)
+STATES = (gettext_noop("open"), gettext_noop("revoked"), gettext_noop("expired"))
 
 
 class Command(MCPCommand):
@@ -69,7 +80,7 @@ class Command(MCPCommand):
             raise UsageError(" ".join(exc.messages)) from exc
         token.save()
         # The token alone goes to the output, so that a script can keep it.
-        notice = "Keep it now: it is shown this once, and nobody can look it up."
+        notice = _("Keep it now: it is shown this once, and nobody can look it up.")
         self.stderr.write(notice, self.style.NOTICE)
         self.write_data({"token": key, **self.as_data(token)}, [key], options)
 
@@ -78,14 +89,15 @@ class Command(MCPCommand):
         if options["user"] is not None:
             tokens = tokens.filter(user=self.get_user(options["user"]))
         shown = [token for token in tokens if options["all"] or token.is_open]
-        lines = Table(COLUMNS, self.width).list_rows([self.get_row(token) for token in shown])
+        table = Table([_(heading) for heading in COLUMNS], self.width)
+        lines = table.list_rows([self.get_row(token) for token in shown])
         self.write_data([self.as_data(token) for token in shown], lines, options)
 
     def revoke(self, options: dict[str, Any]) -> None:
         tokens = [self.get_token(text) for text in options["tokens"]]
         for token in tokens:
             token.revoke()
-        lines = (f"Revoked {token}." for token in tokens)
+        lines = (_("Revoked %(token)s.") % {"token": token} for token in tokens)
         self.write_data([self.as_data(token) for token in tokens], lines, options)
 
     def as_data(self, token: AgentToken) -> dict[str, Any]:
@@ -95,13 +107,15 @@ class Command(MCPCommand):
         return {"key": token.shown_key, "user": user, **facts, "state": self.get_state(token)}
 
     def get_state(self, token: AgentToken) -> str:
-        return "open" if token.is_open else "revoked" if token.revoked else "expired"
+        opened, revoked, expired = STATES
+        return opened if token.is_open else revoked if token.revoked else expired
 
     def get_row(self, token: AgentToken) -> tuple[str, ...]:
-        opens = " ".join(token.tools) or "all tools"
-        facts = [opens, *(["read-only"] if token.read_only else [])]
+        facts = [" ".join(token.tools) or _("all tools")]
+        if token.read_only:
+            facts.append(_("read-only"))
         if token.networks:
-            facts.append(f"from {' '.join(token.networks)}")
+            facts.append(_("from %(networks)s") % {"networks": " ".join(token.networks)})
         return (
             token.shown_key,
             token.user.get_username(),
@@ -109,19 +123,19 @@ class Command(MCPCommand):
             ", ".join(facts),
             self.show_time(token.expires),
             self.show_time(token.last_used),
-            self.get_state(token),
+            _(self.get_state(token)),
         )
 
     def show_time(self, value: datetime | None) -> str:
         if value is None:
-            return "never"
+            return _("never")
         local = timezone.localtime(value) if timezone.is_aware(value) else value
         return f"{local:%Y-%m-%d %H:%M}"
 
     def why(self, options: dict[str, Any]) -> None:
         token = self.get_token(options["token"])
         if fault := token.get_fault():
-            verdict = f"No call is taken. {fault}"
+            verdict = _("No call is taken. %(fault)s") % {"fault": fault}
             self.write_data({"allows": False, "verdict": verdict}, [verdict], options)
             return
         tool = self.get_tool(options["tool"], ServedEndpoint(None))
@@ -150,8 +164,9 @@ class Command(MCPCommand):
         try:
             last_day = date.fromisoformat(text)
         except ValueError:
-            raise UsageError(f"{text!r} is neither a day like 2030-12-31 nor 90d.") from None
+            message = _("%(text)r is neither a day like 2030-12-31 nor 90d.") % {"text": text}
+            raise UsageError(message) from None
         end = get_end(last_day)
         if end <= timezone.now():
-            raise UsageError(f"{text} is in the past.")
+            raise UsageError(_("%(day)s is in the past.") % {"day": text})
         return end
