@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import path
+from django.utils import translation
 
 from drf_mcp.tools import registry
 from drf_mcp.views import MCPView
@@ -115,3 +116,13 @@ def test_every_revision_has_them(agent, revision):
     agent.revision = revision
     assert set(agent.tools()) >= SURFACE
     assert agent.run("orders_list", {"page_size": 1}).data["results"]
+
+
+def test_their_texts_have_the_projects_own_language_whoever_asks_first(agent, monkeypatch):
+    def translate(text: str) -> str:
+        return f"<{text}>" if translation.get_language() == "de" else text
+
+    monkeypatch.setattr(translation._trans, "gettext", translate)
+    with translation.override("de"):
+        tools = agent.tools()
+    assert "<" not in str(tools)

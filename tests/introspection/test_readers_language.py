@@ -1,0 +1,47 @@
+"""The words of errors: they have the language of their reader, not that of the description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import translation
+from rest_framework import serializers
+
+from drf_mcp.introspection.fields.described import DescribedField
+from drf_mcp.introspection.schema_words import SchemaWords
+
+
+@pytest.fixture(autouse=True)
+def bracketed_german(monkeypatch):
+    """Every text stands in brackets where German is the active language."""
+
+    def translate(text: str) -> str:
+        return f"<{text}>" if translation.get_language() == "de" else text
+
+    monkeypatch.setattr(translation._trans, "gettext", translate)
+
+
+def get_german_words(field: Any) -> str | None:
+    with translation.override("en"):
+        schema = DescribedField(field).input_schema
+    with translation.override("de"):
+        return SchemaWords(schema).accepted
+
+
+def test_the_kind_of_a_value_and_a_bound_that_no_keyword_holds():
+    field = serializers.DecimalField(max_digits=5, decimal_places=2)
+    assert get_german_words(field) == (
+        "<a decimal number> (<at most 5 digits>, <2 decimal places>)"
+    )
+
+
+def test_a_format_of_the_projects_own():
+    field = serializers.DateField(input_formats=["%d.%m.%Y"])
+    assert get_german_words(field) == "<a string in the format DD.MM.YYYY>"
+
+
+def test_the_phrases_of_a_value_in_an_order_of_their_own(monkeypatch):
+    own = {"%(value)s matching %(pattern)s": "%(pattern)s: %(value)s", "a string": "ein Text"}
+    monkeypatch.setattr(translation._trans, "gettext", lambda text: own.get(text, text))
+    assert SchemaWords({"type": "string", "pattern": "^[a-z]$"}).accepted == "^[a-z]$: ein Text"
