@@ -171,6 +171,15 @@ def test_the_stock_pages_have_less_than_30_kilobytes():
     assert sum(file.stat().st_size for file in folder.iterdir()) < 30_000
 
 
+@pytest.mark.parametrize(
+    ("language", "start"), [("en", '<html lang="en">'), ("ar", '<html lang="ar" dir="rtl">')]
+)
+def test_a_stock_page_has_the_language_of_the_tools(weather, settings, language, start):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.middleware.locale.LocaleMiddleware"]
+    agent = weather(ui="form", settings={"LANGUAGE": language})
+    assert start in read(agent)["text"]
+
+
 def test_a_template_knows_the_tool(weather, templates):
     templates(**{"sky.html": OWN})
     text = read(weather(ui="sky.html"))["text"]
