@@ -164,7 +164,7 @@ class Report:
         yield self.style.MIGRATE_LABEL(heading)
         yield f"  {example.command}"
         for finding in tool.findings:
-            yield self.style.WARNING(f"! {finding.place}: {_(finding.message)} {_(finding.remedy)}")
+            yield self.style.WARNING(f"! {finding.place}: {finding.message} {finding.remedy}")
 
     def get_permissions(self, tool: Tool) -> str:
         permissions = ToolSurface(tool).get_permissions()

@@ -78,9 +78,9 @@ class Rule:
         return {"place": self.lines.view, "subject": self.endpoint.view_class.__name__}
 
     def make_failure(self, finding: Finding) -> LintFinding:
-        # The place is shown beside the message, which ends in it. What views raise has no catalog.
-        message = finding.message.rpartition(" (")[0] if finding.source else _(finding.message)
-        facts = {**self.view_facts, "remedy": _(finding.remedy)}
+        # The place is shown beside the message, which ends in it.
+        message = finding.message.rpartition(" (")[0] if finding.source else finding.message
+        facts = {**self.view_facts, "remedy": finding.remedy}
         facts |= {"place": finding.source} if finding.source else {}
         return self.make(f"{{tools}}: {message}", **facts)
 
