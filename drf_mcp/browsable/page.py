@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.urls import get_script_prefix
+from django.utils.translation import gettext as _
 from rest_framework.permissions import AllowAny
 
 from drf_mcp.access.authentication import Caller
@@ -174,7 +175,7 @@ class Page(Frame):
         lint = Lint(tools)
         # Of classes: a template would call one.
         causes = {
-            cause.cause: {"name": cause.cause, "title": cause.title, "why": cause.why}
+            cause.cause: {"name": cause.cause, "title": _(cause.title), "why": _(cause.why)}
             for cause in lint.causes
         }
         grouped = itertools.groupby(lint.findings, key=lambda finding: finding.cause)
