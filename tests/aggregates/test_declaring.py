@@ -8,6 +8,7 @@ import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import include, path
+from django.utils import translation
 from django.utils.decorators import method_decorator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -128,6 +129,16 @@ def test_an_unknown_field_is_an_error_with_the_nearest(serve, errors):
         "type": "string",
         "enum": ["kind"],
     }
+
+
+def test_an_error_of_a_check_is_not_translated(serve, errors, monkeypatch):
+    def translate(text):
+        return f"{translation.get_language()}: {text}"
+
+    serve(viewset(["kindd"]))
+    monkeypatch.setattr("drf_mcp.tools.aggregates.declaration._", translate)
+    with translation.override("de"):
+        assert "None: aggregate= names 'kindd'" in errors()[0]
 
 
 def test_a_field_that_is_no_column_is_an_error(serve, errors):

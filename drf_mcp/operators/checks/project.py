@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, register
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import get_resolver
+from django.utils import translation
 
 from drf_mcp.access.metadata import find_endpoint_patterns
 from drf_mcp.exceptions import contain
@@ -93,8 +94,10 @@ def register_check(
 
     def decorate(check: Callable[[Project], Iterable[CheckMessage]]) -> Callable[..., Any]:
         def run(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
-            project = Project()
-            return list(check(project)) if project.is_readable else []
+            # As Django's own checks, in English.
+            with translation.override(None):
+                project = Project()
+                return list(check(project)) if project.is_readable else []
 
         # Not functools.wraps: Django reads the signature of the function behind it.
         run.__name__ = check.__name__
