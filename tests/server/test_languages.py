@@ -1,0 +1,63 @@
+"""What is refused before it is a call is told in LANGUAGE as well, at each door."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import translation
+
+from drf_mcp.server import Server
+from drf_mcp.tools import registry
+from drf_mcp.transports.local_caller import make_local_caller
+from drf_mcp.transports.stdio import Connection, StdioServer
+
+pytestmark = pytest.mark.django_db
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+@pytest.fixture(autouse=True)
+def tagged(monkeypatch, settings, expose) -> None:
+    """Texts begin with the language that they are looked up in."""
+    settings.LANGUAGE_CODE = "en"
+    expose(LANGUAGE="de", MAX_BODY_BYTES=100, BROWSABLE_PAGE=True)
+    tag = lambda text: f"{translation.get_language()}: {text}"  # noqa: E731
+    monkeypatch.setattr(translation._trans, "gettext", tag, raising=False)
+
+
+def message_of(body: bytes) -> str:
+    return json.loads(body)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "message"),
+    [
+        (b"{", {}, "de: The body is not JSON"),
+        (b"[]", {}, "de: A batch must hold"),
+        (json.dumps([PING]), {"MCP-Protocol-Version": "2025-11-25"}, "de: This revision has no"),
+        (b" " * 101, {}, "de: The request body is larger"),
+    ],
+)
+def test_a_message_that_is_not_read_is_refused_in_language(body, headers, message):
+    response = Client(headers=headers).post("/mcp", body, "application/json")
+    assert message_of(response.content).startswith(message)
+
+
+def test_a_browser_has_the_page_in_the_language_of_its_reader():
+    page = Client(headers={"Accept": "text/html"}).get("/mcp").content.decode()
+    assert "<html" in page
+    assert "en: " in page
+    assert "de: " not in page
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), [(b"{\n", "de: The body is not JSON"), (b" " * 101, "de: The line is")]
+)
+def test_a_line_that_is_not_read_is_refused_in_language(line, message):
+    alice, written = User.objects.get(username="alice"), []
+    connection = Connection(Server(registry), lambda: make_local_caller(alice), written.append)
+    StdioServer(connection, threads=1).serve(io.BytesIO(line))
+    assert message_of(written[0]).startswith(message)
