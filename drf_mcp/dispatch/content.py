@@ -197,8 +197,8 @@ class ContentReader:
             context["size"] = body.size
         if body.cut == TIME_LIMIT:
             context["seconds"] = self.max_stream_seconds
-            # Translators: "it" is the content, here and below.
             reason = _(
+                # Translators: "it" is the content, here and below.
                 "it went on after %(seconds)g seconds, when %(bytes_read)d bytes had been read."
             )
             remedy = gettext_noop("Another call would start it anew.")

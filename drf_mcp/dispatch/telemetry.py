@@ -84,8 +84,8 @@ class Stopwatch:
                 shapes[self.get_shape(sql)] += count
         for shape, count in shapes.most_common(1):
             if count >= MANY:
-                # Translators: shown is empty, or ": " and the statement.
                 often = ngettext(
+                    # Translators: shown is empty, or ": " and the statement.
                     "The same statement ran %(count)d time%(shown)s.",
                     "The same statement ran %(count)d times%(shown)s.",
                     count,

@@ -104,15 +104,19 @@ def find_violation(
 ) -> Failure | None:
     if isinstance(exc, (ProtectedError, RestrictedError)):
         blockers = Blockers.from_exception(exc)
-        names = blockers.names or _("other objects")
-        shown = name_blockers(blockers) if name_blockers else ""
-        message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
-            "rows": shown or names
-        }
+        message = _("The deletion was refused: other objects depend on what would be deleted.")
         remediation = _(
-            "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
+            "Delete the other objects first or let them refer to something else, if that is wanted;"
             " then call again."
-        ) % {"rows": names}
+        )
+        if names := blockers.names:
+            message = _("The deletion was refused: %(rows)s depend on what would be deleted.") % {
+                "rows": (name_blockers and name_blockers(blockers)) or names
+            }
+            remediation = _(
+                "Delete the %(rows)s first or let them refer to something else, if that is wanted;"
+                " then call again."
+            ) % {"rows": names}
     elif isinstance(exc, IntegrityError) and (rule := Rule.from_exception(exc)):
         message, remediation = map(_, rule.value)
     else:
