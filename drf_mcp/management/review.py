@@ -108,7 +108,8 @@ class Review:
     def get_message(self, finding: LintFinding) -> str:
         names, rest = ", ".join(finding.tools[:MAX_NAMES]), len(finding.tools) - MAX_NAMES
         if rest > 0:
-            names = _("%(names)s and %(count)d more") % {"names": names, "count": rest}
+            text = ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", rest)
+            names = text % {"names": names, "count": rest}
         return finding.sentence.replace(TOOLS, names)
 
     def list_costs(self, costs: Sequence[ToolCost]) -> Iterator[str]:

@@ -238,7 +238,7 @@ class PermissionTrace:
             quotas: list[RateLimit] = contain(partial(list, reader.find(throttle)), lambda exc: [])
             for quota in quotas:
                 says = _("has %(remaining)s of %(limit)s calls left per %(period)s")
-                says %= {**vars(quota), "period": _(quota.period or "")}
+                says %= {**vars(quota), "period": _(str(quota.period))}
                 allows = quota.remaining != 0
                 needed = "" if allows else _("to wait %(retry_after)s seconds") % vars(quota)
                 yield Step("throttle", name, allows, says, needed)

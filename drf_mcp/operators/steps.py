@@ -15,8 +15,8 @@ KINDS: Mapping[str, str] = {
     "object permission": gettext_noop("object permission"),
 }
 # Those of `RateLimit`, which names them in English.
-# Translators: of a quota: 10 calls per minute.
 PERIODS = (
+    # Translators: of a quota, as are minute, hour and day: 10 calls per second.
     gettext_noop("second"),
     gettext_noop("minute"),
     gettext_noop("hour"),
