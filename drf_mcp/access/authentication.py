@@ -17,6 +17,8 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework import permissions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import (
@@ -47,8 +49,8 @@ USER_PERMISSIONS = frozenset(
         permissions.IsAuthenticatedOrReadOnly,
     }
 )
-OTHER_AUDIENCE = "The access token is for another resource."
-NO_USER = (
+OTHER_AUDIENCE = gettext_noop("The access token is for another resource.")
+NO_USER = gettext_noop(
     "The credential is valid, but stands for no user, and the endpoint's permissions ask for one: "
     "PERMISSION_CLASSES of DRF_MCP."
 )
@@ -240,7 +242,7 @@ class Caller:
         # RFC 8707: a token says what it is for, in the way of django-oauth-toolkit's.
         allows_audience = getattr(auth, "allows_audience", None)
         if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):
-            raise AuthenticationFailed(OTHER_AUDIENCE, "invalid_token")
+            raise AuthenticationFailed(_(OTHER_AUDIENCE), "invalid_token")
         if self.bearer is None:
             return
         scopes = self.view.get_scopes() if self.endpoint else mcp_settings.SCOPES
@@ -260,7 +262,7 @@ class Caller:
             message = getattr(permission, "message", None)
             known = request.user and request.user.is_authenticated
             if self.authenticators and type(permission) in USER_PERMISSIONS and not known:
-                message = NO_USER
+                message = _(NO_USER)
             raise PermissionDenied(message, getattr(permission, "code", None))
         if getattr(auth, "narrowing", None) is not None or mcp_settings.READ_ONLY:
             self.narrowings += tuple(get_own_narrowings(request))

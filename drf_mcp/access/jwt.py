@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import jwt
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTError
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed
@@ -29,8 +31,6 @@ ALGORITHMS = frozenset(
         *("ES256", "ES384", "ES512", "EdDSA"),
     }
 )
-INVALID = "The access token is not valid."
-UNKNOWN_USER = "The access token is for a user who is not known here."
 REQUIRED_CLAIMS = ["exp", "iss", "aud"]
 
 
@@ -38,7 +38,7 @@ class KeysUnavailable(APIException):
     """The keys of the authorization server cannot be read, so nobody knows about any token."""
 
     status_code = 503
-    default_detail = "Access tokens cannot be checked at the moment. Try again later."
+    default_detail = gettext_lazy("Access tokens cannot be checked at the moment. Try again later.")
     default_code = "unavailable"
 
 
@@ -175,7 +175,7 @@ class JWTAuthentication(BaseAuthentication):
         claims = self.get_claims(token)
         user = self.get_user(claims)
         if user is None or not user.is_active:
-            raise AuthenticationFailed(UNKNOWN_USER)
+            raise AuthenticationFailed(_("The access token is for a user who is not known here."))
         accepted, named = read_names(self.get_audience()), read_names(claims["aud"])
         audiences = [name for name in named if name in accepted]
         return user, AccessToken(claims, self.get_scopes(claims), audiences)
@@ -218,11 +218,11 @@ class JWTAuthentication(BaseAuthentication):
         except PyJWKClientConnectionError as exc:
             raise KeysUnavailable() from exc
         except jwt.ExpiredSignatureError as exc:
-            raise AuthenticationFailed("The access token has expired.") from exc
+            raise AuthenticationFailed(_("The access token has expired.")) from exc
         except jwt.InvalidAudienceError as exc:
-            raise AuthenticationFailed("The access token is for another resource.") from exc
+            raise AuthenticationFailed(_("The access token is for another resource.")) from exc
         except PyJWTError as exc:
-            raise AuthenticationFailed(INVALID) from exc
+            raise AuthenticationFailed(_("The access token is not valid.")) from exc
         return claims
 
     def get_key(self, token: str) -> Any:

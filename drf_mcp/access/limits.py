@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
 
@@ -129,5 +130,5 @@ def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:
     if quota.limit is None or quota.remaining is None or quota.remaining > quota.limit * LOW_SHARE:
         return
     context = {"remaining": quota.remaining, "limit": quota.limit, "reset_at": quota.reset_at}
-    message = f"{quota.remaining} of {quota.limit} calls are left in this period."
+    message = _("%(remaining)d of %(limit)d calls are left in this period.") % context
     yield Warning(APPROACHING, message, WARNING_SEVERITIES[APPROACHING], context)

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
+from drf_mcp.codes import gettext_noop
 from drf_mcp.exceptions import Refused
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
@@ -31,11 +33,13 @@ class Narrowing:
     of ``request.auth`` is one of these, or None.
 
     Attributes:
-        source: what takes tools away, as a sentence begins: ``"this endpoint"``.
+        source: what takes tools away, as a sentence begins: ``"this endpoint"``. Translated where
+            it is shown.
         tools: patterns as in INCLUDE, of which a tool has to match one; None for every tool.
             `content_retrieve` needs no pattern: it only has what other tools left.
         read_only: whether only tools that read are left: those of GET, and of POST where the
             project said ``read_only=True``.
+        names: what stands in the place of ``%(names)s`` in the source.
 
     Raises:
         ImproperlyConfigured: on patterns that could never match.
@@ -44,6 +48,7 @@ class Narrowing:
     source: str
     tools: tuple[str, ...] | None = None
     read_only: bool = False
+    names: str = ""
 
     def __post_init__(self) -> None:
         patterns = PATTERNS.read(self.tools, "Narrowing(tools=...)")
@@ -51,20 +56,32 @@ class Narrowing:
 
     def allows(self, tool: Any) -> bool:
         """Return whether a `Tool` is left."""
-        if self.read_only and not tool.reads:
+        if self.hides_writing(tool):
             return False
         return self.tools is None or tool.endpoint.is_built_in or tool.matches(self.tools)
 
     def get_reason(self, tool: Any) -> str:
         """Return why a tool is taken away, as a clause."""
-        return f"{self.source} {self.get_words(tool)}"
+        facts = {"source": self.label}
+        if self.hides_writing(tool):
+            return _("%(source)s only has tools that read") % facts
+        return _("%(source)s does not have it") % facts
 
     def get_words(self, tool: Any) -> str:
-        reading = self.read_only and not tool.reads
-        return "only has tools that read" if reading else "does not have it"
+        """Return the reason without the source, for a column of its own."""
+        return _("only has tools that read") if self.hides_writing(tool) else _("does not have it")
+
+    def hides_writing(self, tool: Any) -> bool:
+        return self.read_only and not tool.reads
+
+    @property
+    def label(self) -> str:
+        """The source in the language that is active."""
+        text = _(self.source)
+        return text % {"names": self.names} if self.names else text
 
 
-SERVER_READS = Narrowing("the server", read_only=True)
+SERVER_READS = Narrowing(gettext_noop("the server"), read_only=True)
 
 
 def get_own_narrowings(request: Request) -> Iterator[Narrowing]:
@@ -98,21 +115,22 @@ class Toolsets:
         patterns = self.get_patterns(name)
         if patterns is None:
             raise Refused(404, self.describe_unknown(name))
-        return Narrowing(f"the toolset {name}", patterns)
+        return Narrowing(gettext_noop("the toolset %(names)s"), patterns, names=name)
 
     def narrow_by_header(self, value: str) -> Narrowing:
         """Return the narrowing to the sets in a header; Refused, with 400, if one is unknown."""
         names = list(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
         if not names:
-            raise Refused(400, f"The header {TOOLSETS_HEADER} names no toolset.")
+            text = _("The header %(header)s names no toolset.")
+            raise Refused(400, text % {"header": TOOLSETS_HEADER})
         patterns: list[str] = []
         for name in names:
             found = self.get_patterns(name)
             if found is None:
                 raise Refused(400, f"{TOOLSETS_HEADER}: {self.describe_unknown(name)}")
             patterns += found
-        source = f"the header {TOOLSETS_HEADER} ({', '.join(names)})"
-        return Narrowing(source, tuple(patterns))
+        source = gettext_noop("the header MCP-Toolsets (%(names)s)")
+        return Narrowing(source, tuple(patterns), names=", ".join(names))
 
     def get_patterns(self, name: str) -> tuple[str, ...] | None:
         if name in self.named:
@@ -124,5 +142,7 @@ class Toolsets:
     def describe_unknown(self, name: str) -> str:
         # Tags are words for the project: clients are not told those that they do not know.
         nearest = difflib.get_close_matches(name[:64], self.named, n=1)
-        hint = f" Did you mean {nearest[0]}?" if nearest else ""
-        return f"There is no toolset {name[:64]!r}.{hint}"
+        facts = {"name": repr(name[:64]), "nearest": "".join(nearest)}
+        if nearest:
+            return _("There is no toolset %(name)s. Did you mean %(nearest)s?") % facts
+        return _("There is no toolset %(name)s.") % facts

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import validate_host
+from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import Refused
 from drf_mcp.settings import mcp_settings
@@ -21,7 +22,8 @@ JSON = "application/json"
 def check_media_type(request: HttpRequest) -> None:
     # No page of another origin can send JSON without asking first.
     if request.method == "POST" and request.content_type != JSON:
-        raise Refused(415, f"The Content-Type of a message must be {JSON}.")
+        text = _("The Content-Type of a message must be %(media_type)s.")
+        raise Refused(415, text % {"media_type": JSON})
 
 
 def check_origin(request: HttpRequest) -> None:
@@ -31,7 +33,7 @@ def check_origin(request: HttpRequest) -> None:
     crosses = request.method == "POST" and site not in OWN_SITES
     unnamed = crosses and origin not in mcp_settings.ALLOWED_ORIGINS
     if unnamed or (origin is not None and not admits(origin)):
-        raise Refused(403, "This origin is not allowed.")
+        raise Refused(403, _("This origin is not allowed."))
 
 
 def admits(origin: str) -> bool:

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import AND, NOT, OR, BasePermission
 
@@ -24,7 +25,8 @@ class ScopeDenied(PermissionDenied):
 
 
 def describe_scopes(scopes: Iterable[str]) -> str:
-    return f"The token lacks a scope. This call needs: {' '.join(scopes)}."
+    facts = {"scopes": " ".join(scopes)}
+    return _("The token lacks a scope. This call needs: %(scopes)s.") % facts
 
 
 def read_scopes(value: Any) -> tuple[str, ...]:

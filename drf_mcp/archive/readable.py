@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException, NotFound
 
 from drf_mcp.exceptions import contain
@@ -16,7 +17,8 @@ Items: TypeAlias = Sequence[Item]
 
 logger = logging.getLogger("drf_mcp")
 
-GONE = (
+# REST framework resolves it.
+GONE = _(
     "There is no such content for you: it has expired, has made room for newer results of yours, "
     "or the id is not exactly the one in content_archive_hashes. Call the tool that gave it again, "
     "asking for less."
@@ -30,7 +32,7 @@ class ArchiveUnavailable(APIException):
     """The archive cannot be read at the moment."""
 
     status_code = 503
-    default_detail = "What was left out cannot be read at the moment."
+    default_detail = _("What was left out cannot be read at the moment.")
     default_code = "service_unavailable"
 
 

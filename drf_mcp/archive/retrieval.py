@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import NotFound
@@ -39,7 +41,7 @@ MOST_IDS = 500
 # How a value of content_archive_hashes begins; no id of the archive's own has a colon.
 HASHED = "sha256:"
 
-DESCRIPTION = (
+DESCRIPTION = gettext_lazy(
     "Fetch the rest of a result that was shortened: all of it in order, the items of some ids, or "
     "the passages about a query, best first. Go on at next_offset until it is null."
 )
@@ -47,28 +49,28 @@ DESCRIPTION = (
 PARAMETERS: Mapping[str, dict[str, Any]] = {
     "archive_id": {
         "type": "string",
-        "description": "A name or a value in content_archive_hashes.",
+        "description": gettext_noop("A name or a value in content_archive_hashes."),
     },
     "content_hash": {
         "type": "string",
-        "description": "Its value there, where it must be the same.",
+        "description": gettext_noop("Its value there, where it must be the same."),
     },
     "query": {"type": "string"},
     "ids": {
         "type": "array",
         "items": {"type": "string"},
         "maxItems": MOST_IDS,
-        "description": "Some of dropped_content_ids.",
+        "description": gettext_noop("Some of dropped_content_ids."),
     },
     "offset": {
         "type": "integer",
         "minimum": 0,
-        "description": "Item, passage, or character of one long text.",
+        "description": gettext_noop("Item, passage, or character of one long text."),
     },
     "limit": {"type": "integer", "minimum": 1},
     "canonical": {
         "type": "boolean",
-        "description": "Text as a digest's locators count in it.",
+        "description": gettext_noop("Text as a digest's locators count in it."),
     },
 }
 
@@ -94,9 +96,8 @@ class Arguments(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         named, digest = attrs.get("archive_id"), attrs.get("content_hash")
         if not named and not digest:
-            raise serializers.ValidationError(
-                {"archive_id": ["Name the content: archive_id or content_hash."]}, "required"
-            )
+            message = _("Name the content: archive_id or content_hash.")
+            raise serializers.ValidationError({"archive_id": [message]}, "required")
         if named and named.startswith(HASHED):
             attrs |= {"archive_id": None, "content_hash": digest or named}
             if digest not in (None, "", named):
@@ -113,19 +114,25 @@ class ItemsById(BaseFilterBackend):
             return queryset
         items, unknown = find_items(queryset, ids)
         if unknown:
-            raise NotFound(f"Not among the archived items: {', '.join(unknown[:10])}.")
+            text = _("Not among the archived items: %(ids)s.")
+            raise NotFound(text % {"ids": ", ".join(unknown[:10])})
         return items
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         return [
-            {"name": name, "in": "query", "required": name == "archive_id", "schema": schema}
+            {
+                "name": name,
+                "in": "query",
+                "required": name == "archive_id",
+                "schema": {k: _(v) if k == "description" else v for k, v in schema.items()},
+            }
             for name, schema in PARAMETERS.items()
         ]
 
 
 @mcp_tool(
     name=RETRIEVAL_TOOL,
-    title="Fetch the rest of a result",
+    title=gettext_lazy("Fetch the rest of a result"),
     description=DESCRIPTION,
     read_only=True,
     pinned=True,
@@ -194,7 +201,7 @@ class ContentRetrieveView(GenericAPIView[Any]):
             passages = PassageSearch(query).find(self.get_items(readable))
             if not passages:
                 call_context(self.request).suggest(
-                    "No item has a word of the query. Try other words, or read on without query."
+                    _("No item has a word of the query. Try other words, or read on without query.")
                 )
             return slicer.slice_passages(passages)
         # Of a long archive only what the slice needs is read.

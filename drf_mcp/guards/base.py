@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
 from drf_mcp.access.authentication import Caller, copy_identity
@@ -58,7 +59,8 @@ class PendingCall:
         answer = {"true": True, "false": False}.get(str(asked).lower())
         if answer is None:
             pointer = self.tool.arguments.get_control_pointer(DRY_RUN)
-            message, advice = "Must be true or false.", "Send true or false. Nothing was run."
+            message = _("Must be true or false.")
+            advice = _("Send true or false. Nothing was run.")
             problem = Problem("invalid", message, pointer, received=asked, remediation=advice)
             raise ArgumentsRefused([problem])
         return answer

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from django.apps import apps
 from django.db import Error
 from django.db.models.signals import post_save, pre_save
+from django.utils.translation import gettext as _
 
 LEAD = r"(?:\s|\(|/\*.*?\*/|--[^\n]*\n)*"
 NAME = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[\w$]+)"
@@ -195,7 +196,7 @@ class Changes:
 
     def get_name(self, model: Any) -> str:
         # Names of tables are none of a caller's business.
-        return "another table" if model is None else str(model._meta.verbose_name)
+        return _("another table") if model is None else str(model._meta.verbose_name)
 
 
 def normalise_name(name: str) -> str:

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 from django.core import signing
 from django.db import IntegrityError, router, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.guards.base import Guard, PendingCall, Proceed
 from drf_mcp.guards.preview import Preview
@@ -30,21 +32,14 @@ FORM = {"type": "object", "properties": {}}
 INVALID, EXPIRED, USED, CHANGED = "invalid", "expired", "used", "changed"
 FOREIGN, ARGUMENTS = "foreign", "other_arguments"
 FAULTS = {
-    INVALID: "The confirmation is not one that this tool gave.",
-    EXPIRED: "The confirmation has expired.",
-    USED: "The confirmation was used before.",
-    FOREIGN: "The confirmation was given to another caller.",
-    ARGUMENTS: "The confirmation was given for other arguments.",
-    CHANGED: "What the call is about has changed since it was shown.",
+    INVALID: gettext_noop("The confirmation is not one that this tool gave."),
+    EXPIRED: gettext_noop("The confirmation has expired."),
+    USED: gettext_noop("The confirmation was used before."),
+    FOREIGN: gettext_noop("The confirmation was given to another caller."),
+    ARGUMENTS: gettext_noop("The confirmation was given for other arguments."),
+    CHANGED: gettext_noop("What the call is about has changed since it was shown."),
 }
-DECLINED = Failure(
-    "DECLINED",
-    Category.AUTHORIZATION,
-    "The user was asked, and did not agree. Nothing was done.",
-    "Do not repeat the call, unless the user asks for it again.",
-    soft=True,
-)
-REMEDIATION = (
+REMEDIATION = gettext_noop(
     "Compare the preview with what the user asked for. If it is that, call again with the arguments"
     " in 'next', or add the confirmation to the same arguments. If in doubt, ask the user first."
 )
@@ -130,7 +125,7 @@ class ConfirmationGuard(Guard):
         text, max_age = pending.call.controls.get(CONTROL), TOKEN_AGE
         if KEY in exchange.answers and KEY in exchange.memory:
             if not exchange.answers[KEY].is_accepted:
-                return Outcome(pending.tool.name, 200, failure=DECLINED)
+                return self.decline(pending)
             text, max_age = exchange.memory[KEY], MAX_AGE
         fault = "" if text is None else confirmation.find_fault(text, max_age)
         if text is None or fault:
@@ -142,14 +137,22 @@ class ConfirmationGuard(Guard):
             confirmation.release()
             raise
 
+    def decline(self, pending: PendingCall) -> Outcome:
+        message = _("The user was asked, and did not agree. Nothing was done.")
+        advice = _("Do not repeat the call, unless the user asks for it again.")
+        failure = Failure("DECLINED", Category.AUTHORIZATION, message, advice, soft=True)
+        return Outcome(pending.tool.name, 200, failure=failure)
+
     def ask(
         self, pending: PendingCall, preview: Preview, confirmation: Confirmation, fault: str
     ) -> Outcome:
         """Return the outcome that asks: a question, and a soft failure for who cannot be asked."""
         text = confirmation.write()
-        reason = [FAULTS[fault]] if fault else []
+        reason = [_(FAULTS[fault])] if fault else []
         said = list(preview.sentences)
-        message = " ".join([*reason, self.get_subject(pending, preview, "."), *said])
+        nothing_done = _("Nothing was done yet, the call has to be confirmed.")
+        message = " ".join([nothing_done, *reason, self.get_subject(pending, preview, "."), *said])
+        advice = _(REMEDIATION)
         question = "\n".join(
             [
                 *reason,
@@ -165,14 +168,13 @@ class ConfirmationGuard(Guard):
             "expires_in_seconds": TOKEN_AGE,
             **self.get_next(pending, confirmation, text),
         }
-        message = f"Nothing was done yet, the call has to be confirmed. {message}"
         return Outcome(
             pending.tool.name,
             200,
             data=data,
-            body={"detail": f"{message} {REMEDIATION}", "data": data},
+            body={"detail": f"{message} {advice}", "data": data},
             failure=Failure(
-                "CONFIRMATION_REQUIRED", Category.VALIDATION, message, REMEDIATION, soft=True
+                "CONFIRMATION_REQUIRED", Category.VALIDATION, message, advice, soft=True
             ),
             questions=(Question(KEY, question, FORM, memory=text),),
         )
@@ -184,7 +186,8 @@ class ConfirmationGuard(Guard):
     def find_arguments(self, pending: PendingCall, confirmation: Confirmation) -> list[str]:
         # A person has not seen what the model sends.
         shown = pending.tool.sanitize_arguments(confirmation.arguments)
-        return [f"Arguments: {json.dumps(shown, ensure_ascii=False)}"] if shown else []
+        facts = {"arguments": json.dumps(shown, ensure_ascii=False)}
+        return [_("Arguments: %(arguments)s") % facts] if shown else []
 
     def get_next(
         self, pending: PendingCall, confirmation: Confirmation, text: str

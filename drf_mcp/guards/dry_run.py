@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import Guard, PendingCall, Proceed
 from drf_mcp.guards.rollback import Rollback
@@ -14,8 +17,8 @@ from drf_mcp.outcomes import Category, Failure, Outcome, Problem
 from drf_mcp.tools.controls import DRY_RUN
 from drf_mcp.tools.preconditions import IF_MATCH
 
-NOTE = "Dry run: nothing was changed."
-UNCOUNTED = "Null: some rows change, and no tool lists rows of the model to you."
+NOTE = gettext_noop("Dry run: nothing was changed.")
+UNCOUNTED = gettext_noop("Null: some rows change, and no tool lists rows of the model to you.")
 # Characters of a value before and after.
 MOST_SHOWN = 500
 
@@ -33,11 +36,11 @@ class DryRunGuard(Guard):
         rollback = Rollback(self.get_databases(pending))
         callback = pending.tool.endpoint.route.callback
         if obstacle := rollback.find_obstacle(callback):
-            return self.refuse(pending, f"{obstacle}. Nothing was run")
+            return self.refuse(pending, obstacle, _("Nothing was run."))
         with rollback.undoing():
             outcome = self.rehearse(pending, proceed, rollback)
         if rollback.obstacle:
-            return self.refuse(pending, f"{rollback.obstacle}. Nothing was changed")
+            return self.refuse(pending, rollback.obstacle, _("Nothing was changed."))
         return outcome
 
     def get_databases(self, pending: PendingCall) -> list[str]:
@@ -58,17 +61,17 @@ class DryRunGuard(Guard):
         finally:
             caller.dry_run = None
         if rollback.obstacle or outcome.failure is not None:
-            return outcome.changed(dry_run={"note": NOTE})
+            return outcome.changed(dry_run={"note": _(NOTE)})
         fail = partial(pending.dispatcher.get_crash_outcome, pending.tool, caller.request)
         failed: Outcome | None = contain(
             rollback.check_constraints, lambda exc: fail(exc, pending.request_id)
         )
         if failed is not None:
-            return failed.changed(dry_run={"note": NOTE})
+            return failed.changed(dry_run={"note": _(NOTE)})
         after = self.read_object(pending) if before else {}
         counts = rollback.changes.report(partial(self.may_list, pending))
         uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
-        note = f"{NOTE} {UNCOUNTED}" if uncounted else NOTE
+        note = f"{_(NOTE)} {_(UNCOUNTED)}" if uncounted else _(NOTE)
         report = {**counts, **self.compare(before, after)}
         # The version that the view wrote is rolled back with it.
         meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
@@ -101,9 +104,12 @@ class DryRunGuard(Guard):
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         return f"{text[:MOST_SHOWN]}…" if len(text) > MOST_SHOWN else value
 
-    def refuse(self, pending: PendingCall, reason: str) -> Outcome:
-        message = f"{pending.tool.name} has no dry run here: its view {reason}."
-        advice = "Leave the argument out to make the call itself, if that is wanted."
+    def refuse(self, pending: PendingCall, obstacle: str, state: str) -> Outcome:
+        facts = {"tool": pending.tool.name, "obstacle": _(obstacle)}
+        # Translators: the view "ends transactions itself", for one.
+        refusal = _("%(tool)s has no dry run here: its view %(obstacle)s.") % facts
+        message = f"{refusal} {state}"
+        advice = _("Leave the argument out to make the call itself, if that is wanted.")
         pointer = pending.tool.arguments.get_control_pointer(DRY_RUN)
         problem = Problem(
             "dry_run_unavailable", message, pointer, received=True, remediation=advice
@@ -111,4 +117,4 @@ class DryRunGuard(Guard):
         failure = Failure(
             "VALIDATION_ERROR", Category.VALIDATION, message, advice, problems=(problem,)
         )
-        return Outcome(pending.tool.name, 400, failure=failure, dry_run={"note": NOTE})
+        return Outcome(pending.tool.name, 400, failure=failure, dry_run={"note": _(NOTE)})

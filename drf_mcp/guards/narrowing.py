@@ -2,15 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.access.authentication import Caller
 from drf_mcp.guards.base import Guard, PendingCall, Proceed
 from drf_mcp.outcomes import Category, Failure, Outcome
 
 STATUS = 403
-REMEDIATION = (
-    "Do not repeat the call: this connection does not offer the tool. Use a tool that tools/list "
-    "shows, or tell the user what is missing."
-)
 
 
 class NarrowingGuard(Guard):
@@ -25,6 +23,12 @@ def find_refusal(tool: Any, caller: Caller) -> Outcome | None:
     narrowing = caller.find_narrowing(tool)
     if narrowing is None:
         return None
-    message = f"{tool.name} is not available here: {narrowing.get_reason(tool)}."
-    failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, REMEDIATION, recoverable=False)
+    facts = {"tool": tool.name, "reason": narrowing.get_reason(tool)}
+    # Translators: the reason is such as "the server only has tools that read".
+    message = _("%(tool)s is not available here: %(reason)s.") % facts
+    advice = _(
+        "Do not repeat the call: this connection does not offer the tool. Use a tool that "
+        "tools/list shows, or tell the user what is missing."
+    )
+    failure = Failure("FORBIDDEN", Category.AUTHORIZATION, message, advice, recoverable=False)
     return Outcome(tool.name, STATUS, failure=failure)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.introspection.text import join_values
 
 
@@ -25,7 +27,10 @@ class Rows:
     tool: str = ""
 
     def __str__(self) -> str:
-        return f"{self.model} ({self.count} of them in {self.tool})" if self.count else self.model
+        if not self.count:
+            return self.model
+        # Translators: the model is the plural of its name, such as "line items".
+        return _("%(model)s (%(count)d of them in %(tool)s)") % vars(self)
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -66,11 +71,13 @@ class Preview:
     def sentences(self) -> Iterator[str]:
         """The preview in words, without the object."""
         if self.deleted:
-            yield f"Deleted with it: {join_values(self.deleted)}."
+            yield _("Deleted with it: %(rows)s.") % {"rows": join_values(self.deleted)}
         if self.kept:
-            yield f"Kept, without a reference to it: {join_values(self.kept)}."
+            rows = join_values(self.kept)
+            yield _("Kept, without a reference to it: %(rows)s.") % {"rows": rows}
         if self.protecting:
-            yield f"Django refuses to delete it because of: {join_values(self.protecting)}."
+            rows = join_values(self.protecting)
+            yield _("Django refuses to delete it because of: %(rows)s.") % {"rows": rows}
         if self.own not in (None, "", [], {}):
             is_text = isinstance(self.own, str)
             yield self.own if is_text else json.dumps(self.own, indent=1, ensure_ascii=False)

@@ -13,6 +13,7 @@ from django.db import connections, router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.features import BaseDatabaseFeatures
 from django.db.transaction import Atomic
+from django.utils.translation import gettext_noop
 
 from drf_mcp.exceptions import NotUndone
 from drf_mcp.guards.changes import LEAD, OTHER, Changes, Statement
@@ -23,10 +24,11 @@ CONTROL = re.compile(
     r"|ROLLBACK(?!\s+(?:TRANSACTION\s+|WORK\s+)?TO))\b",
     re.IGNORECASE | re.DOTALL,
 )
+ENDS_TRANSACTIONS = gettext_noop("ends transactions itself")
 # Where Django refuses what would end a transaction, by its code.
 REFUSALS = {
-    Atomic.__enter__.__code__: "holds a durable transaction",
-    BaseDatabaseWrapper.validate_no_atomic_block.__code__: "ends transactions itself",
+    Atomic.__enter__.__code__: gettext_noop("holds a durable transaction"),
+    BaseDatabaseWrapper.validate_no_atomic_block.__code__: ENDS_TRANSACTIONS,
 }
 
 
@@ -52,14 +54,14 @@ class Rollback:
     def find_obstacle(self, callback: Any) -> str:
         """Return why the writes of a callback cannot be undone, "" if they can."""
         if getattr(callback, "_non_atomic_requests", None):
-            return "runs outside transactions (non_atomic_requests)"
+            return gettext_noop("runs outside transactions (non_atomic_requests)")
         for alias in self.aliases:
             features = connections[alias].features
             # Django's own default makes a table to find out.
             default = BaseDatabaseFeatures.supports_transactions
             asked = getattr(type(features), "supports_transactions", None)
             if asked is not default and not features.supports_transactions:
-                return "writes to a database that has no transactions"
+                return gettext_noop("writes to a database that has no transactions")
         return ""
 
     @contextmanager
@@ -86,12 +88,12 @@ class Rollback:
         connection, statement = context["connection"], Statement.read(sql)
         if statement is None:
             if CONTROL.match(str(sql)):
-                self.stop("ends transactions itself")
+                self.stop(ENDS_TRANSACTIONS)
             return execute(sql, params, many, context)
         if connection.alias not in self.aliases:
-            self.stop("writes to a database that no router names for writing")
+            self.stop(gettext_noop("writes to a database that no router names for writing"))
         if OTHER.match(str(sql)) and not connection.features.can_rollback_ddl:
-            self.stop("changes tables, which the database does not roll back")
+            self.stop(gettext_noop("changes tables, which the database does not roll back"))
         return self.changes.run(
             statement, lambda: execute(sql, params, many, context), context["cursor"]
         )

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext as _
+
 from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.interaction.blocks import Block
 from drf_mcp.interaction.exchange import Answer
@@ -95,14 +97,17 @@ class CallContext:
         """
         from drf_mcp.settings import mcp_settings
 
+        most = mcp_settings.MAX_CONTENT_BYTES
         for block in blocks:
-            if block.size <= mcp_settings.MAX_CONTENT_BYTES:
+            if block.size <= most:
                 self.blocks.append(block)
                 continue
-            kind = block.members["type"]
-            message = f"The {kind} block is left out: {block.size} bytes, of which "
-            message += f"{mcp_settings.MAX_CONTENT_BYTES} are allowed."
-            self.warn(message, code="CONTENT_TRUNCATED")
+            facts = {"kind": block.members["type"], "size": block.size, "most": most}
+            # Translators: the kind is a word of the protocol, such as "image".
+            text = _(
+                "The %(kind)s block is left out: %(size)d bytes, of which %(most)d are allowed."
+            )
+            self.warn(text % facts, code="CONTENT_TRUNCATED")
 
     @property
     def content(self) -> tuple[Mapping[str, Any], ...]:

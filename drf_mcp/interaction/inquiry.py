@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.encoding import force_str
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import ValidationError
 from rest_framework.serializers import BaseSerializer
 
@@ -17,9 +19,7 @@ from drf_mcp.introspection.forms import Form
 from drf_mcp.outcomes import Failure, Problem, Question
 
 CODE = "INPUT_REQUIRED"
-DECLINED = "The user declined."
-DO_NOT_REPEAT = "Do not repeat the call. Ask the user what to do instead."
-NOTHING_TO_SEND = "Ask the user, or use a client that can ask for it."
+NOTHING_TO_SEND = gettext_noop("Ask the user, or use a client that can ask for it.")
 
 
 class Inquiry:
@@ -46,13 +46,14 @@ class Inquiry:
         return {question.key: known[question.key] for question in questions}
 
     def collect_all(self, questions: tuple[Question, ...], message: str) -> dict[str, Answer]:
-        failure = Failure(CODE, Category.VALIDATION, message, NOTHING_TO_SEND, soft=True)
+        failure = Failure(CODE, Category.VALIDATION, message, _(NOTHING_TO_SEND), soft=True)
         return self.collect(questions, failure)
 
     def demand(self, question: Question, failure: Failure) -> Answer:
         answer = self.collect((question,), failure)[question.key]
         if not answer.is_accepted:
-            raise SoftFailure(DECLINED, "declined", remediation=DO_NOT_REPEAT)
+            advice = _("Do not repeat the call. Ask the user what to do instead.")
+            raise SoftFailure(_("The user declined."), "declined", remediation=advice)
         return answer
 
     # --- Forms --------------------------------------------------------------------------------
@@ -94,15 +95,14 @@ class Inquiry:
         tool: Any = getattr(self.caller, "tool", None)
         known = {argument.parameter.name: argument for argument in tool.arguments.arguments}
         if not all(name in known for name in names):
-            remediation = NOTHING_TO_SEND
+            remediation = _(NOTHING_TO_SEND)
             problems: tuple[Problem, ...] = ()
         else:
             sent = ", ".join(known[name].name for name in required)
-            remediation = f"Ask the user, then call {tool.name} again with: {sent}."
-            problems = tuple(
-                Problem("required", "Ask the user for it.", known[name].pointer)
-                for name in required
-            )
+            text = _("Ask the user, then call %(tool)s again with: %(arguments)s.")
+            message = _("Ask the user for it.")
+            remediation = text % {"tool": tool.name, "arguments": sent}
+            problems = tuple(Problem("required", message, known[name].pointer) for name in required)
         return Failure(
             CODE, Category.VALIDATION, question.message, remediation, problems, soft=True
         )
@@ -111,7 +111,8 @@ class Inquiry:
 
     def visit(self, url: str, message: str, key: str) -> None:
         words = force_str(message)
-        remediation = f"Ask the user to open {url}, then make the same call again."
+        text = _("Ask the user to open %(url)s, then make the same call again.")
+        remediation = text % {"url": url}
         if self.caller is None:
             raise SoftFailure(words, "visit_required", data={"url": url}, remediation=remediation)
         failure = Failure(

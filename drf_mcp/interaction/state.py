@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core import signing
+from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.exchange import Answer, Exchange
@@ -52,10 +53,10 @@ class RequestState:
         try:
             binding, number, answers, memory = signing.loads(str(text), salt=SALT, max_age=MAX_AGE)
         except signing.SignatureExpired:
-            raise InvalidParams("The requestState has expired: make the call anew.") from None
+            raise InvalidParams(_("The requestState has expired: make the call anew.")) from None
         except (signing.BadSignature, ValueError):
-            raise InvalidParams("The requestState is not one of this server.") from None
+            raise InvalidParams(_("The requestState is not one of this server.")) from None
         if binding != self.binding:
-            raise InvalidParams("The requestState belongs to another call or caller.")
+            raise InvalidParams(_("The requestState belongs to another call or caller."))
         answered = {key: Answer(result) for key, result in answers.items()}
         return Exchange((), answered, memory, number)

@@ -211,7 +211,7 @@ class PermissionTrace:
         for narrowing in dict.fromkeys((*self.caller.narrowings, *self.narrowings, *own)):
             allows = narrowing.allows(self.tool)
             says = _("leaves the tool") if allows else narrowing.get_words(self.tool)
-            yield Step("narrowing", narrowing.source, allows, says)
+            yield Step("narrowing", narrowing.label, allows, says)
 
     def get_endpoint_steps(self) -> Iterator[Step]:
         for permission in self.caller.permissions:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
 from drf_mcp.interaction.exchange import Deferred
@@ -20,7 +21,6 @@ from drf_mcp.tasks.ledger import FAILED, Ledger
 ACKNOWLEDGED = frozenset({"resultType", "_meta"})
 TASK = ACKNOWLEDGED | {"taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttlMs"}
 TASK |= {"pollIntervalMs", "inputRequests", "result", "error"}
-NOT_QUEUED = {"error": {"code": InternalError.code, "message": "No worker could be told."}}
 
 
 class Deferral:
@@ -131,7 +131,8 @@ class TasksCapability(Capability):
                 sent = True
             finally:
                 if not sent:
-                    self.ledger.finish(row, FAILED, NOT_QUEUED)
+                    error = {"code": InternalError.code, "message": _("No worker could be told.")}
+                    self.ledger.finish(row, FAILED, {"error": error})
 
         # Outside of a transaction that is at once: a worker has to find the row.
         transaction.on_commit(send, using=row._state.db)
@@ -160,5 +161,5 @@ class TasksCapability(Capability):
         self.require(context)
         row = self.ledger.find(context.message.params.get("taskId"), context.caller.principal)
         if row is None:
-            raise InvalidParams("There is no such task.", http_status=200)
+            raise InvalidParams(_("There is no such task."), http_status=200)
         return row

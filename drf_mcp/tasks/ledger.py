@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import router, transaction
 from django.utils import timezone as django_timezone
+from django.utils.translation import gettext as _
 
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.input import InputRequired
@@ -21,7 +22,6 @@ from drf_mcp.settings import mcp_settings
 POLL_INTERVAL = 2000
 WORKING, INPUT_REQUIRED = "working", "input_required"
 COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
-BEING_CANCELLED = "Asked to stop."
 
 
 class Ledger:
@@ -138,7 +138,7 @@ class Ledger:
         unfinished = self.rows.filter(task_id=row.task_id, status__in=[WORKING, INPUT_REQUIRED])
         ended = {"status": CANCELLED, "request": {}, "message": ""}
         if not unfinished.filter(started=None).update(**ended, updated=now):
-            unfinished.update(is_cancelled=True, message=BEING_CANCELLED, updated=now)
+            unfinished.update(is_cancelled=True, message=_("Asked to stop."), updated=now)
 
     def answer(self, row: Any, responses: Mapping[str, Any]) -> bool:
         """Keep answers to open questions; return whether the work can go on."""

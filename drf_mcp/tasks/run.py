@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import Error, connections
+from django.utils.translation import gettext as _
 
 from drf_mcp.exceptions import InternalError
 from drf_mcp.interaction.exchange import Answer, Exchange
@@ -18,11 +19,15 @@ from drf_mcp.interaction.progress import Channel
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired, read_modes
+from drf_mcp.settings import override_language
 from drf_mcp.tasks.credentials import CallerGone, Credential
 from drf_mcp.tasks.ledger import CANCELLED, COMPLETED, FAILED, Ledger
 
-STOPPED = {"error": {"code": InternalError.code, "message": "The work was stopped."}}
 GONE = 401
+
+
+def make_error(code: int, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}
 
 
 class TaskChannel(Channel):
@@ -49,10 +54,11 @@ class TaskChannel(Channel):
         self._is_cancelled = value
 
     def keep(self, method: str, params: Mapping[str, Any]) -> None:
-        share = f"{params['progress']:g}"
-        if "total" in params:
-            share += f" of {params['total']:g}"
-        self.message = params.get("message") or share
+        if message := params.get("message"):
+            self.message = message
+        else:
+            text = _("%(progress)g of %(total)g") if "total" in params else "%(progress)g"
+            self.message = text % params
 
 
 class Watch:
@@ -155,20 +161,23 @@ class Run:
     def perform(self) -> None:
         """Make the call, and keep what came of it."""
         # What stays of a worker that has to end, and of an async view that was cancelled.
-        answer: Mapping[str, Any] = STOPPED
-        try:
-            with Watch(self):
-                answer = self.get_answer()
-        finally:
-            self.keep(answer)
+        answer: Mapping[str, Any] | None = None
+        # Middleware may leave the language of its caller to the next task of the thread.
+        with override_language():
+            try:
+                with Watch(self):
+                    answer = self.get_answer()
+            finally:
+                self.keep(answer)
 
-    def keep(self, answer: Mapping[str, Any]) -> None:
-        stopped = answer is STOPPED and self.channel.is_cancelled
+    def keep(self, answer: Mapping[str, Any] | None) -> None:
         if self.asked:
             self.ledger.ask(self.row, self.asked)
-        elif self.channel.was_seen or stopped:
+        elif self.channel.was_seen or (answer is None and self.channel.is_cancelled):
             self.ledger.finish(self.row, CANCELLED)
         else:
+            if answer is None:
+                answer = make_error(InternalError.code, _("The work was stopped."))
             self.ledger.finish(self.row, COMPLETED if "result" in answer else FAILED, answer)
 
     def get_answer(self) -> Mapping[str, Any]:
@@ -176,8 +185,7 @@ class Run:
         try:
             request = self.make_request()
         except CallerGone:
-            message = "The caller of the task is no longer let in."
-            return {"error": {"code": GONE, "message": message}}
+            return make_error(GONE, _("The caller of the task is no longer let in."))
         handler = self.handler_class()
         handler.load_middleware()
         response: Any = handler.get_response(request)
@@ -186,8 +194,8 @@ class Run:
             return {name: message[name] for name in ("result", "error") if name in message}
         except ValueError:
             # Middleware answered in the place of the endpoint.
-            code, status = InternalError.code, response.status_code
-            return {"error": {"code": code, "message": f"The call was answered with {status}."}}
+            text = _("The call was answered with %(status)d.")
+            return make_error(InternalError.code, text % {"status": response.status_code})
 
     def make_request(self) -> WSGIRequest:
         """Return the request of the call, on behalf of its caller as they are known today."""

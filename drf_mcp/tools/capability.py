@@ -136,7 +136,7 @@ class ToolsCapability(Capability):
         offered = self.get_offered_tools(context)
         taken = [tool for name, tool in self.get_tools(context).items() if name not in offered]
         return {
-            "by": list(dict.fromkeys(n.source for n in context.caller.narrowings)),
+            "by": list(dict.fromkeys(n.label for n in context.caller.narrowings)),
             "hidden": len(self.find_visible(taken, context)),
         }
 

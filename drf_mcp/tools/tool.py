@@ -193,7 +193,8 @@ class Tool:
     @functools.cached_property
     @in_tool_language
     def description(self) -> str:
-        description = self.options.description or self.endpoint.attempt(
+        # Options may be lazy.
+        description = str(self.options.description or "") or self.endpoint.attempt(
             self.compose_description, self.title
         )
         return self.foreign_text.add_to_description(self.hints.add_to_description(description))
@@ -204,7 +205,7 @@ class Tool:
     @functools.cached_property
     @in_tool_language
     def title(self) -> str:
-        title = self.options.title or self.endpoint.attempt(self.compose_title, "")
+        title = str(self.options.title or "") or self.endpoint.attempt(self.compose_title, "")
         return title or self.name.replace("_", " ").capitalize()
 
     def compose_title(self) -> str:

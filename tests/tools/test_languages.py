@@ -8,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.test import override_settings
 from django.urls import path
 from django.utils import translation
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.generics import CreateAPIView, ListAPIView
 
@@ -71,6 +72,15 @@ def test_arguments_have_the_projects_language(module, options, name, tools_of, g
     tool = tools_of(path("users/", view.as_view()))["users_create"]
     tool.bind({"username": "ada"})
     assert tool.input_schema["properties"][name]["description"].startswith("en")
+
+
+def test_lazy_texts_in_options_have_the_projects_language(tools_of, german):
+    words = {"title": gettext_lazy("Monday"), "description": gettext_lazy("Tuesday")}
+    view = mcp_viewset(**words)(type("NewUser", (NewUser,), {}))
+    definition = tools_of(path("users/", view.as_view()))["users_create"].definition(None)
+    assert type(definition["title"]) is type(definition["description"]) is str
+    assert definition["title"] == "Monday"
+    assert definition["description"] == "Tuesday"
 
 
 def test_tools_are_described_anew_where_the_projects_language_changes(settings):

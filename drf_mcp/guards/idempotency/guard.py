@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
 from drf_mcp.codes import Category
@@ -25,11 +27,13 @@ from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import CONTROL
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 
-NO_KEY = "An idempotency key has 1 to 255 visible ASCII characters, and no spaces."
-NAME_IT = "Send a short name of the change, such as refund-order-7, or leave the key out."
-SIGN_IN = "Leave the key out, or tell the user that it needs a sign-in."
-DIFFERS = "Another value than in the first call with this key."
-REMEDIATION = (
+NO_KEY = gettext_noop("An idempotency key has 1 to 255 visible ASCII characters, and no spaces.")
+NAME_IT = gettext_noop(
+    "Send a short name of the change, such as refund-order-7, or leave the key out."
+)
+SIGN_IN = gettext_noop("Leave the key out, or tell the user that it needs a sign-in.")
+DIFFERS = gettext_noop("Another value than in the first call with this key.")
+REMEDIATION = gettext_noop(
     "Send the first arguments to have the first answer again, or another key for another change."
 )
 
@@ -98,9 +102,9 @@ class IdempotencyGuard(Guard):
                 return ""
             problem = ArgumentErrors().missing_argument(self.control)
         elif not is_key(key := controls[self.control]):
-            problem = Problem("invalid", NO_KEY, received=key, remediation=NAME_IT)
+            problem = Problem("invalid", _(NO_KEY), received=key, remediation=_(NAME_IT))
         elif not pending.caller.principal:
-            problem = Problem("invalid", ANONYMOUS, remediation=SIGN_IN)
+            problem = Problem("invalid", _(ANONYMOUS), remediation=_(SIGN_IN))
         else:
             return str(key)
         raise ArgumentsRefused([replace(problem, pointer=pointer)])
@@ -128,10 +132,10 @@ class IdempotencyGuard(Guard):
                 yield argument.pointer, argument.read(value)
 
     def get_conflict(self, exc: KeyReused, pending: PendingCall) -> Outcome:
+        differs, advice = _(DIFFERS), _(REMEDIATION)
         problems = (
-            Problem("differs", DIFFERS, pointer, remediation=REMEDIATION)
-            for pointer in exc.differing
+            Problem("differs", differs, pointer, remediation=advice) for pointer in exc.differing
         )
         message = str(exc.detail)
-        failure = Failure("CONFLICT", Category.CONFLICT, message, REMEDIATION, tuple(problems))
+        failure = Failure("CONFLICT", Category.CONFLICT, message, advice, tuple(problems))
         return Outcome(pending.tool.name, exc.status_code, failure=failure)

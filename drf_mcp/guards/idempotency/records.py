@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, router, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import APIException
 
 from drf_mcp.exceptions import Conflict
@@ -20,7 +21,9 @@ from drf_mcp.json_text import JSONPointer
 
 # 1 to 255 visible characters of ASCII.
 KEY = re.compile(r"[!-~]{1,255}")
-ANONYMOUS = "A key needs a caller who is signed in: nothing tells anonymous callers apart."
+ANONYMOUS = gettext_noop(
+    "A key needs a caller who is signed in: nothing tells anonymous callers apart."
+)
 OWNER_LENGTH, OPERATION_LENGTH = 255, 255
 # How often a key is tried for that others take and free again.
 MOST_ATTEMPTS = 20
@@ -41,12 +44,14 @@ class KeyReused(APIException):
 
     def __init__(self, differing: tuple[str, ...], operation: str) -> None:
         self.differing = differing
-        names = ", ".join(JSONPointer(pointer).dotted or "the body" for pointer in differing)
+        names = [JSONPointer(pointer).dotted or _("the body") for pointer in differing]
+        facts = {"names": ", ".join(names), "operation": operation}
         if names:
-            message = _("The idempotency key was used before, with another value of: %s.") % names
+            text = _("The idempotency key was used before, with another value of: %(names)s.")
         else:
-            message = _("The idempotency key was used before, for %s.") % operation
-        super().__init__(message)
+            # Translators: the operation is the name of a tool, or a method and a path.
+            text = _("The idempotency key was used before, for %(operation)s.")
+        super().__init__(text % facts)
 
 
 class Taken(Exception):

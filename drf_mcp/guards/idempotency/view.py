@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -90,18 +91,20 @@ class IdempotencyKeyMixin:
         header = request.headers.get(KeyHeader.name)
         if header is None:
             if self.idempotency_key_required:
-                raise ParseError(f"This request needs the header {KeyHeader.name}.")
+                text = _("This request needs the header %(name)s.")
+                raise ParseError(text % {"name": KeyHeader.name})
             return ""
         key = KeyHeader.read(header)
         if not is_key(key):
-            raise ParseError(f"{KeyHeader.name} has 1 to 255 visible ASCII characters.")
+            text = _("%(name)s has 1 to 255 visible ASCII characters.")
+            raise ParseError(text % {"name": KeyHeader.name})
         return key
 
     def get_intended_change(self, request: Request, key: str) -> IntendedChange:
         """Return what the key stands for; another method, path, query or body is another change."""
         owner = get_caller_key(request.user, request.auth, request._request)
         if not owner:
-            raise ParseError(ANONYMOUS)
+            raise ParseError(_(ANONYMOUS))
         operation = f"{request.method} {request.path}"
         if len(operation) > OPERATION_LENGTH:
             operation = hashlib.sha256(operation.encode()).hexdigest()
