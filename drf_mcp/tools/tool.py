@@ -193,7 +193,6 @@ class Tool:
     @functools.cached_property
     @in_tool_language
     def description(self) -> str:
-        # Options may be lazy.
         description = str(self.options.description or "") or self.endpoint.attempt(
             self.compose_description, self.title
         )
