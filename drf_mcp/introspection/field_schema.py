@@ -120,7 +120,7 @@ class Meaning:
     # limits: bounds that no keyword holds. intention: the intended values, where the
     # schema takes any. finder: the tool that lists the objects that the value identifies. identity:
     # the sentence that says what the value identifies. examples: values that people wrote. choices:
-    # values and their labels, where they are too many for an enumeration.
+    # values and their labels, lazy ones as they are, where they are too many for an enumeration.
 
     kind: Kind | None = None
     limits: tuple[Limit, ...] = ()
@@ -128,7 +128,7 @@ class Meaning:
     finder: str = ""
     identity: str = ""
     examples: tuple[Any, ...] = ()
-    choices: tuple[tuple[Any, str], ...] = ()
+    choices: tuple[tuple[Any, Any], ...] = ()
 
 
 UNKNOWN = Meaning()

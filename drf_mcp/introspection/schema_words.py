@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.text import join_alternatives, join_values
+from drf_mcp.introspection.text import clean_text, join_alternatives, join_values
 
 NAMES = {
     "array": gettext_noop("array"),
@@ -58,7 +58,7 @@ class SchemaWords:
     @property
     def nearest(self) -> list[str]:
         # By value or by label: people know a country's name, and few its code.
-        choices = self.schema.meaning.choices
+        choices = [(value, clean_text(label)) for value, label in self.schema.meaning.choices]
         spelled = {text.casefold(): pair for pair in choices for text in map(str, pair) if text}
         values = self.near if isinstance(self.near, list) else [self.near]
         alike = [

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import translation
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from drf_mcp.introspection.fields.described import DescribedField
@@ -45,3 +46,10 @@ def test_the_phrases_of_a_value_in_an_order_of_their_own(monkeypatch):
     own = {"%(value)s matching %(pattern)s": "%(pattern)s: %(value)s", "a string": "ein Text"}
     monkeypatch.setattr(translation._trans, "gettext", lambda text: own.get(text, text))
     assert SchemaWords({"type": "string", "pattern": "^[a-z]$"}).accepted == "^[a-z]$: ein Text"
+
+
+def test_the_labels_of_many_choices():
+    choices = [(f"C{number}", gettext_lazy("Country")) for number in range(60)]
+    words = get_german_words(serializers.ChoiceField(choices))
+    assert words is not None
+    assert words.startswith("<one of C0 = <Country>, ")

@@ -19,11 +19,8 @@ from drf_mcp.introspection.types import Schema
 
 class Choices:
     def __init__(self, choices: Mapping[Any, Any]) -> None:
-        self.labelled = [
-            (self.to_json(value), clean_text(label))
-            for value, label in choices.items()
-            if value is not None
-        ]
+        self.named = [(self.to_json(v), label) for v, label in choices.items() if v is not None]
+        self.labelled = [(value, clean_text(label)) for value, label in self.named]
         self.values = [value for value, _ in self.labelled]
 
     def to_json(self, value: Any) -> Any:
@@ -44,8 +41,8 @@ class Choices:
         return schema.with_meaning(choices=self.many)
 
     @property
-    def many(self) -> tuple[tuple[Any, str], ...]:
-        labels = tuple(pair for pair in self.labelled if pair[0] != "")
+    def many(self) -> tuple[tuple[Any, Any], ...]:
+        labels = tuple(pair for pair in self.named if pair[0] != "")
         return labels if len(labels) > MOST_VALUES else ()
 
     @property
