@@ -18,7 +18,7 @@ def bracketed_german(monkeypatch):
     """Every text stands in brackets where German is the active language."""
 
     def translate(text: str) -> str:
-        return f"<{text}>" if translation.get_language() == "de" else text
+        return f"[{text}]" if translation.get_language() == "de" else text
 
     monkeypatch.setattr(translation._trans, "gettext", translate)
 
@@ -33,13 +33,13 @@ def get_german_words(field: Any) -> str | None:
 def test_the_kind_of_a_value_and_a_bound_that_no_keyword_holds():
     field = serializers.DecimalField(max_digits=5, decimal_places=2)
     assert get_german_words(field) == (
-        "<a decimal number> (<at most 5 digits>, <2 decimal places>)"
+        "[a decimal number] ([at most 5 digits], [2 decimal places])"
     )
 
 
 def test_a_format_of_the_projects_own():
     field = serializers.DateField(input_formats=["%d.%m.%Y"])
-    assert get_german_words(field) == "<a string in the format DD.MM.YYYY>"
+    assert get_german_words(field) == "[a string in the format DD.MM.YYYY]"
 
 
 def test_the_phrases_of_a_value_in_an_order_of_their_own(monkeypatch):
@@ -52,4 +52,4 @@ def test_the_labels_of_many_choices():
     choices = [(f"C{number}", gettext_lazy("Country")) for number in range(60)]
     words = get_german_words(serializers.ChoiceField(choices))
     assert words is not None
-    assert words.startswith("<one of C0 = <Country>, ")
+    assert words.startswith("[one of C0 = [Country], ")
