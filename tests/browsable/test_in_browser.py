@@ -360,6 +360,16 @@ def test_what_a_tool_would_do_is_shown_before_it_is_confirmed(visit):
     assert watched.verdict() == "Success"
 
 
+def test_arguments_are_shown_once_whatever_the_language_of_the_question(visit):
+    page = visit("alice", "?tool=tickets_destroy").page
+    for line in ("Arguments:", "Argumente:"):
+        question = f'Delete {{it}}, or 2?\n{line} {{"pk": 1}}'
+        page.evaluate("(question) => { Wire.confirmed({ pk: 1 }, question); }", question)
+        assert page.locator("[data-confirm-preview]").inner_text() == "Delete {it}, or 2?"
+        assert json.loads(page.locator("[data-confirm-arguments]").inner_text()) == {"pk": 1}
+        page.keyboard.press("Escape")
+
+
 def test_a_person_who_does_not_agree_declines(visit):
     watched = ask_to_delete(visit, open_ticket(visit))
     watched.page.keyboard.press("Escape")
