@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils.encoding import force_str
+from django.utils.translation import override
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
@@ -77,7 +78,9 @@ class Refusal:
 
 def get_scope_challenge(caller: Caller, scopes: tuple[str, ...]) -> BearerChallenge:
     assert caller.resource is not None
-    error = {"error": "insufficient_scope", "error_description": describe_scopes(scopes)}
+    # A header has no letters of other languages.
+    with override("en"):
+        error = {"error": "insufficient_scope", "error_description": describe_scopes(scopes)}
     return BearerChallenge({**error, **caller.resource.challenge(*scopes).parameters})
 
 
