@@ -75,7 +75,10 @@ class Text(Kind):
         self.empty = empty
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, self.types) and (self.empty or bool(str(value).strip()))
+        # A lazy text cannot be read before the apps are ready.
+        if isinstance(value, Promise):
+            return Promise in self.types
+        return isinstance(value, str) and (self.empty or bool(value.strip()))
 
 
 class Language(Kind):

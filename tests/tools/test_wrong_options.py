@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import lazy
 from django.utils.translation import gettext_lazy
 from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
@@ -149,6 +150,11 @@ def test_every_option_has_a_kind_and_a_wrong_value_in_the_table():
 def test_right_options_are_taken(options):
     mcp_tool(**options)
     mcp_viewset(actions=("list",), exclude=frozenset({"destroy"}), **options)
+
+
+def test_a_lazy_title_is_not_read_when_a_view_is_decorated():
+    """Views may be imported before Django can translate."""
+    mcp_tool(title=lazy(lambda: pytest.fail("The title was read."), str)())
 
 
 @pytest.mark.parametrize("include", ["/public/*", None, [5], ["FETCH *"]])

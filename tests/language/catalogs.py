@@ -1,0 +1,124 @@
+"""The catalogs of drf_mcp, and the texts that its code, its pages and their scripts mark.
+
+Add the texts that are new to every catalog, drop those that are gone, and compile what is
+translated::
+
+    python -m tests.language.catalogs
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_javascript, extract_python
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from django.utils.translation.template import templatize
+
+PACKAGE = Path(__file__).parents[2] / "drf_mcp"
+# What is marked, and which arguments are texts; "c" is a context.
+KEYWORDS: dict[str, tuple | None] = {
+    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
+    **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
+    **dict.fromkeys(("pgettext", "pgettext_lazy"), ((1, "c"), 2)),
+    "npgettext": ((1, "c"), 2, 3),
+}
+COMMENTS = ["Translators:"]
+
+
+def read_scripts() -> Iterator[tuple]:
+    for path in sorted(PACKAGE.rglob("*.js")):
+        yield from extract_javascript(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
+
+
+def read_code() -> Iterator[tuple]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "migrations" not in path.parts:
+            yield from extract_python(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
+    for path in sorted((PACKAGE / "templates").rglob("*.*")):
+        marked = templatize(path.read_text(), origin=str(path))
+        # Python's lines begin where it says; those of a template anywhere.
+        lines = "\n".join(line.strip() for line in marked.splitlines())
+        yield from extract_python(io.BytesIO(lines.encode()), KEYWORDS, COMMENTS, {})
+
+
+READERS = {"django": read_code, "djangojs": read_scripts}
+
+
+def collect(domain: str) -> Catalog:
+    """Return the texts of a domain, none of them translated."""
+    catalog = Catalog()
+    for _line, function, found, comments in READERS[domain]():
+        texts = found if isinstance(found, tuple) else (found,)
+        context = texts[0] if "pgettext" in function else None
+        texts = texts[1:] if context else texts
+        # One that is translated where it is used has been marked where it stands.
+        if texts[0]:
+            msgid = tuple(texts[:2]) if function.startswith("n") else texts[0]
+            catalog.add(msgid, auto_comments=comments, context=context)
+    return catalog
+
+
+@dataclass(frozen=True)
+class CatalogFile:
+    """One catalog: the texts of a domain in one language."""
+
+    path: Path
+
+    @property
+    def language(self) -> str:
+        return self.path.parts[-3]
+
+    @property
+    def domain(self) -> str:
+        return self.path.stem
+
+    @property
+    def compiled(self) -> Path:
+        return self.path.with_suffix(".mo")
+
+    def read(self) -> Catalog:
+        with self.path.open("rb") as file:
+            return read_po(file, locale=self.language)
+
+    def refresh(self) -> Catalog:
+        """Return the catalog with the texts that are marked now, and no others."""
+        catalog = self.read()
+        created = catalog.creation_date
+        catalog.update(collect(self.domain), no_fuzzy_matching=True)
+        catalog.creation_date = created
+        return catalog
+
+    def write(self, catalog: Catalog) -> None:
+        content = io.BytesIO()
+        write_po(content, catalog, width=100, no_location=True, ignore_obsolete=True)
+        self.path.write_bytes(content.getvalue())
+        self.compiled.write_bytes(compile_catalog(catalog))
+
+
+def compile_catalog(catalog: Catalog) -> bytes:
+    """Return the bytes of a .mo file."""
+    content = io.BytesIO()
+    write_mo(content, catalog)
+    return content.getvalue()
+
+
+def find_catalogs() -> list[CatalogFile]:
+    """Return the catalogs of the package, in every language."""
+    return list(map(CatalogFile, sorted(PACKAGE.glob("**/locale/*/LC_MESSAGES/*.po"))))
+
+
+def main() -> None:
+    for file in find_catalogs():
+        catalog = file.refresh()
+        file.write(catalog)
+        missing = sum(not message.string for message in catalog if message.id)
+        print(f"{file.path.relative_to(PACKAGE)}: {len(catalog)} texts, {missing} not translated")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

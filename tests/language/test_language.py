@@ -1,0 +1,79 @@
+"""LANGUAGE is the language of what models read; without it Django's own choice is."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from drf_mcp.test import MCPClient
+
+pytestmark = pytest.mark.django_db
+GERMAN = {"HTTP_ACCEPT_LANGUAGE": "de"}
+LOCALE = "django.middleware.locale.LocaleMiddleware"
+
+
+@pytest.fixture
+def make_client():
+    def make_client(**headers) -> MCPClient:
+        client = MCPClient(**headers)
+        client.force_authenticate(User.objects.get(username="admin"))
+        return client
+
+    return make_client
+
+
+def find_reason(client: MCPClient) -> str:
+    """Return what a call with a wrong argument is told."""
+    return client.call_tool("orders_retrieve", {"pk": "seven"}).error.message
+
+
+def find_words(client: MCPClient) -> str:
+    """Return words that this package writes."""
+    return client.list_tools()["content_retrieve"]["description"]
+
+
+def test_without_a_language_errors_have_that_of_the_request(speak, make_client, settings):
+    speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
+    english, german = find_reason(make_client()), find_reason(make_client(**GERMAN))
+    assert english != german
+
+
+def test_without_a_language_tools_have_that_of_the_project(speak, make_client, settings):
+    speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
+    english, german = find_words(make_client()), find_words(make_client(**GERMAN))
+    assert english == german
+
+
+def test_tools_and_errors_have_the_language_that_is_set(speak, make_client):
+    speak(None)
+    english = find_words(make_client()), find_reason(make_client())
+    speak("de")
+    german = find_words(make_client()), find_reason(make_client())
+    assert english[0] != german[0]
+    assert english[1] != german[1]
+
+
+def test_the_language_that_is_set_wins_over_that_of_the_request(speak, make_client, settings):
+    speak("en", MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
+    assert find_reason(make_client()) == find_reason(make_client(**GERMAN))
+
+
+def test_a_project_in_german_has_tools_in_german(speak, make_client):
+    speak(None)
+    english = find_words(make_client())
+    speak(None, LANGUAGE_CODE="de")
+    assert find_words(make_client()) != english
+
+
+def test_what_rest_framework_says_has_the_language_too(speak, make_client):
+    speak("de")
+    error = make_client().call_tool("customers_create", {"name": "", "email": "x"}).error
+    assert "Dieses Feld darf nicht leer sein." in error.message
+
+
+def test_codes_and_names_stay_as_they_are(speak, make_client):
+    speak("de")
+    client = make_client()
+    result = client.call_tool("orders_list", {"status": ["delivered"]})
+    assert (result.error.code, result.problems[0].pointer) == ("VALIDATION_ERROR", "/status")
+    assert "orders_list" in client.list_tools()
