@@ -26,8 +26,9 @@ run := .venv/bin/python
 # keep what it has compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo docs pictures test test-fast test-nightly test-services fuzz access-matrix first-command lint node clean \
-  bench bench-agents bench-instructions conformance sbom
+.PHONY: demo docs pictures test test-fast test-nightly test-services test-postgresql test-sites \
+  fuzz access-matrix first-command lint node clean bench bench-agents bench-instructions \
+  conformance sbom
 
 # A shell may name the settings of another project.
 demo: .venv/installed-demo$(if $(filter 1,$(OAUTH)),_oauth)
@@ -57,12 +58,16 @@ test-fast: .venv/installed-test
 test-nightly: .venv/installed-test
 	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto
 
-# The archive and the guards of writes on PostgreSQL; then two sites over one PostgreSQL and one
-# Redis, what is broken under them, and a table of what calls were answered. Debian's packages are
+# The archive and the guards of writes on PostgreSQL; two sites over one PostgreSQL and one Redis,
+# what is broken under them, and a table of what calls were answered. Debian's packages are
 # installed where they are missing. ARGUMENTS="--full" is a load of a minute, and 20,000 calls.
-test-services: .venv/installed-test
+test-services: test-postgresql test-sites
+
+test-postgresql: .venv/installed-test
 	.ci/with_services $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale \
 	  tests/guards/idempotency tests/subscriptions/test_postgresql.py tests/guards/dry_run
+
+test-sites: .venv/installed-test
 	.ci/with_services $(run) -m pytest tests/services $(ARGUMENTS)
 
 # 20,000 spoilt messages at the door, and what became of them. ARGUMENTS="--seed 7" makes others.
