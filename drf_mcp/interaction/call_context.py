@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import gettext as _
-
 from drf_mcp.codes import WARNING_SEVERITIES
 from drf_mcp.interaction.blocks import Block
 from drf_mcp.interaction.exchange import Answer
@@ -95,6 +93,8 @@ class CallContext:
         A block of more than MAX_CONTENT_BYTES is left out, and a warning says so. Over plain HTTP
         there are none.
         """
+        from django.utils.translation import gettext as _
+
         from drf_mcp.settings import mcp_settings
 
         most = mcp_settings.MAX_CONTENT_BYTES
