@@ -8,47 +8,64 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import FloatRect, Page
 
 from tests.browsable.browser import chromium, log_in
 from tests.interop.servers import Shop, running
 
 
+def call(page: Page, url: str, tool: str, arguments: dict[str, str], button: str = "") -> None:
+    """Open a tool, fill in its form and send it."""
+    page.goto(f"{url}?tool={tool}")
+    for name, value in arguments.items():
+        page.get_by_label(name, exact=True).fill(value)
+    page.locator("[data-form]").get_by_role("button", name=button or f"Call {tool}").click()
+
+
 def quoted(page: Page, url: str) -> None:
     """A price that was worked out."""
-    page.goto(f"{url}?tool=quote")
-    page.get_by_label("product", exact=True).fill("desk-lamp")
-    page.get_by_label("quantity", exact=True).fill("3")
-    page.get_by_label("tier", exact=True).select_option(label="gold")
-    page.get_by_role("button", name="Call quote").click()
+    call(page, url, "quote", {"product": "desk-lamp", "quantity": "3", "customer": "11"})
     page.get_by_role("heading", name="Success").wait_for()
 
 
 def refused(page: Page, url: str) -> None:
     """Arguments that the view refuses."""
-    page.goto(f"{url}?tool=customers_create")
-    page.get_by_label("name", exact=True).fill("Ada Lovelace")
-    page.get_by_label("email", exact=True).fill("ada at example")
-    page.get_by_label("country", exact=True).fill("de")
-    page.get_by_role("button", name="Call customers_create").click()
+    wrong = {"name": "Ada Lovelace", "email": "ada at example", "country": "de"}
+    call(page, url, "customers_create", wrong)
     page.get_by_role("heading", name="Error").wait_for()
 
 
 def listed(page: Page, url: str) -> None:
     """Rows in a table, sorted by a column."""
     page.goto(f"{url}?tool=customers_list")
-    page.get_by_label("page_size", exact=True).fill("8")
+    page.get_by_label("page_size", exact=True).fill("14")
+    for column in ("id", "name", "email", "tier", "country"):
+        page.get_by_role("group", name="fields").get_by_label(column, exact=True).check()
     page.get_by_role("button", name="Call customers_list").click()
-    page.get_by_role("columnheader", name="joined").get_by_role("button").click()
-    page.locator(".sideways").evaluate("(part) => { part.scrollLeft = 0; }")
-    page.locator(".work").evaluate("(part) => part.scrollIntoView()")
-    page.get_by_role("heading", name="Success").wait_for()
+    page.get_by_role("columnheader", name="country").get_by_role("button").click()
 
 
 def added(page: Page, url: str) -> None:
-    """A list that is filled in as rows."""
+    """A list that is filled in as rows, and the answer."""
     page.goto(f"{url}?tool=orders_create")
     page.get_by_role("button", name="Add a row to lines").click()
+    page.get_by_label("product", exact=True).last.fill("desk-lamp")
+    page.get_by_label("quantity", exact=True).last.fill("1")
+    page.get_by_role("button", name="Call orders_create").click()
+    page.get_by_role("heading", name="Success").wait_for()
+
+
+def tried(page: Page, url: str) -> None:
+    """What a call would change, before and after."""
+    call(page, url, "customers_deactivate", {"pk": "11"}, button="Dry run")
+    page.get_by_role("heading", name="Dry run").wait_for()
+
+
+def asked(page: Page, url: str) -> None:
+    """The question before a deletion, with what would be deleted along."""
+    page.set_viewport_size({**SIZE, "height": 760})
+    call(page, url, "orders_destroy", {"pk": "113"})
+    page.get_by_role("dialog").wait_for()
 
 
 def compared(page: Page, url: str) -> None:
@@ -59,19 +76,23 @@ def compared(page: Page, url: str) -> None:
     page.get_by_label("and as").fill("bob")
     page.get_by_role("button", name="Compare").click()
     page.locator(".sides").wait_for()
-    page.locator("[data-compare]").evaluate("(part) => part.scrollIntoView()")
 
 
-# File -> the state of the page, the user, the colours.
-PICTURES: dict[str, tuple[Callable[[Page, str], None], str, str]] = {
-    "page.png": (quoted, "alice", "light"),
-    "page-dark.png": (quoted, "alice", "dark"),
-    "page-error.png": (refused, "alice", "light"),
-    "page-table.png": (listed, "alice", "light"),
-    "page-rows.png": (added, "alice", "light"),
-    "page-compare.png": (compared, "admin", "light"),
+# File -> the state of the page, the user, the colours, the part from whose top it is taken, and
+# the part that is its end.
+PICTURES: dict[str, tuple[Callable[[Page, str], None], str, str, str, str]] = {
+    "page.png": (quoted, "alice", "light", "body", ".work"),
+    "page-dark.png": (quoted, "alice", "dark", "body", ".work"),
+    "page-error.png": (refused, "alice", "light", ".work", ".work"),
+    "page-table.png": (listed, "alice", "light", ".work", ".work"),
+    "page-rows.png": (added, "alice", "light", ".work", ".work"),
+    "page-confirm.png": (asked, "alice", "light", "body", "body"),
+    "page-dry-run.png": (tried, "carol", "light", ".work", ".work"),
+    "page-compare.png": (compared, "admin", "light", "[data-compare]", "[data-compare]"),
 }
-SIZE = {"width": 1120, "height": 850}
+# So high that nothing scrolls under the bars at the top and below the form.
+SIZE = {"width": 1120, "height": 2400}
+MARGIN = 16
 # Sharp on screens with twice as many dots.
 DOTS = 2
 
@@ -82,14 +103,22 @@ def photograph(folder: Path) -> None:
         shop = Shop(Path(scratch) / "shop.sqlite3", "tests.browsable.settings")
         shop.seed()
         with running("uvicorn", shop, Path(scratch) / "log") as server, chromium() as browser:
-            for name, (state, user, scheme) in PICTURES.items():
+            for name, (state, user, scheme, first, last) in PICTURES.items():
                 page = browser.new_page(
                     viewport=SIZE, color_scheme=scheme, device_scale_factor=DOTS
                 )
                 log_in(page, server.url, user)
                 state(page, server.url)
-                save(page.screenshot(), folder / name)
+                save(page.screenshot(clip=between(page, first, last)), folder / name)
                 page.close()
+
+
+def between(page: Page, first: str, last: str) -> FloatRect:
+    """Return the part of the screen from the top of one element to the end of another."""
+    upper, lower = (page.locator(part).bounding_box() for part in (first, last))
+    top = max(upper["y"] - MARGIN, 0)
+    bottom = min(lower["y"] + lower["height"] + MARGIN, page.viewport_size["height"])
+    return {"x": 0, "y": top, "width": SIZE["width"], "height": bottom - top}
 
 
 def save(png: bytes, path: Path) -> None:

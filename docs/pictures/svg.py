@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 
 from docs.pictures.terminal import COLUMNS, PROMPT, ROWS, Scene
@@ -27,13 +28,12 @@ text { font: %dpx ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
   fill: #d8dee4; white-space: pre; }
 .prompt { fill: #7ee787; }
 .bold { font-weight: 700; }
-.scene, .answer { opacity: 0; }
+.cover { opacity: 0; }
 """
+# Without motion the last answer stands there.
 STILL = """
 @media (prefers-reduced-motion: reduce) {
   * { animation: none !important; }
-  .cover { display: none; }
-  .scene:last-of-type, .scene:last-of-type .answer { opacity: 1; }
 }
 """
 FRAME = """\
@@ -44,19 +44,86 @@ height="{height}" role="img" aria-label="{label}">
 <circle cx="20" cy="18" r="6" fill="#ff5f57"/><circle cx="40" cy="18" r="6" fill="#febc2e"/>\
 <circle cx="60" cy="18" r="6" fill="#28c840"/>
 <svg x="{margin}" y="{bar}" width="{inner}" height="{rows}">
+<g class="tape">
 {scenes}
+</g>
 </svg>
 </svg>
 """
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """A scene on the tape of all that the terminal ever shows.
+
+    Attributes:
+        scene: the scene.
+        at: its place among the scenes.
+        top: the row of its command.
+        answer: the rows of its answer, each a list of runs.
+    """
+
+    scene: Scene
+    at: int
+    top: int
+    answer: list[list[tuple[str, str]]]
+
+    @property
+    def bottom(self) -> int:
+        """The row below its answer, where the next prompt stands."""
+        return self.top + 1 + len(self.answer)
+
+    @property
+    def shift(self) -> str:
+        """The rule that scrolls the tape until the next prompt is the last row."""
+        rows = max(self.bottom + 1 - ROWS, 0)
+        return f"transform: translateY({-rows * LINE}px)"
+
+    def timing(self, total: float) -> Iterator[str]:
+        """Yield the rules that show it in its time: the typing, then the answer.
+
+        Args:
+            total: the seconds of all scenes.
+        """
+        keys = len(self.scene.command)
+        begun, typed, answered = (
+            share(second, total)
+            for second in (self.scene.begun, self.scene.typed, self.scene.answered)
+        )
+        there = f"transform: translateX({keys * CHARACTER:.1f}px)"
+        typing = f"animation-timing-function: steps({keys}); transform: none"
+        yield f"@keyframes a{self.at} {{ 0% {{ opacity: 0 }} {answered} {{ opacity: 1 }} }}\n"
+        yield (
+            f"@keyframes c{self.at} {{ 0% {{ opacity: 1; transform: none }} {begun} {{ {typing} }} "
+            f"{typed} {{ {there} }} {answered}, 100% {{ opacity: 0; {there} }} }}\n"
+        )
+        for name, selector in (("a", ".answer"), ("c", ".cover")):
+            yield f".s{self.at} {selector} {{ animation: {name}{self.at} {run(total)} }}\n"
+
+    def drawn(self) -> str:
+        """Return its group: a command under a cover that slides away, and the answer."""
+        x = len(PROMPT) * CHARACTER
+        y = self.top * LINE
+        lines = "".join(text(runs, self.top + 1 + row) for row, runs in enumerate(self.answer))
+        prompt = text([('class="prompt"', PROMPT)], self.bottom)
+        command = text([("", " " * len(PROMPT) + self.scene.command)], self.top)
+        return (
+            f'<g class="s{self.at}">{command}'
+            f'<g class="cover"><rect x="{x:.1f}" y="{y}" width="{WIDTH}" height="{LINE}" '
+            f'fill="#0d1117"/><rect x="{x:.1f}" y="{y + 1}" width="8" height="16" '
+            f'fill="#d8dee4"/></g><g class="answer">{lines}{prompt}</g></g>'
+        )
+
+
 def animation(scenes: list[Scene]) -> str:
     """Return the SVG."""
     total = scenes[-1].end
-    first = scenes[0].answered
-    rules = "".join(
-        rule for at, scene in enumerate(scenes) for rule in timing(at, scene, total, first)
-    )
+    tape = list(stretches(scenes))
+    # The first command and its answer stand there from the beginning.
+    rules = "".join(rule for stretch in tape[1:] for rule in stretch.timing(total))
+    steps = " ".join(f"{share(each.scene.answered, total)} {{ {each.shift} }}" for each in tape)
+    rules += f"@keyframes tape {{ {steps} 100% {{ {tape[-1].shift} }} }}\n"
+    rules += f".tape {{ {tape[-1].shift}; animation: tape {run(total)} }}\n"
     return FRAME.format(
         width=WIDTH,
         height=HEIGHT,
@@ -64,54 +131,33 @@ def animation(scenes: list[Scene]) -> str:
         bar=BAR,
         inner=WIDTH - MARGIN,
         rows=ROWS * LINE,
-        label=escape("A terminal: " + ", ".join(scene.command for scene in scenes)),
+        label=escape("A terminal: " + ", ".join(scene.command for scene in scenes[1:])),
         style=STYLE % FONT_SIZE + rules + STILL,
-        scenes="\n".join(drawn(at, scene) for at, scene in enumerate(scenes)),
+        scenes="\n".join(
+            [text([('class="prompt"', PROMPT)], 0), *(stretch.drawn() for stretch in tape)]
+        ),
     )
 
 
-def timing(at: int, scene: Scene, total: float, first: float) -> Iterator[str]:
-    """Yield the rules that show a scene in its time: the typing, then the answer.
-
-    Args:
-        at: the scene's place.
-        scene: the scene.
-        total: the seconds of all scenes.
-        first: the second to begin with, so that the first thing seen is no empty screen.
-    """
-    keys = len(scene.command)
-    begun, typed, answered, end = (
-        f"{100 * second / total:.3f}%"
-        for second in (scene.start, scene.typed, scene.answered, scene.end)
-    )
-    run = f"{total:.2f}s step-end {-first:.2f}s infinite"
-    after = "" if end == "100.000%" else f"{end} {{ opacity: 0 }}"
-    shown = int(at == 0)
-    yield f"@keyframes s{at} {{ 0% {{ opacity: {shown} }} {begun} {{ opacity: 1 }} {after} }}\n"
-    yield f"@keyframes a{at} {{ 0% {{ opacity: 0 }} {answered} {{ opacity: 1 }} }}\n"
-    steps = f"animation-timing-function: steps({keys})"
-    there = f"transform: translateX({keys * CHARACTER:.1f}px)"
-    yield f"@keyframes c{at} {{ {begun} {{ {steps} }} {typed}, 100% {{ {there} }} }}\n"
-    for name, selector in (("s", f".s{at}"), ("a", f".s{at} .answer"), ("c", f".s{at} .cover")):
-        yield f"{selector} {{ animation: {name}{at} {run} }}\n"
+def stretches(scenes: list[Scene]) -> Iterator[Stretch]:
+    """Yield the scenes with their rows, one below the other."""
+    top = 0
+    for at, scene in enumerate(scenes):
+        answer = [row for line in coloured(scene.output) for row in wrapped(line, COLUMNS)]
+        assert len(PROMPT + scene.command) <= COLUMNS, "The command does not fit into a line."
+        assert len(answer) + 2 <= ROWS, f"The answer has {len(answer)} lines."
+        yield Stretch(scene, at, top, answer)
+        top += 1 + len(answer)
 
 
-def drawn(at: int, scene: Scene) -> str:
-    """Return the group of a scene: its command under a cover that slides away, its answer."""
-    command = list(wrapped([("", scene.command)], COLUMNS - len(PROMPT)))
-    answer = [row for line in coloured(scene.output) for row in wrapped(line, COLUMNS)]
-    rows = answer[: ROWS - 1]
-    x = len(PROMPT) * CHARACTER
-    assert len(command) == 1, "The command does not fit into a line."
-    assert len(answer) < ROWS, f"The answer has {len(answer)} lines."
-    lines = "".join(text(runs, number + 1) for number, runs in enumerate(rows))
-    prompt = f'<tspan class="prompt">{PROMPT}</tspan>'
-    return (
-        f'<g class="scene s{at}"><text y="14">{prompt}{escape(scene.command)}</text>'
-        f'<g class="cover"><rect x="{x:.1f}" width="{WIDTH}" height="{LINE}" fill="#0d1117"/>'
-        f'<rect x="{x:.1f}" y="1" width="8" height="16" fill="#d8dee4"/></g>'
-        f'<g class="answer">{lines}</g></g>'
-    )
+def share(second: float, total: float) -> str:
+    """Return a second as a keyframe's place in all of them."""
+    return f"{100 * second / total:.3f}%"
+
+
+def run(total: float) -> str:
+    """Return how an animation of all seconds runs."""
+    return f"{total:.2f}s step-end infinite"
 
 
 def text(runs: list[tuple[str, str]], row: int) -> str:

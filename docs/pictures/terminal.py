@@ -18,9 +18,8 @@ from pathlib import Path
 
 from tests.documentation.tutorial import BLOCK, PAGE, PROGRAMS, Reader, commands
 
-COLUMNS, ROWS = 96, 38
+COLUMNS, ROWS = 96, 28
 PROMPT = "$ "
-CLEAR = "\x1b[2J\x1b[H"
 # Commands of the tutorial, in the order in which they are shown.
 SHOWN = (
     "python manage.py mcp_tools",
@@ -36,27 +35,28 @@ SECONDS_TO_READ, SECONDS_PER_LINE = 2.0, 0.12
 
 @dataclass(frozen=True)
 class Scene:
-    """One command on a clear screen.
+    """One command below the answers before it.
 
     Attributes:
         command: what is typed.
         output: what comes, colours included.
-        start: the second at which the screen is cleared.
+        answered: the second at which the output comes. That of the first command is 0: it was
+            typed before the recording, which begins with an answer.
     """
 
     command: str
     output: str
-    start: float
+    answered: float
 
     @property
     def typed(self) -> float:
         """The second at which the command stands there."""
-        return self.start + 0.5 + len(self.command) * SECONDS_PER_KEY
+        return self.answered - SECONDS_TO_RUN
 
     @property
-    def answered(self) -> float:
-        """The second at which the output comes."""
-        return self.typed + SECONDS_TO_RUN
+    def begun(self) -> float:
+        """The second at which typing begins."""
+        return self.typed - len(self.command) * SECONDS_PER_KEY
 
     @property
     def end(self) -> float:
@@ -85,11 +85,12 @@ def record() -> list[Scene]:
 
 
 def scenes(outputs: dict[str, str]) -> list[Scene]:
-    """Return the scenes, one after the other."""
+    """Return the scenes, one after the other: the last one first, so that no screen is empty."""
     found: list[Scene] = []
-    for command in SHOWN:
-        start = found[-1].end if found else 0.0
-        found.append(Scene(command, outputs[command], start))
+    for command in (SHOWN[-1], *SHOWN):
+        seconds = len(command) * SECONDS_PER_KEY + SECONDS_TO_RUN
+        answered = found[-1].end + seconds if found else 0.0
+        found.append(Scene(command, outputs[command], answered))
     return found
 
 
@@ -124,17 +125,16 @@ def chunks(terminal: int) -> Iterator[bytes]:
 def cast(scenes: list[Scene]) -> str:
     """Return a recording in the form of asciinema, version 2."""
     lines = [json.dumps({"version": 2, "width": COLUMNS, "height": ROWS, "title": "drf_mcp"})]
+    lines.append(json.dumps([0.0, "o", PROMPT]))
     for scene in scenes:
-        lines += [json.dumps([round(at, 3), "o", text]) for at, text in events(scene)]
+        lines += [json.dumps([round(max(at, 0), 3), "o", text]) for at, text in events(scene)]
     return "\n".join(lines) + "\n"
 
 
 def events(scene: Scene) -> Iterator[tuple[float, str]]:
-    """Yield what appears, and at which second."""
-    yield scene.start, CLEAR + PROMPT
-    begun = scene.typed - len(scene.command) * SECONDS_PER_KEY
+    """Yield what appears, and at which second; before the recording, if that is negative."""
     for place, key in enumerate(scene.command):
-        yield begun + place * SECONDS_PER_KEY, key
+        yield scene.begun + place * SECONDS_PER_KEY, key
     yield scene.typed, "\r\n"
-    yield scene.answered, scene.output.replace("\n", "\r\n")
+    yield scene.answered, scene.output.replace("\n", "\r\n") + PROMPT
     yield scene.end - 0.001, ""
