@@ -75,7 +75,7 @@ class WriteBatch(Batch):
         hard = [failure for failure in failures if not failure.soft]
         message = self.describe_misses()
         if len(failures) < len(self.outcomes):
-            message = f"{_('Nothing was written.')} {message}"
+            message = " ".join([_("Nothing was written."), message])
         failure = replace(
             (hard or failures)[0],
             message=message,

@@ -38,11 +38,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class Limit:
-    words: str
+    # words: lazy, since the reader of an error has a language of its own.
+    words: Any
     limit: Any
 
     def __str__(self) -> str:
-        return _(self.words) % {"limit": self.limit}
+        return str(self.words % {"limit": self.limit})
 
 
 FORMATS = {

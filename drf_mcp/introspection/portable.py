@@ -228,8 +228,7 @@ class PortableWriter:
             _("Values: %(type)s") % {"type": SchemaWords(values).type_name} if values else "",
             _("A multiple of %(multipleOf)s") % schema if schema.get("multipleOf") else "",
             _("No duplicates") if schema.get("uniqueItems") is True else "",
-            _("At least %(minProperties)s members") % schema if schema.get("minProperties") else "",
-            _("At most %(maxProperties)s members") % schema if schema.get("maxProperties") else "",
+            *SchemaWords(schema).count_members(),
             _("Example: %(value)s") % {"value": written} if written else "",
         )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
 
 from drf_mcp.introspection.field_schema import FieldSchema
 from drf_mcp.introspection.text import clean_text, join_alternatives, join_values
@@ -26,6 +27,14 @@ NOUNS = {
     "number": gettext_noop("a number"),
     "object": gettext_noop("an object"),
     "string": gettext_noop("a string"),
+}
+MEMBERS = {
+    "minProperties": ngettext_lazy(
+        "At least %(minProperties)s member", "At least %(minProperties)s members", "minProperties"
+    ),
+    "maxProperties": ngettext_lazy(
+        "At most %(maxProperties)s member", "At most %(maxProperties)s members", "maxProperties"
+    ),
 }
 MOST_CHOICES, MOST_NEAREST = 20, 5
 
@@ -51,6 +60,11 @@ class SchemaWords:
         if kind == "array":
             return self.describe_array(SchemaWords(self.schema.get("items"), self.near).accepted)
         return self.describe_value(kind)
+
+    def count_members(self) -> Iterator[str]:
+        for name, words in MEMBERS.items():
+            if isinstance(self.schema.get(name), int) and self.schema[name] > 0:
+                yield words % self.schema
 
     def describe_array(self, item: str | None) -> str:
         return _("an array, each item %(item)s") % {"item": item} if item else _("an array")

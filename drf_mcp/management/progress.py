@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 T = TypeVar("T")
@@ -34,7 +35,9 @@ class ProgressLine:
         shown = False
         for done, item in enumerate(items):
             if time.monotonic() >= due:
-                facts = {"doing": self.doing, "done": f"{done:,}", "total": f"{len(items):,}"}
+                counts = {"done": done, "total": len(items)}
+                facts = {name: number_format(n, force_grouping=True) for name, n in counts.items()}
+                facts["doing"] = self.doing
                 self.write("\r\033[K" + _("%(doing)s: %(done)s of %(total)s") % facts)
                 due, shown = time.monotonic() + INTERVAL, True
             yield item

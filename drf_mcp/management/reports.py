@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext_lazy
 
@@ -44,6 +45,10 @@ class Report:
     def __init__(self, width: int, style: Any) -> None:
         self.width = width
         self.style = style
+
+    def group(self, number: int) -> str:
+        """Return a number with the separators of its reader's language."""
+        return number_format(number, force_grouping=True)
 
     def list_tools(self, tools: Mapping[str, Tool]) -> Iterator[str]:
         # Columns of all views, or of each view where a long name or path leaves too little room.

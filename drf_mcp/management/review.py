@@ -50,7 +50,8 @@ class Review:
         yield self.style.MIGRATE_HEADING(_("Limits of known clients"))
         for limit in CLIENT_LIMITS:
             excesses = list(limit.find_excesses(self.lint.all_tools))
-            line = f"  {limit.client}: {excesses[-1] if excesses else _('fits')}"
+            verdict = excesses[-1] if excesses else _("fits")
+            line = f"  {limit.client}: {verdict}"
             yield from map(self.style.WARNING, self.report.wrap(line, 2)) if excesses else [line]
         yield ""
         yield from self.report.wrap(self.get_sums())
@@ -119,9 +120,9 @@ class Review:
             heading %= {"count": len(costs)}
         yield from map(self.style.MIGRATE_HEADING, self.report.wrap(heading))
         names = max(len(cost.tool.name) for cost in costs)
-        digits = max(len(f"{cost.tokens:,}") for cost in costs)
+        digits = max(len(self.report.group(cost.tokens)) for cost in costs)
         for cost in costs:
-            head = f"  {cost.tool.name:<{names}}  {cost.tokens:>{digits},}"
+            head = f"  {cost.tool.name:<{names}}  {self.report.group(cost.tokens):>{digits}}"
             parts = ", ".join(f"{_(part.name)} {part.tokens}" for part in cost.largest)
             if len(head) + len(parts) + 2 <= self.report.width:
                 yield f"{head}  {parts}"
@@ -131,7 +132,7 @@ class Review:
 
     def get_sums(self) -> str:
         sums = self.lint.sums
-        facts = {name: f"{sums[name]:,}" for name in ("tokens", "saves")}
+        facts = {name: self.report.group(sums[name]) for name in ("tokens", "saves")}
         for noun in ("tool", "place", "cause"):
             facts[f"{noun}s"] = self.report.count(sums[f"{noun}s"], noun)
         if not sums["findings"]:
@@ -146,4 +147,4 @@ class Review:
         return text % facts
 
     def count_tokens(self, tokens: int) -> str:
-        return _("%(tokens)s tokens") % {"tokens": f"{tokens:,}"}
+        return _("%(tokens)s tokens") % {"tokens": self.report.group(tokens)}

@@ -196,7 +196,7 @@ def test_the_command_deletes_what_has_expired(settings):
         expires=timezone.now() - timedelta(seconds=1)
     )
     call_command("mcp_expire", stdout=out)
-    assert out.getvalue() == "Deleted 1 expired archives.\n"
+    assert out.getvalue() == "Deleted 1 expired archive.\n"
     assert list(ArchivedContent.objects.values_list("pk", flat=True)) == [new.archive_id]
 
 

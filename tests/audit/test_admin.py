@@ -103,7 +103,7 @@ def test_the_export_holds_every_column_of_each_call_oldest_first(rows):
 
 
 def test_old_calls_expire(rows):
-    assert run("--expire", "30") == "Deleted 1 audited calls.\n"
+    assert run("--expire", "30") == "Deleted 1 audited call.\n"
     assert ids() == ["req_1", "req_2"]
 
 
@@ -115,7 +115,7 @@ def test_expiring_takes_the_age_of_the_settings(rows, settings):
     with pytest.raises(CommandError, match="set AUDIT_RETENTION"):
         run("--expire")
     settings.DRF_MCP = {"AUDIT_RETENTION": 20}
-    assert run("--expire") == "Deleted 1 audited calls.\n"
+    assert run("--expire") == "Deleted 1 audited call.\n"
 
 
 def test_expiring_takes_no_filter(rows):
@@ -135,7 +135,7 @@ def test_mcp_expire_deletes_old_calls_too(rows, settings):
     assert "audited" not in stdout.getvalue()
     settings.DRF_MCP = {"AUDIT_RETENTION": 20}
     call_command("mcp_expire", stdout=stdout)
-    assert "Deleted 1 audited calls." in stdout.getvalue()
+    assert "Deleted 1 audited call." in stdout.getvalue()
 
 
 @pytest.fixture

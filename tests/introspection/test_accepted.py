@@ -52,7 +52,7 @@ def as_it_is(schema):
             f.DecimalField(
                 max_digits=3, decimal_places=1, min_value=Decimal("0.5"), help_text="In mg."
             ),
-            "a decimal number (at most 3 digits, 1 decimal places, at least 0.5)",
+            "a decimal number (at most 3 digits, 1 decimal place, at least 0.5)",
         ),
         (
             f.DecimalField(

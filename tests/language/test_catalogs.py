@@ -92,3 +92,23 @@ def find_unreadable(tree: ast.Module) -> list[int]:
 def test_no_text_is_marked_with_its_values_in_it():
     found = {p: find_unreadable(ast.parse(p.read_text())) for p in PACKAGE.rglob("*.py")}
     assert {str(path): lines for path, lines in found.items() if lines} == {}
+
+
+def find_hidden(tree: ast.Module) -> list[int]:
+    """Return the lines that mark a text in an f-string, where Python before 3.12 finds none."""
+    inside = [
+        n for each in ast.walk(tree) if isinstance(each, ast.JoinedStr) for n in ast.walk(each)
+    ]
+    return [
+        call.lineno
+        for call in inside
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in KEYWORDS
+        and isinstance(call.args[0], ast.Constant)
+    ]
+
+
+def test_no_text_is_marked_within_another():
+    found = {p: find_hidden(ast.parse(p.read_text())) for p in PACKAGE.rglob("*.py")}
+    assert {str(path): lines for path, lines in found.items() if lines} == {}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeGuard
 
 from django.core import validators
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 from rest_framework.fields import RegexField, SlugField
 from rest_framework.validators import UniqueValidator
 
@@ -22,8 +22,8 @@ NUMBERS = ("integer", "number")
 LENGTHS = {"string": "Length", "array": "Items"}
 # Where no keyword fits: a sentence, and the words beside others.
 LIMITS = {
-    "minimum": (gettext_noop("At least %(limit)s"), gettext_noop("at least %(limit)s")),
-    "maximum": (gettext_noop("At most %(limit)s"), gettext_noop("at most %(limit)s")),
+    "minimum": (gettext_noop("At least %(limit)s"), gettext_lazy("at least %(limit)s")),
+    "maximum": (gettext_noop("At most %(limit)s"), gettext_lazy("at most %(limit)s")),
 }
 # Messages of pattern validators that say less than the pattern itself.
 DEFAULT_MESSAGES = (
@@ -96,7 +96,12 @@ class ConstraintReader:
     def read_least_length(self, validator: validators.MinLengthValidator) -> None:
         limit = validator.limit_value
         if self.allows_blank and not callable(limit):
-            self.explain(_("At least %(count)s characters, or empty") % {"count": limit})
+            words = ngettext(
+                "At least %(count)s character, or empty",
+                "At least %(count)s characters, or empty",
+                limit,
+            )
+            self.explain(words % {"count": limit})
         else:
             self.bound_length("min", max, limit)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from rest_framework import relations
 
 from drf_mcp.introspection.field_schema import FieldSchema, explain
@@ -36,7 +37,9 @@ class RelationDescriber(FieldDescriber):
         if self.field.help_text:
             return schema
         model = find_related_model(self.field)
-        name = get_model_name(model) if model is not None else _("object")
+        # Translators: what an unknown model is called, in "Primary key of the object".
+        unknown = pgettext("of the", "object")
+        name = unknown if model is None else get_model_name(model)
         identity = _("%(key)s of the %(model)s") % {"key": key, "model": name}
         return FieldSchema.of(explain(schema, identity)).with_meaning(identity=identity)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import ngettext, ngettext_lazy
 from rest_framework import ISO_8601, fields
 from rest_framework.settings import api_settings
 from rest_framework.utils import humanize_datetime
@@ -65,13 +65,17 @@ class BigIntegerDescriber(FieldDescriber):
         return self.get_input_schema()
 
 
+MOST_DIGITS = ngettext_lazy("at most %(limit)s digit", "at most %(limit)s digits", "limit")
+PLACES = ngettext_lazy("%(limit)s decimal place", "%(limit)s decimal places", "limit")
+
+
 class DecimalDescriber(FieldDescriber):
     field_classes = (fields.DecimalField,)
 
     def get_input_schema(self) -> Schema:
         limits = (
-            Limit(gettext_noop("at most %(limit)s digits"), self.field.max_digits),
-            Limit(gettext_noop("%(limit)s decimal places"), self.field.decimal_places),
+            Limit(MOST_DIGITS, self.field.max_digits),
+            Limit(PLACES, self.field.decimal_places),
         )
         known = tuple(each for each in limits if each.limit is not None)
         # The digits are part of the sentence, since the pattern tells them too.
@@ -81,12 +85,13 @@ class DecimalDescriber(FieldDescriber):
 
     def describe_digits(self) -> str:
         digits, places = self.field.max_digits, self.field.decimal_places
-        facts = {"digits": digits, "places": places}
-        if digits is None:
-            return "" if places is None else _("%(places)s decimal places") % facts
-        if places is None:
-            return _("At most %(digits)s digits") % facts
-        return _("At most %(digits)s digits, %(places)s decimal places") % facts
+        known = []
+        if digits is not None:
+            most = ngettext("At most %(limit)s digit", "At most %(limit)s digits", digits)
+            known.append(most % {"limit": digits})
+        if places is not None:
+            known.append(PLACES % {"limit": places})
+        return ", ".join(known)
 
     def get_pattern(self) -> str:
         most, places, least = self.field.max_digits, self.field.decimal_places, self.field.min_value

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import ngettext, pgettext
 from rest_framework.exceptions import APIException
 
 from drf_mcp import envelopes
@@ -198,5 +198,6 @@ class Command(MCPCommand):
         resource = block.get("resource", block)
         size = len(resource.get("data") or resource.get("blob") or resource.get("text") or "")
         words = [block["type"], resource.get("mimeType", ""), resource.get("uri", "")]
-        words += [_("%(count)d characters") % {"count": size}] if size else []
+        length = ngettext("%(count)d character", "%(count)d characters", size)
+        words += [length % {"count": size}] if size else []
         return " ".join(filter(None, words))

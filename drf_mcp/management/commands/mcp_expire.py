@@ -7,7 +7,7 @@ from typing import Any
 from django.db import router
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import ngettext_lazy
 
 from drf_mcp.guards.idempotency.records import IntendedChange
 from drf_mcp.management.base import MCPCommand
@@ -16,12 +16,20 @@ from drf_mcp.observability.auditing import find_auditor
 from drf_mcp.settings import mcp_settings
 
 # By the names of the numbers.
-DELETED: Mapping[str, str] = {
-    "expired_archives": gettext_noop("Deleted %(count)d expired archives."),
-    "confirmations": gettext_noop("Deleted %(count)d confirmations."),
-    "tasks": gettext_noop("Deleted %(count)d tasks."),
-    "audited_calls": gettext_noop("Deleted %(count)d audited calls."),
-    "answers_to_changes": gettext_noop("Deleted %(count)d answers to changes."),
+DELETED: Mapping[str, Any] = {
+    "expired_archives": ngettext_lazy(
+        "Deleted %(count)d expired archive.", "Deleted %(count)d expired archives.", "count"
+    ),
+    "confirmations": ngettext_lazy(
+        "Deleted %(count)d confirmation.", "Deleted %(count)d confirmations.", "count"
+    ),
+    "tasks": ngettext_lazy("Deleted %(count)d task.", "Deleted %(count)d tasks.", "count"),
+    "audited_calls": ngettext_lazy(
+        "Deleted %(count)d audited call.", "Deleted %(count)d audited calls.", "count"
+    ),
+    "answers_to_changes": ngettext_lazy(
+        "Deleted %(count)d answer to a change.", "Deleted %(count)d answers to changes.", "count"
+    ),
 }
 
 
@@ -54,7 +62,7 @@ class Command(MCPCommand):
         for name, count in deleted.items():
             # What is kept for nobody is said of the archive alone.
             if count or (count is not None and name in ("expired_archives", "audited_calls")):
-                yield _(DELETED[name]) % {"count": count}
+                yield DELETED[name] % {"count": count}
 
     def expire_rows(self, model: Any) -> int:
         rows = model._default_manager.using(router.db_for_write(model))

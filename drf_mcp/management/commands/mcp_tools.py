@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.color import no_style
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.visibility import Visibility
@@ -85,7 +86,10 @@ class Command(MCPCommand):
             path = self.get_lock_file(options["lock"])
             count = SurfaceLock(path, self.endpoint.tools).write()
             locked = {"file": path, "tools": count}
-            self.write_data(locked, [_("%(file)s holds %(tools)d tools.") % locked], options)
+            words = ngettext(
+                "%(file)s holds %(tools)d tool.", "%(file)s holds %(tools)d tools.", count
+            )
+            self.write_data(locked, [words % locked], options)
             return
         # Colours are for people, or for whoever insists on them.
         coloured = options.get("force_color") or self.stdout.isatty()

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from drf_mcp.management.base import MCPCommand
@@ -36,8 +37,9 @@ class Command(MCPCommand):
 
     def get_lines(self, found: Sequence[PreloadedEndpoint]) -> Iterator[str]:
         for each in found:
-            facts = {name: f"{getattr(each, name):,}" for name in ("tools", "bytes")}
-            facts |= {"path": each.path, "seconds": f"{each.seconds:.1f}"}
+            counts = {"tools": each.tools, "bytes": each.bytes}
+            facts = {name: number_format(n, force_grouping=True) for name, n in counts.items()}
+            facts |= {"path": each.path, "seconds": number_format(each.seconds, 1)}
             text = _(
                 "%(path)s: %(tools)s tools, %(bytes)s bytes, described in %(seconds)s seconds."
             )

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from drf_mcp.contrib.audit.auditor import Auditor
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
@@ -81,7 +82,10 @@ class Command(MCPCommand):
         if days < 0:
             raise UsageError(_("--expire takes a number of days."))
         deleted = Auditor().expire(days)
-        line = _("Deleted %(count)d audited calls.") % {"count": deleted}
+        line = ngettext(
+            "Deleted %(count)d audited call.", "Deleted %(count)d audited calls.", deleted
+        )
+        line %= {"count": deleted}
         self.write_data({"audited_calls": deleted}, [line], options)
 
     def get_rows(self, options: dict[str, Any]) -> Any:
@@ -125,7 +129,8 @@ class Command(MCPCommand):
         verdict = f"{row.verdict} {row.code}".strip()
         parts = [when, row.user_label or row.user_pk or ANONYMOUS, row.tool or row.method, verdict]
         if row.rows_changed is not None:
-            parts.append(_("%(count)d rows") % {"count": row.rows_changed})
+            rows = ngettext("%(count)d row", "%(count)d rows", row.rows_changed)
+            parts.append(rows % {"count": row.rows_changed})
         if row.duration_ms is not None:
             parts.append(f"{row.duration_ms:.1f} ms")
         line = ""
