@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy
 
 from drf_mcp.test import MCPClient
 
@@ -36,6 +37,14 @@ def test_without_a_language_errors_have_that_of_the_request(speak, make_client, 
     speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
     english, german = find_reason(make_client()), find_reason(make_client(**GERMAN))
     assert english != german
+
+
+def test_without_a_language_instructions_have_that_of_the_project(speak, make_client, settings):
+    text = gettext_lazy("This field is required.")
+    settings.DRF_MCP = {**settings.DRF_MCP, "INSTRUCTIONS": text}
+    speak(None, MIDDLEWARE=[LOCALE, *settings.MIDDLEWARE])
+    result, _response = make_client(**GERMAN).request_mcp("server/discover", {})
+    assert result["instructions"] == "This field is required."
 
 
 def test_without_a_language_tools_have_that_of_the_project(speak, make_client, settings):

@@ -81,7 +81,7 @@ class Command(MCPCommand):
             raise UsageError(_("Name a number of days, or set AUDIT_RETENTION."))
         if days < 0:
             raise UsageError(_("--expire takes a number of days."))
-        deleted = Auditor().expire(days)
+        deleted = Auditor().expire(days) or 0
         line = ngettext(
             "Deleted %(count)d audited call.", "Deleted %(count)d audited calls.", deleted
         )
