@@ -12,6 +12,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.negotiation import DefaultContentNegotiation
 
 from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.tools.arguments.files_body import FilesBody
 
 # Attributes of the outer request that describe its own method, path, query and body.
 OUTER_ONLY = frozenset(
@@ -99,7 +100,7 @@ class ToolRequest(HttpRequest):
         method: str,
         path_info: str,
         query_string: str = "",
-        body: bytes = b"",
+        body: bytes | FilesBody = b"",
         content_type: str = "",
     ) -> None:
         own = self.__dict__
@@ -122,9 +123,14 @@ class ToolRequest(HttpRequest):
         }
         if "environ" in own:
             self.environ = self.META
-        self._body = body
-        self._stream = io.BytesIO(body)
-        self._read_started = True
+        if isinstance(body, bytes):
+            self._body = body
+            self._stream = io.BytesIO(body)
+            self._read_started = True
+        else:
+            # As from a socket: to be read once.
+            own.pop("_body", None)
+            self._stream, self._read_started = body.open(), False
         if ";" in content_type:
             self._set_content_type_params(self.META)  # type: ignore[attr-defined]
         else:

@@ -38,7 +38,8 @@ class EquivalentRequest:
             return None
         query = f"?{call.query_string}" if call.query_string else ""
         path = get_script_prefix().rstrip("/") + quote(path, safe=SAFE) + query
-        return cls(tool.endpoint.method, path, call.body, call.content_type, call.disposition)
+        body = bytes(call.body)
+        return cls(tool.endpoint.method, path, body, call.content_type, call.disposition)
 
     def to_curl(
         self, origin: str, authorization: str | None = None, username: str | None = None

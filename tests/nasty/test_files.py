@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import tracemalloc
+from contextlib import contextmanager
 
 import pytest
 from django.test import RequestFactory
-from hypothesis import given
+from django.urls import resolve
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rest_framework.parsers import FileUploadParser, MultiPartParser
 from rest_framework.request import Request
@@ -17,7 +20,7 @@ from rest_framework.test import APIClient
 from drf_mcp.introspection.types import Body, Upload
 from drf_mcp.tools import ArgumentsRefused, registry
 from drf_mcp.tools.arguments.negotiation import BodyNegotiation
-from drf_mcp.tools.arguments.uploads import FileReader
+from drf_mcp.tools.arguments.uploads import FileReader, UploadRefused
 from tests.nasty import files
 from tests.nasty.files import encoded, png
 
@@ -32,7 +35,9 @@ def tool(path):
 
 
 def sent(call):
-    request = RequestFactory().generic("POST", "/", call.body, content_type=call.content_type)
+    request = RequestFactory().generic(
+        "POST", "/", bytes(call.body), content_type=call.content_type
+    )
     return Request(request, parsers=[MultiPartParser()]).data
 
 
@@ -44,17 +49,79 @@ def problem(path, **arguments):
     return found
 
 
-def test_a_long_file_is_decoded_without_copies_of_its_text():
-    content = bytes(range(256)) * 16_384
-    uri = f"data:image/png;name=a.png;base64,{encoded(content)}"
+@contextmanager
+def counted_memory():
+    """Give a function that tells the most bytes that were in use since the block began."""
     tracemalloc.start()
     try:
-        made = FileReader(Upload(), 2 * len(content)).read(uri)
-        _, peak = tracemalloc.get_traced_memory()
+        yield lambda: tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert made.read() == content
-    assert peak < 2 * len(content)
+
+
+@pytest.mark.parametrize(
+    ("spell", "copies"),
+    [(encoded, 0), (lambda c: base64.encodebytes(c).decode(), 2.75)],
+    ids=["standard", "in lines"],
+)
+def test_a_long_file_is_in_memory_as_the_text_that_was_sent_alone(nasty, spell, copies):
+    content = bytes(range(256)) * 8_192
+    uri = f"data:image/png;name=a.png;base64,{spell(content)}"
+    nasty(MAX_UPLOAD_BYTES=2 * len(content))
+    document = tool("/document/")
+    # What is made once for all calls.
+    document.bind({"title": "t", "file": PDF})
+    with counted_memory() as get_peak:
+        body = document.bind({"title": "t", "file": uri}).body
+        stream, length = body.open(), 0
+        while piece := stream.read(65_536):
+            length += len(piece)
+        peak = get_peak()
+    assert content in bytes(body)
+    assert length == len(body) == len(bytes(body))
+    assert peak < (copies + 0.2) * len(content)
+
+
+def test_a_call_with_a_file_takes_the_memory_of_its_json(nasty, settings):
+    """The message as text and the argument in it, each a third longer than the file."""
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 2**24
+    nasty(MAX_UPLOAD_BYTES=2**24, MAX_BODY_BYTES=2**24)
+    content = bytes(range(256)) * 8_192
+
+    def call(file):
+        params = {"name": tool("/document/").name, "arguments": {"title": "t", "file": file}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        request = RequestFactory().post("/mcp", message, content_type="application/json")
+        request.META["HTTP_MCP_PROTOCOL_VERSION"] = "2025-11-25"
+        answer = resolve("/mcp").func
+        with counted_memory() as get_peak:
+            response = answer(request)
+            return json.loads(response.content)["result"], get_peak()
+
+    call(PDF)
+    result, peak = call(encoded(content))
+    assert result["structuredContent"]["data"]["file"]["size"] == len(content)
+    # The body itself is read from a socket.
+    body = 4 / 3
+    assert peak < (3 * body + 0.2) * len(content)
+
+
+@given(st.text("AZaz09+/-_= \n\r\t\u2003é%", max_size=12))
+@example("AAA=")
+@example("A===")
+@example("AA==AA==")
+@example("=AAA")
+@example("AA=\n=")
+def test_what_is_no_base64_is_refused_whatever_the_spelling(text):
+    digits = re.sub(r"\s+", "", text).rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        expected = base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
+    except ValueError:
+        with pytest.raises(UploadRefused, match="The file is not base64"):
+            FileReader(Upload(), LIMIT).read(text)
+        return
+    file = FileReader(Upload(), LIMIT).read(text)
+    assert (file.read(), file.size) == (expected, len(expected))
 
 
 @given(content=st.binary(max_size=200), name=names, title=names)
@@ -199,7 +266,7 @@ def test_a_file_sent_as_it_is_keeps_its_name_and_type(nasty, name, content):
     request = RequestFactory().generic(
         "PUT",
         "/",
-        encoder.encode({"file": upload}),
+        bytes(encoder.encode({"file": upload})),
         content_type=encoder.content_type,
         headers={"Content-Disposition": encoder.disposition},
     )

@@ -45,7 +45,7 @@ def codes(details):
 
 def read(call):
     request = RequestFactory().generic(
-        "POST", "/", call.body, content_type=call.content_type or "application/json"
+        "POST", "/", bytes(call.body), content_type=call.content_type or "application/json"
     )
     return Request(request, parsers=[JSONParser(), MultiPartParser(), FormParser()]).data
 

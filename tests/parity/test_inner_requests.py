@@ -7,7 +7,8 @@ import json
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib import messages
-from django.http import HttpResponse
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse, RawPostDataException
 from django.test import AsyncClient
 from django.urls import path
 from django.views.decorators.gzip import gzip_page
@@ -131,6 +132,34 @@ def test_a_form_is_a_form(expose_probe, client, parser, look):
         text = "name=Zo%C3%AB+%26+Co&n=1&n=2"
         client.post("/things/7/", text, content_type="application/x-www-form-urlencoded")
     assert not called(Agent(client), "things_post", {"pk": 7, "body": fields}).is_error
+    assert probe.seen[0] == probe.seen[1]
+
+
+def read_again(request):
+    """Return what a form's file holds, and what reading the body afterwards gives."""
+    content = request.data["scan"].read()
+    try:
+        return content, request._request.body
+    except RawPostDataException as exc:
+        return content, str(exc)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        read_again,
+        lambda r: r._request.FILES["scan"].read() + r.data["scan"].read(),
+        lambda r: (r.data["scan"].name, r.data["scan"].content_type, r.data["scan"].size),
+    ],
+    ids=["data, body", "Django's FILES, data", "name"],
+)
+def test_a_form_with_a_file_is_read_as_often_as_over_http(expose_probe, client, look):
+    probe = expose_probe(look, parser_classes=[MultiPartParser])
+    scan = SimpleUploadedFile("a.pdf", b"scanned", "application/pdf")
+    client.post("/things/7/", {"scan": scan}, format="multipart")
+    body = {"scan": "data:application/pdf;name=a.pdf;base64,c2Nhbm5lZA=="}
+    assert not called(Agent(client), "things_post", {"pk": 7, "body": body}).is_error
+    assert len(probe.seen) == 2
     assert probe.seen[0] == probe.seen[1]
 
 

@@ -155,7 +155,9 @@ def test_a_form_is_read_as_it_was_sent(tool_of, parser, name, tags, owner):
 
 
 def parse(call, parser):
-    request = RequestFactory().generic("POST", "/", call.body, content_type=call.content_type)
+    request = RequestFactory().generic(
+        "POST", "/", bytes(call.body), content_type=call.content_type
+    )
     return Request(request, parsers=[parser()]).data
 
 

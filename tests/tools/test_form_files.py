@@ -95,7 +95,7 @@ def posted(tool, **arguments):
     request = RequestFactory().generic(
         "POST",
         "/",
-        call.body,
+        bytes(call.body),
         content_type=call.content_type,
         headers={"Content-Disposition": call.disposition} if call.disposition else None,
     )
@@ -254,7 +254,7 @@ def test_a_body_that_is_documented_as_binary_is_the_file(tool_of, parser, argume
     tool = tool_of(path("binary/", Binary.as_view(parser_classes=[parser])))
     assert "base64" in tool.input_schema["properties"][argument]["description"]
     call = tool.bind({argument: ENCODED})
-    assert (call.body, call.content_type) == (CONTENT, media_type)
+    assert (bytes(call.body), call.content_type) == (CONTENT, media_type)
     assert refused(tool, **{argument: "!"}).pointer == f"/{argument}"
 
 

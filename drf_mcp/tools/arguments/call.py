@@ -10,6 +10,7 @@ from urllib.parse import quote_plus
 from drf_mcp.introspection.types import Parameter
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import MISSING
+from drf_mcp.tools.arguments.files_body import FilesBody
 
 PATH, QUERY, BODY = "path", "query", "body"
 # The location of an argument that selects from the answer and is no part of the request.
@@ -139,7 +140,7 @@ class Call:
     arguments: Mapping[str, Any]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     query_string: str = ""
-    body: bytes = b""
+    body: bytes | FilesBody = b""
     content_type: str = ""
     disposition: str = ""
     fields: tuple[str, ...] = ()

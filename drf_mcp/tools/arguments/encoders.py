@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.outcomes import MISSING
+from drf_mcp.tools.arguments.files_body import FilesBody
 
 Pair: TypeAlias = "tuple[str, str | UploadedFile[Any]]"
 Forms: TypeAlias = Mapping[Place, str]
@@ -50,7 +51,7 @@ class BodyEncoder:
     files: BodyEncoder | None = None
     disposition: str = ""
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: Any) -> bytes | FilesBody:
         if value is MISSING:
             return b""
         return ENCODER.encode(value).encode()
@@ -66,7 +67,7 @@ class BodyEncoder:
 class FormBody(BodyEncoder):
     forms: Forms = field(default_factory=dict)
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: Any) -> bytes | FilesBody:
         return b"" if value is MISSING else urlencode([*self.get_pairs(value)]).encode()
 
     def get_pairs(self, value: Any) -> Iterator[Pair]:
@@ -122,23 +123,27 @@ class MultiPartBody(FormBody):
         media_type = f"multipart/form-data; boundary={secrets.token_hex(16)}"
         super().__init__(media_type, expected, forms=forms)
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: Any) -> bytes | FilesBody:
         # RFC 7578
         if value is MISSING:
             return b""
         boundary = b"--" + self.content_type.partition("=")[2].encode()
-        lines: list[bytes] = []
+        lines: list[bytes | UploadedFile[Any]] = []
         for name, content in self.get_pairs(value):
             lines += [boundary, *self.get_part(name, content)]
-        return b"\r\n".join([*lines, boundary + b"--", b""])
+        lines.append(boundary + b"--")
+        body = FilesBody(part for line in lines for part in (line, b"\r\n"))
+        return body if holds_upload(lines) else bytes(body)
 
-    def get_part(self, name: str, content: str | UploadedFile[Any]) -> list[bytes]:
+    def get_part(
+        self, name: str, content: str | UploadedFile[Any]
+    ) -> list[bytes | UploadedFile[Any]]:
         disposition = f'Content-Disposition: form-data; name="{self.quote(name)}"'
         if isinstance(content, str):
             return [disposition.encode(), b"", content.encode("utf-8", "surrogatepass")]
         disposition += f'; filename="{self.quote(content.name or "upload")}"'
         media_type = f"Content-Type: {content.content_type}"
-        return [disposition.encode(), media_type.encode(), b"", content.read()]
+        return [disposition.encode(), media_type.encode(), b"", content]
 
     def quote(self, name: str) -> str:
         for character, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\r", "%0D"), ("\n", "%0A")):
@@ -156,13 +161,13 @@ class FileBody(BodyEncoder):
         media_type = self.content_type or file.content_type
         return replace(self, content_type=media_type, disposition=name)
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: Any) -> bytes | FilesBody:
         file = self.get_file(value)
         if isinstance(value, Mapping) and any(
             v is not None and v is not file for v in value.values()
         ):
             raise TypeError(_("the body is one file as it is, so nothing else can be sent with it"))
-        return b"" if file is None else bytes(file.read())
+        return b"" if file is None else FilesBody([file])
 
     def get_file(self, value: Any) -> Any:
         # REST framework's parser calls the one file "file".
@@ -173,5 +178,5 @@ class FileBody(BodyEncoder):
 
 class TextBody(BodyEncoder):
     # For parsers of neither JSON nor forms.
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: Any) -> bytes | FilesBody:
         return value.encode() if isinstance(value, str) else super().encode(value)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import html
-import io
 import mimetypes
 import re
-from collections.abc import Mapping
+import string
+from binascii import a2b_base64
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.utils.translation import gettext as _
 
 from drf_mcp.introspection.types import ANY, Place, Upload
@@ -22,7 +21,6 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
 
 DATA_URI = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[^;,]*)*),", re.ASCII)
-SPACE = re.compile(r"\s+")
 # What files of a kind begin with, for content sent without its type.
 SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -38,8 +36,9 @@ FORM = {"form": "data:TYPE;name=FILE_NAME;base64,CONTENT"}
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}\Z")
 LETTERS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 SHORTEST_FILE, LONG = 8, 40
-# Characters that are decoded at once, whole groups of four.
-PIECE = 2**20
+DIGITS = (string.ascii_letters + string.digits + "+/").encode()
+# Digits that are decoded at once, whole groups of four.
+PIECE = 2**16
 
 
 class UploadRefused(Exception):
@@ -47,6 +46,37 @@ class UploadRefused(Exception):
     def __init__(self, code: str, message: str, accepted: str, remediation: str) -> None:
         super().__init__(message)
         self.problem = Problem(code, message, accepted=accepted, remediation=remediation)
+
+
+class Base64File(UploadedFile):  # type: ignore[type-arg]
+    # Decoded whenever it is read: beside the text that the client sent, which stays for as long
+    # as the call, a file of megabytes would be in memory once more.
+
+    size: int
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.text, self.start, self.end = text, start, end
+        super().__init__(None, size=(end - start) * 3 // 4)
+
+    def read(self) -> bytes:  # type: ignore[override]
+        return b"".join(self.chunks())
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        for digits in self.get_pieces():
+            yield a2b_base64(digits + "=" * (-len(digits) % 4))
+
+    def get_pieces(self) -> Iterator[str]:
+        for place in range(self.start, self.end, PIECE):
+            yield self.text[place : min(place + PIECE, self.end)]
+
+    def is_valid(self) -> bool:
+        if (self.end - self.start) % 4 == 1:
+            return False
+        try:
+            # Without its digits nothing is left of a piece.
+            return not any(piece.encode().translate(None, DIGITS) for piece in self.get_pieces())
+        except UnicodeEncodeError:
+            return False
 
 
 class UploadPlaces:
@@ -100,12 +130,13 @@ class FileReader:
             raise self.not_base64(_("The file is not a string."))
         if not self.upload.sure and DATA_URI.match(value) is None:
             return self.read_text(value)
-        media_type, name, content = self.parse(value)
-        media_type = media_type or self.detect_media_type(content)
+        media_type, name, file = self.parse(value)
+        media_type = media_type or self.detect_media_type(next(file.chunks(), b""))
         name = name or self.get_default_name(media_type)
         self.check_type(name, media_type)
         guessed = media_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
-        return SimpleUploadedFile(name, content, guessed)
+        file.name, file.content_type = name, guessed
+        return file
 
     def read_text(self, value: str) -> str:
         if self.looks_like_base64(value):
@@ -117,47 +148,39 @@ class FileReader:
             )
         return value
 
-    def parse(self, value: str) -> tuple[str, str, bytes]:
+    def parse(self, value: str) -> tuple[str, str, UploadedFile[Any]]:
         match = DATA_URI.match(value)
         if match is None:
-            content = self.decode_exact(value, 0)
-            return "", "", self.decode(value) if content is None else content
+            return "", "", self.open(value, 0)
         parameters = match["parameters"].split(";")
         names = (p[5:] for p in parameters if p.lower().startswith("name="))
         name = next(map(self.decode_name, names), "")
         if "base64" in map(str.lower, parameters):
-            content = self.decode_exact(value, match.end())
-            if content is None:
-                content = self.decode(unquote(value[match.end() :]))
-            return match["type"] or "", name, content
+            return match["type"] or "", name, self.open(value, match.end(), unquote)
         content = unquote_to_bytes(value[match.end() :])
         if len(content) > self.limit:
             raise self.too_large(len(content))
-        return match["type"] or "", name, content
+        return match["type"] or "", name, SimpleUploadedFile("upload", content)
 
-    def decode_exact(self, text: str, start: int) -> bytes | None:
-        # Base64 as the standard has it, piece by piece: of a text of megabytes no copy is made.
+    def open(
+        self, text: str, start: int, unescape: Callable[[str], str] = str
+    ) -> UploadedFile[Any]:
         padding = text.find("=", start)
-        is_padded_inside = -1 < padding < len(text) - 2
-        if is_padded_inside or (len(text) - start) * 3 // 4 > self.limit:
-            return None
-        content = io.BytesIO()
-        try:
-            for place in range(start, len(text), PIECE):
-                content.write(base64.b64decode(text[place : place + PIECE], validate=True))
-        except ValueError:
-            return None
-        return content.getvalue()
-
-    def decode(self, text: str) -> bytes:
+        end = len(text) if padding < 0 else padding
+        file = Base64File(text, start, end)
+        is_padded = text[end : end + 3] == "=" * ((start - end) % 4)
+        # Base64 as the standard has it: of a text of megabytes no copy is made.
+        if is_padded and file.size <= self.limit and file.is_valid():
+            return file
         # Line breaks, URL-safe letters and missing padding are all common.
-        digits = SPACE.sub("", text).rstrip("=").replace("-", "+").replace("_", "/")
-        if len(digits) * 3 // 4 > self.limit:
-            raise self.too_large(len(digits) * 3 // 4)
-        try:
-            return base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
-        except (binascii.Error, ValueError):
-            raise self.not_base64(_("The file is not base64.")) from None
+        lines = unescape(text[start:]).replace("\n", "").replace("\r", "").split()
+        digits = "".join(lines).rstrip("=").replace("-", "+").replace("_", "/")
+        file = Base64File(digits, 0, len(digits))
+        if file.size > self.limit:
+            raise self.too_large(file.size)
+        if not file.is_valid():
+            raise self.not_base64(_("The file is not base64."))
+        return file
 
     def get_default_name(self, media_type: str) -> str:
         extensions = self.upload.extensions
