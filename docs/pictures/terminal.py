@@ -125,9 +125,13 @@ def chunks(terminal: int) -> Iterator[bytes]:
 def cast(scenes: list[Scene]) -> str:
     """Return a recording in the form of asciinema, version 2."""
     lines = [json.dumps({"version": 2, "width": COLUMNS, "height": ROWS, "title": "drf_mcp"})]
-    lines.append(json.dumps([0.0, "o", PROMPT]))
+    shown = 0.0
     for scene in scenes:
-        lines += [json.dumps([round(max(at, 0), 3), "o", text]) for at, text in events(scene)]
+        moments = [(shown, PROMPT), *events(scene)]
+        lines += [json.dumps([round(max(at, 0), 3), "o", text]) for at, text in moments]
+        shown = scene.answered
+    # Players stay at the last answer until it has been read.
+    lines.append(json.dumps([scenes[-1].end, "o", ""]))
     return "\n".join(lines) + "\n"
 
 
@@ -136,5 +140,4 @@ def events(scene: Scene) -> Iterator[tuple[float, str]]:
     for place, key in enumerate(scene.command):
         yield scene.begun + place * SECONDS_PER_KEY, key
     yield scene.typed, "\r\n"
-    yield scene.answered, scene.output.replace("\n", "\r\n") + PROMPT
-    yield scene.end - 0.001, ""
+    yield scene.answered, scene.output.replace("\n", "\r\n")
