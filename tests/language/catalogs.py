@@ -39,7 +39,7 @@ def read_code() -> Iterator[tuple]:
     for path in sorted(PACKAGE.rglob("*.py")):
         if "migrations" not in path.parts:
             yield from extract_python(io.BytesIO(path.read_bytes()), KEYWORDS, COMMENTS, {})
-    for path in sorted((PACKAGE / "templates").rglob("*.*")):
+    for path in sorted(PACKAGE.rglob("templates/**/*.*")):
         marked = templatize(path.read_text(), origin=str(path))
         # Python's lines begin where it says; those of a template anywhere.
         lines = "\n".join(line.strip() for line in marked.splitlines())
