@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 
 class ClosedSet:
@@ -84,7 +85,11 @@ class LongestTexts(ClosedSet):
         return {"type": "string", "maxLength": self.max_length}
 
     def get_message(self, text: str) -> str:
-        words = _("No value has more than %(limit)d characters (this has %(count)d).")
+        words = ngettext(
+            "No value has more than %(limit)d character (this has %(count)d).",
+            "No value has more than %(limit)d characters (this has %(count)d).",
+            self.max_length,
+        )
         return words % {"limit": self.max_length, "count": len(text)}
 
     def takes(self, text: str) -> bool:

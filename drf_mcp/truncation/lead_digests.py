@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from drf_mcp.codes import gettext_noop
 from drf_mcp.truncation.digests import (
@@ -105,8 +106,11 @@ class LeadDigester(Digester):
             return []
         # Times and numbers aside, many of them are the same.
         errors = {re.sub(r"\d+", "0", line): line for line in lines if _LOG_ERROR.search(line)}
-        title = _("Log of %(count)d kinds of errors") % {"count": len(errors)}
-        return [title, *errors.values()]
+        kinds = len(errors)
+        title = ngettext(
+            "Log of %(count)d kind of error", "Log of %(count)d kinds of errors", kinds
+        )
+        return [title % {"count": kinds}, *errors.values()]
 
     def get_definitions(self, head: str, lines: Sequence[str]) -> list[str]:
         """Return the lines that define something, where there are many of them."""
