@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.core.management import CommandError
+from django.core.management.color import no_style
 from django.urls import path
 from django.utils import translation
 from django.utils.translation import trans_real
@@ -15,6 +16,7 @@ from rest_framework.permissions import IsAdminUser, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from drf_mcp.management.reports import Report
 from drf_mcp.operators.exposure_report import ExposureReport
 from drf_mcp.operators.lock import SurfaceLock
 from drf_mcp.tools import registry
@@ -98,6 +100,12 @@ def test_json_is_the_same_in_every_language(printed, in_brackets, args):
     english = printed(*args, "--json")
     in_brackets()
     assert printed(*args, "--json") == english
+
+
+@pytest.mark.parametrize(("language", "written"), [("en", "5,490"), ("de", "5.490")])
+def test_numbers_have_the_separators_of_the_language(language, written):
+    with translation.override(language):
+        assert Report(WIDE, no_style()).group(5490) == written
 
 
 def test_a_lock_file_is_the_same_in_every_language(run, in_brackets, tmp_path):
