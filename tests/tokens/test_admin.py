@@ -85,8 +85,8 @@ def test_changing_a_token_makes_no_new_key(operator, issue):
     ("field", "value", "words"),
     [
         ("tools", "FETCH *", "FETCH is no HTTP method"),
-        ("networks", "10.0.0.1/8", "has host bits set"),
-        ("networks", "shop.example", "does not appear to be"),
+        ("networks", "10.0.0.1/8", "the network is 10.0.0.0/8."),
+        ("networks", "shop.example", "is no network such as"),
         ("expires_0", "2020-01-01", "in the past"),
     ],
 )

@@ -23,10 +23,13 @@ def validate_patterns(value: Any) -> None:
 def validate_networks(value: Any) -> None:
     for text in read_texts(value):
         try:
-            ipaddress.ip_network(text)
+            network = ipaddress.ip_network(text, strict=False)
         except ValueError as exc:
-            message = _("%(text)r is no network such as 10.0.0.0/8: %(error)s.")
-            raise ValidationError(message % {"text": text, "error": exc}) from exc
+            message = _("%(text)r is no network such as 10.0.0.0/8.") % {"text": text}
+            raise ValidationError(message) from exc
+        if ipaddress.ip_interface(text).ip != network.network_address:
+            message = _("%(text)r is an address within a network: the network is %(network)s.")
+            raise ValidationError(message % {"text": text, "network": network})
 
 
 def read_texts(value: Any) -> list[str]:

@@ -73,7 +73,8 @@ const Answer = (() => {
     }).filter((problem) => problem.message);
   }
 
-  const milliseconds = (number) => `${number < 10 ? number.toFixed(1) : Math.round(number)} ms`;
+  const TENTH = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  const milliseconds = (number) => `${number < 10 ? grouped(number, TENTH) : Math.round(number)} ms`;
 
   function measuresOf(reading, answer) {
     const { duration_ms: inside, database_queries: queries, database_ms: database } = reading.measured;

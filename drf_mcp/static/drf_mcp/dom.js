@@ -33,7 +33,7 @@ const Dom = (() => {
   /** Put facts into a text, at each %(name)s. */
   const phrase = (text, facts) => interpolate(text, facts, true);
   /** A number as the page's language writes it. */
-  const grouped = (number) => number.toLocaleString(document.documentElement.lang);
+  const grouped = (number, options) => number.toLocaleString(document.documentElement.lang, options);
 
   const pretty = (value) => JSON.stringify(value, null, 2);
   const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
