@@ -20,7 +20,11 @@ def bracketed_german(monkeypatch):
     def translate(text: str) -> str:
         return f"[{text}]" if translation.get_language() == "de" else text
 
+    def translate_plural(one: str, many: str, count: int) -> str:
+        return translate(one if count == 1 else many)
+
     monkeypatch.setattr(translation._trans, "gettext", translate)
+    monkeypatch.setattr(translation._trans, "ngettext", translate_plural)
 
 
 def get_german_words(field: Any) -> str | None:
@@ -35,6 +39,11 @@ def test_the_kind_of_a_value_and_a_bound_that_no_keyword_holds():
     assert get_german_words(field) == (
         "[a decimal number] ([at most 5 digits], [2 decimal places])"
     )
+
+
+def test_one_decimal_place():
+    field = serializers.DecimalField(max_digits=None, decimal_places=1)
+    assert get_german_words(field) == "[a decimal number] ([1 decimal place])"
 
 
 def test_a_format_of_the_projects_own():
