@@ -43,6 +43,15 @@ JSON_TYPES: dict[str, Any] = {
 }
 
 
+class NamedField:
+    # A member of an object that is told in words, where its name is all that is told.
+
+    input_schema = FieldSchema()
+
+    def __init__(self, field: AnyField) -> None:
+        self.field = field
+
+
 class DescribedField:
     # What a subclass of the describer's class converts in a way of its own may take anything:
     # its schema is open, and says in words what the nearest class takes.
@@ -88,7 +97,7 @@ class DescribedField:
             return self.class_schema
         # A field that needs a caller to be described is no loss here, where it would be a hint.
         unknown = FieldSchema()
-        return attempt("", lambda: self.intend(self.class_schema), "", [], unknown)
+        return attempt("", lambda: self.intend(self.named_schema), "", [], unknown)
 
     @property
     def represented_schema(self) -> FieldSchema:
@@ -98,7 +107,16 @@ class DescribedField:
 
     @property
     def class_schema(self) -> FieldSchema:
-        schema = ConstraintReader(self.field, self.describer.get_input_schema()).read()
+        return self.get_class_schema(self.describer)
+
+    @property
+    def named_schema(self) -> FieldSchema:
+        if not isinstance(self.field, Serializer):
+            return self.class_schema
+        return self.get_class_schema(type(self.describer)(self.field, NamedField))
+
+    def get_class_schema(self, describer: FieldDescriber) -> FieldSchema:
+        schema = ConstraintReader(self.field, describer.get_input_schema()).read()
         # A method of the project's own may read more forms than REST framework's.
         return schema if converts_like_drf(self.field) else schema.without_pattern()
 
