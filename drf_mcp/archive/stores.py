@@ -82,13 +82,17 @@ class Entry:
         cls, archive_id: str, owner: str, tool: str, items: Iterable[dict[str, Any]], **call: Any
     ) -> Entry:
         """Make an entry of items; `call` has the ``kwargs`` and ``query_string`` of the call."""
-        digest, texts, starts, length, number = hashlib.sha256(), [], [], 0, 0
+        texts: list[str] = []
+        digest, starts, length, number = hashlib.sha256(), [], 0, 0
         for block in cut_blocks(items):
             starts.append((length, number))
             number += len(block.items)
-            texts.append(f"{',' if length else '['}{block.text}")
-            length += len(texts[-1])
-            digest.update(to_bytes(texts[-1][:1] + block.canonical_text))
+            mark = "," if length else "["
+            texts += (mark, block.text)
+            length += 1 + len(block.text)
+            # Apart from the block: a long text would be copied once more.
+            digest.update(mark.encode())
+            digest.update(to_bytes(block.canonical_text))
         texts.append("]" if texts else "[]")
         digest.update(texts[-1].encode())
         content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"

@@ -123,14 +123,14 @@ class ToolRequest(HttpRequest):
         }
         if "environ" in own:
             self.environ = self.META
-        if isinstance(body, bytes):
-            self._body = body
-            self._stream = io.BytesIO(body)
-            self._read_started = True
-        else:
+        if type(body) is FilesBody:
             # As from a socket: to be read once.
             own.pop("_body", None)
             self._stream, self._read_started = body.open(), False
+        else:
+            self._body: Any = body
+            self._stream = io.BytesIO(self._body)
+            self._read_started = True
         if ";" in content_type:
             self._set_content_type_params(self.META)  # type: ignore[attr-defined]
         else:

@@ -35,6 +35,8 @@ from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 MAX_DEPTH = 120
 # From so many rows on it is worth asking first whether the answer alone is too long.
 MANY_ROWS = 100
+# The same of the characters of one text.
+LONG_TEXT = 100_000
 # Envelopes of which all of a successful answer is a part.
 WHOLE = frozenset({OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope})
 
@@ -87,16 +89,24 @@ class ResultWriter:
 
     def write_long_answer(self, outcome: Outcome, budget: Budget | None) -> str | None:
         """Return the answer as JSON if the envelope need not be written: it is surely too long."""
-        data = outcome.data
-        rows = data.get("results") if isinstance(data, dict) else data
-        # A few rows are written at once with the envelope around them.
-        if not isinstance(rows, (list, tuple)) or len(rows) < MANY_ROWS or budget is None:
+        if budget is None or outcome.failure is not None or type(self.envelope) not in WHOLE:
             return None
-        if type(self.envelope) not in WHOLE or outcome.failure is not None:
+        data, seems_long = outcome.data, False
+        is_object = isinstance(data, dict)
+        rows = data.get("results") if is_object else data
+        # A few rows are written at once with the envelope around them.
+        if isinstance(rows, (list, tuple)):
+            seems_long = len(rows) >= MANY_ROWS
+        else:
+            members = data if is_object else {"": data}
+            for name in members:
+                # A letter so far back: asking each for its length would be a call for each.
+                if type(members[name]) is str and members[name][LONG_TEXT : LONG_TEXT + 1]:
+                    seems_long = True
+        if not seems_long or (limit := budget.get_limit(outcome)) is None:
             return None
         text = self.encoder.encode(self.envelope.answer(outcome))
-        limit = budget.get_limit(outcome)
-        is_long = limit is not None and len(text) > 2 * CHARS_PER_TOKEN * limit
+        is_long = len(text) > 2 * CHARS_PER_TOKEN * limit
         return text if is_long and budget.is_exceeded(outcome, text) else None
 
     def explain(self, failure: Outcome, outcome: Outcome, exc: Exception) -> Outcome:

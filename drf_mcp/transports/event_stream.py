@@ -34,7 +34,7 @@ Respond = Callable[[], HttpResponse]
 
 def is_stream_wanted(request: HttpRequest, body: bytes) -> bool:
     """Return whether a client asks to be told of progress, and reads events."""
-    return EVENT_STREAM in request.META.get("HTTP_ACCEPT", "") and TOKEN in body
+    return TOKEN in body and EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
 
 
 def encode_event(message: bytes) -> bytes:

@@ -52,5 +52,7 @@ def test_a_page_of_rows_is_written_three_times_and_read_once(count_passes):
     assert count_passes({"results": ROWS}) == (3, 1)
 
 
-def test_a_long_text_is_written_once_more_as_part_of_an_envelope(count_passes):
-    assert count_passes({"id": 1, "text": "Chapter. " * 20_000 + LAST}) == (3, 1)
+@pytest.mark.parametrize("envelope", ENVELOPES)
+def test_a_long_text_is_written_twice_and_read_once(count_passes, envelope):
+    """To find out how long it is, and to the archive, which is what is hashed."""
+    assert count_passes({"id": 1, "text": "Chapter. " * 20_000 + LAST}, envelope) == (2, 1)
