@@ -128,8 +128,8 @@ class ToolRequest(HttpRequest):
             own.pop("_body", None)
             self._stream, self._read_started = body.open(), False
         else:
-            self._body: Any = body
-            self._stream = io.BytesIO(self._body)
+            self._body = body  # type: ignore[assignment]
+            self._stream = io.BytesIO(body)  # type: ignore[arg-type]
             self._read_started = True
         if ";" in content_type:
             self._set_content_type_params(self.META)  # type: ignore[attr-defined]
