@@ -87,12 +87,18 @@ class ToolRisks:
 
     def judge_permissions(self) -> str:
         permissions = self.permissions
-        if permissions and not all(isinstance(each, AllowAny) for each in permissions):
+        if permissions and not all(map(self.lets_all_in, permissions)):
             return GUARDED
         # A decorator, or a method of the view's own, may ask for something.
         is_stock = type(self.tool.view).check_permissions is APIView.check_permissions
         is_known = is_stock and is_bare(self.tool.endpoint.route.callback)
         return UNKNOWN if permissions is None or not is_known else LACKING
+
+    def lets_all_in(self, permission: Any) -> bool:
+        # A class derived from it may ask for something nevertheless.
+        methods = ("has_permission", "has_object_permission")
+        kind = type(permission)
+        return all(getattr(kind, name, None) is getattr(AllowAny, name) for name in methods)
 
     @cached_property
     def permissions(self) -> list[Any] | None:

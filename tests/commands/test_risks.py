@@ -49,6 +49,20 @@ class KeyedDeed(IdempotencyKeyMixin, Deed):
     pass
 
 
+class Plain(AllowAny):
+    pass
+
+
+class AllowStaff(AllowAny):
+    def has_permission(self, request, view) -> bool:
+        return request.user.is_staff
+
+
+class AllowOwn(AllowAny):
+    def has_object_permission(self, request, view, obj) -> bool:
+        return obj.owner == request.user
+
+
 class SampleDeed(Deed):
     permission_classes = []
 
@@ -84,10 +98,15 @@ def judge(expose, printed) -> Callable[..., dict[str, Any]]:
     return judge
 
 
-@pytest.mark.parametrize("classes", [[], [AllowAny]])
+@pytest.mark.parametrize("classes", [[], [AllowAny], [Plain]])
 def test_a_tool_without_permissions_is_a_grave_risk(judge, classes):
     told = judge(permission_classes=classes)
     assert (told["guards"]["permissions"], told["grave"]) == ("no", ["permissions"])
+
+
+@pytest.mark.parametrize("permission", [AllowStaff, AllowOwn])
+def test_a_class_derived_from_one_that_lets_all_in_may_ask_for_something(judge, permission):
+    assert judge(permission_classes=[permission])["guards"]["permissions"] == "yes"
 
 
 def test_permissions_that_a_method_chooses_are_asked_for(judge):
