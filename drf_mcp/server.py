@@ -39,7 +39,7 @@ from drf_mcp.protocol.reply import ACCEPTED as ACCEPTED
 from drf_mcp.protocol.reply import MessageStream
 from drf_mcp.protocol.reply import Reply as Reply
 from drf_mcp.resources.capability import ResourcesCapability
-from drf_mcp.settings import in_chosen_language, in_tool_language, mcp_settings
+from drf_mcp.settings import in_chosen_language, mcp_settings, override_language
 from drf_mcp.skills.capability import SkillsCapability
 from drf_mcp.subscriptions.capability import SubscriptionsCapability
 from drf_mcp.tasks.capability import TasksCapability
@@ -118,7 +118,7 @@ class Server:
             info["title"] = f"{force_str(title)}: {self.toolset}" if of else force_str(title)
         return info
 
-    @in_tool_language
+    @override_language()
     def get_instructions(self, context: RequestContext) -> str:
         """Return the text that guides models in using the server, "" for none.
 

@@ -7,7 +7,8 @@ first use and read again when Django's ``setting_changed`` fires.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
@@ -271,29 +272,21 @@ class MCPSettings(ProjectSettings):
 mcp_settings = MCPSettings()
 
 
-def override_language() -> translation.override:
-    """Return a context whose texts have the language of the tools, whoever happens to ask."""
-    return translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE)
-
-
-def in_tool_language(describe: Callable[P, R]) -> Callable[P, R]:
-    """Have what a function returns in the language of the tools, whoever happens to ask."""
-
-    @functools.wraps(describe)
-    def describe_in_language(*args: P.args, **kwargs: P.kwargs) -> R:
-        with override_language():
-            return describe(*args, **kwargs)
-
-    return describe_in_language
+@contextmanager
+def override_language() -> Iterator[None]:
+    """Have texts in the language of the tools, whoever happens to ask; a decorator as well."""
+    with translation.override(mcp_settings.LANGUAGE or settings.LANGUAGE_CODE):
+        yield
 
 
 def in_chosen_language(answer: Callable[P, R]) -> Callable[P, R]:
     """Have what a function returns in LANGUAGE; without one in the language of its thread."""
-    answer_in_language = in_tool_language(answer)
 
     @functools.wraps(answer)
-    def answer_in_chosen_language(*args: P.args, **kwargs: P.kwargs) -> R:
-        chosen = answer if mcp_settings.LANGUAGE is None else answer_in_language
-        return chosen(*args, **kwargs)
+    def answer_in_language(*args: P.args, **kwargs: P.kwargs) -> R:
+        if mcp_settings.LANGUAGE is None:
+            return answer(*args, **kwargs)
+        with override_language():
+            return answer(*args, **kwargs)
 
-    return answer_in_chosen_language
+    return answer_in_language

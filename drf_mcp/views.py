@@ -32,7 +32,7 @@ from drf_mcp.option_types.endpoint_options import KINDS
 from drf_mcp.option_types.kinds import refuse_wrong_values
 from drf_mcp.protocol import encode_era_error
 from drf_mcp.server import Server
-from drf_mcp.settings import in_chosen_language, mcp_settings
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
@@ -118,7 +118,8 @@ class MCPView(View):
                 return answer()
         except ImproperlyConfigured as exc:
             return self.fail(exc)
-        return in_chosen_language(answer)()
+        with override_language():
+            return answer()
 
     def is_for_page(self, request: HttpRequest) -> bool:
         # A page has the language of its reader.

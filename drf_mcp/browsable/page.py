@@ -27,7 +27,8 @@ from drf_mcp.exceptions import contain
 from drf_mcp.operators.client_configs import BASIC, CLIENTS, DEFAULT_SCHEME, get_placeholder
 from drf_mcp.operators.example_call import ExampleCaller
 from drf_mcp.operators.lint import Lint
-from drf_mcp.operators.permission_trace import PermissionTrace, Step
+from drf_mcp.operators.permission_trace import PermissionTrace
+from drf_mcp.operators.steps import Step
 from drf_mcp.protocol import Message
 from drf_mcp.protocol.constants import STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext

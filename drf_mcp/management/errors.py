@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from functools import reduce
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+
+from drf_mcp.introspection.text import join_alternatives
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2
@@ -39,13 +40,9 @@ class UsageError(CommandError):
         nearest = difflib.get_close_matches(name[:64].casefold(), names, n=3)
         sentences = [_(UNKNOWN[noun]) % {"name": name[:128]}]
         if nearest:
-            meant = reduce(cls.join, [names[other] for other in nearest])
+            meant = join_alternatives(names[other] for other in nearest)
             sentences.append(_("Did you mean %(names)s?") % {"names": meant})
         elif complete:
             listed = ", ".join(names.values())
             sentences.append(_("Choose from %(names)s.") % {"names": listed})
         return cls(" ".join(sentences))
-
-    @staticmethod
-    def join(first: str, last: str) -> str:
-        return _("%(first)s or %(last)s") % {"first": first, "last": last}

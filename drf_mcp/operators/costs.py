@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.json_text import encode_plain, to_bytes
-from drf_mcp.settings import in_tool_language
+from drf_mcp.settings import override_language
 from drf_mcp.tools.chosen_envelopes import (
     choose_envelope_class,
     get_output_schema,
@@ -41,7 +41,7 @@ class ToolCost:
         self.tool = tool
 
     @cached_property
-    @in_tool_language
+    @override_language()
     def text(self) -> str:
         envelope = make_envelope(choose_envelope_class(self.tool))
         return encode_data(self.tool.definition(get_output_schema(self.tool, envelope)))

@@ -24,7 +24,7 @@ from drf_mcp.dispatch.throttling import QuotaReader
 from drf_mcp.dispatch.visibility import turns_away
 from drf_mcp.exceptions import contain
 from drf_mcp.introspection.inspection import negotiate
-from drf_mcp.operators.steps import Step as Step
+from drf_mcp.operators.steps import Step
 from drf_mcp.outcomes import RateLimit
 from drf_mcp.tools.tool import Tool
 from drf_mcp.transports.local_caller import LocalEndpoint

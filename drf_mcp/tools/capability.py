@@ -27,7 +27,7 @@ from drf_mcp.protocol.constants import CACHE_MEMBERS, TASKS_EXTENSION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import Unfinished
 from drf_mcp.protocol.paging import cut_page
-from drf_mcp.settings import in_tool_language, mcp_settings, override_language
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.surface.surface import Surface, SurfaceInstructions
 from drf_mcp.surface.tools import SEARCH, RunTool
 from drf_mcp.tools.chosen_envelopes import (
@@ -109,7 +109,7 @@ class ToolsCapability(Capability):
         )
         return budget
 
-    @in_tool_language
+    @override_language()
     def get_instructions(self, context: RequestContext) -> str:
         """Return what the tools that the caller sees are about, and how to use them."""
         tools = self.get_offered_tools(context).values()

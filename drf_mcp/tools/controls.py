@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.types import Handling, Parameter
-from drf_mcp.settings import in_tool_language, mcp_settings
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.preconditions import PRECONDITION
 
 SECRET = Handling(secrets=frozenset({()}))
@@ -59,7 +59,7 @@ class Controls:
         if self.has_dry_run:
             yield DRY_RUN
 
-    @in_tool_language
+    @override_language()
     def get_parameters(self) -> tuple[Parameter, ...]:
         """Return the arguments that the guards of the tool read."""
         return tuple(self.find_parameters())

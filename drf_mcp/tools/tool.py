@@ -18,7 +18,7 @@ from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.option_types.patterns import read_pattern
 from drf_mcp.outcomes import Problem
-from drf_mcp.settings import in_tool_language, mcp_settings
+from drf_mcp.settings import mcp_settings, override_language
 from drf_mcp.tools.arguments.base import Arguments
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
@@ -79,7 +79,7 @@ class Tool:
         return self.endpoint.introspected_view()
 
     @functools.cached_property
-    @in_tool_language
+    @override_language()
     def schema(self) -> EndpointSchema:
         own = vars(self)
         # A cached property alone lets two threads in: each would describe the endpoint.
@@ -118,7 +118,7 @@ class Tool:
         )
 
     @functools.cached_property
-    @in_tool_language
+    @override_language()
     def arguments(self) -> Arguments:
         arguments = ARGUMENT_STYLES[mcp_settings.ARGUMENTS](
             self.schema,
@@ -191,7 +191,7 @@ class Tool:
         return HeaderNames(self.input_schema) if self.options.mirrors else {}
 
     @functools.cached_property
-    @in_tool_language
+    @override_language()
     def description(self) -> str:
         description = str(self.options.description or "") or self.endpoint.attempt(
             self.compose_description, self.title
@@ -202,7 +202,7 @@ class Tool:
         return str(mcp_settings.NAMING_CLASS().get_description(self))
 
     @functools.cached_property
-    @in_tool_language
+    @override_language()
     def title(self) -> str:
         title = str(self.options.title or "") or self.endpoint.attempt(self.compose_title, "")
         return title or self.name.replace("_", " ").capitalize()

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.text import join_alternatives
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.tools.aggregates.columns import AMOUNTS
 from drf_mcp.tools.aggregates.declaration import REMEDY, Declaration
@@ -162,10 +163,10 @@ class AggregateTool(Tool):
         return text % {"rows": self.rows, **names}
 
     def describe_dates(self, dates: Iterable[str]) -> str:
-        either = _("%(first)s or %(last)s")
-        joined = functools.reduce(lambda a, b: either % {"first": a, "last": b}, dates)
         # Translators: the names are those of dates, such as "paid at".
-        return _("day, week, month, quarter or year of %(names)s") % {"names": joined}
+        return _("day, week, month, quarter or year of %(names)s") % {
+            "names": join_alternatives(dates)
+        }
 
     def describe_rows(self) -> str:
         listing = self.finders.by_path.get(self.endpoint.route.path.rstrip("/"))

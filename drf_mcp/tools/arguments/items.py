@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from drf_mcp.introspection.types import Schema
 from drf_mcp.json_text import JSONPointer, parse_json_text
 from drf_mcp.outcomes import Problem
-from drf_mcp.settings import in_tool_language
+from drf_mcp.settings import override_language
 from drf_mcp.tools.arguments.call import BODY, CONTROL, PATH, Argument, Call
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
 from drf_mcp.tools.preconditions import IF_MATCH
@@ -46,7 +46,7 @@ class Items:
             return name == IF_MATCH
         return location == BODY or (location == PATH and name == self.key)
 
-    @in_tool_language
+    @override_language()
     def describe(self) -> Schema:
         """Return the schema of all arguments: ``items``, and those that all of them share.
 
