@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from rest_framework.permissions import AllowAny
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet, ViewSetMixin
 
@@ -66,3 +67,10 @@ def is_bare(callback: Any) -> bool:
     view = getattr(callback, "__wrapped__", None)
     outer, inner = getattr(callback, "__code__", None), getattr(view, "__code__", None)
     return outer is OUTER_CODE and inner in INNER_CODES
+
+
+def lets_all_in(permission: Any) -> bool:
+    """Return whether a permission is `AllowAny`; a class derived from it may ask for something."""
+    methods = ("has_permission", "has_object_permission")
+    kind = type(permission)
+    return all(getattr(kind, name, None) is getattr(AllowAny, name) for name in methods)

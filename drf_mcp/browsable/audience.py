@@ -7,8 +7,9 @@ from typing import Any
 from django.apps import apps
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework.permissions import AllowAny, DjangoModelPermissions, DjangoObjectPermissions
+from rest_framework.permissions import DjangoModelPermissions, DjangoObjectPermissions
 
+from drf_mcp.access.likeness import lets_all_in
 from drf_mcp.exceptions import contain
 from drf_mcp.operators.permission_trace import PermissionTrace, TracedPermission
 from drf_mcp.tools.tool import Tool
@@ -47,7 +48,7 @@ class Audience:
 
     def describe(self, traced: TracedPermission) -> Requirement:
         permission = traced.permission
-        if isinstance(permission, AllowAny):
+        if lets_all_in(permission):
             return Requirement(traced.name, _(ANYBODY))
         names = contain(lambda: self.get_required(traced), lambda exc: ())
         if names:

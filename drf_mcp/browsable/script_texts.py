@@ -18,6 +18,8 @@ class ScriptTexts(JavaScriptCatalog):
     texts themselves are no secret, and have to be there before anybody is let in.
     """
 
+    # Not Django's own name, by which a project's folders have texts for whoever signs in.
+    domain = "drf_mcpjs"
     packages = ["drf_mcp"]
 
     @staticmethod
@@ -40,6 +42,7 @@ class ScriptTexts(JavaScriptCatalog):
             response: HttpResponse = super().get(request, *args, **kwargs)
         # Kept, and asked for again: a project may change its own texts at any time.
         patch_cache_control(response, no_cache=True)
+        response["X-Content-Type-Options"] = "nosniff"
         return response
 
     def read_language(self, code: str) -> str | None:

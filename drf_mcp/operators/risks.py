@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rest_framework.permissions import AllowAny
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.access.likeness import is_bare
+from drf_mcp.access.likeness import is_bare, lets_all_in
 from drf_mcp.observability.auditing import find_auditor
 from drf_mcp.tools.controls import DRY_RUN
 from drf_mcp.tools.preconditions import PRECONDITION
@@ -87,18 +86,12 @@ class ToolRisks:
 
     def judge_permissions(self) -> str:
         permissions = self.permissions
-        if permissions and not all(map(self.lets_all_in, permissions)):
+        if permissions and not all(map(lets_all_in, permissions)):
             return GUARDED
         # A decorator, or a method of the view's own, may ask for something.
         is_stock = type(self.tool.view).check_permissions is APIView.check_permissions
         is_known = is_stock and is_bare(self.tool.endpoint.route.callback)
         return UNKNOWN if permissions is None or not is_known else LACKING
-
-    def lets_all_in(self, permission: Any) -> bool:
-        # A class derived from it may ask for something nevertheless.
-        methods = ("has_permission", "has_object_permission")
-        kind = type(permission)
-        return all(getattr(kind, name, None) is getattr(AllowAny, name) for name in methods)
 
     @cached_property
     def permissions(self) -> list[Any] | None:

@@ -347,3 +347,16 @@ def test_page_below_a_prefix_keeps_to_it(db, settings):
     settings.DRF_MCP = {"BROWSABLE_PAGE": True, "PERMISSION_CLASSES": []}
     page = text_of(Client(headers=BROWSER).get("/agents/mcp"))
     assert 'href="/agents/mcp?show=clients"' in page
+
+
+class WorkingHours(AllowAny):
+    """Between nine and five."""
+
+    def has_permission(self, request, view) -> bool:
+        return True
+
+
+def test_a_permission_derived_from_allow_any_is_named_to_staff(expose, browser_of):
+    view = Weigh.as_view(permission_classes=[WorkingHours])
+    expose(path("weigh/", view), BROWSABLE_PAGE=True)
+    assert "WorkingHours" in text_of(browser_of("admin").get("/mcp?tool=weigh"))

@@ -36,7 +36,7 @@ def write_catalog(path: Path, texts: dict[str, str]) -> None:
 
 @pytest.fixture(autouse=True)
 def german_texts(db, settings, tmp_path):
-    write_catalog(tmp_path / "de" / "LC_MESSAGES" / "djangojs.mo", {"Copied": "Abgeschrieben"})
+    write_catalog(tmp_path / "de" / "LC_MESSAGES" / "drf_mcpjs.mo", {"Copied": "Abgeschrieben"})
     write_catalog(tmp_path / "de" / "LC_MESSAGES" / "django.mo", {"No such tool": "Kein Werkzeug"})
     settings.LOCALE_PATHS = [tmp_path]
     settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
@@ -58,6 +58,14 @@ def test_texts_are_those_of_the_language_in_the_address_before_anybody_is_let_in
     assert response["Content-Type"].startswith("text/javascript")
     assert "Abgeschrieben" in response.content.decode()
     assert "Abgeschrieben" not in read_texts("en").content.decode()
+
+
+def test_texts_of_the_projects_own_scripts_are_not_among_them(tmp_path):
+    """They are for whoever the project shows them to."""
+    write_catalog(tmp_path / "de" / "LC_MESSAGES" / "djangojs.mo", {"Payroll": "Gehaltsliste"})
+    response = read_texts("de")
+    assert "Gehaltsliste" not in response.content.decode()
+    assert response["X-Content-Type-Options"] == "nosniff"
 
 
 def test_texts_are_kept_by_a_browser_until_they_change():

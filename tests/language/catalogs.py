@@ -46,7 +46,7 @@ def read_code() -> Iterator[tuple]:
         yield from extract_python(io.BytesIO(lines.encode()), KEYWORDS, COMMENTS, {})
 
 
-READERS = {"django": read_code, "djangojs": read_scripts}
+READERS = {"django": read_code, "drf_mcpjs": read_scripts}
 
 
 def collect(domain: str) -> Catalog:

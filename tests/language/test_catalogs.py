@@ -42,7 +42,7 @@ def find_pairs(message: Message) -> list[tuple[str, str]]:
 def test_german_is_complete():
     assert {file.domain for file in CATALOGS.values() if file.language == COMPLETE} == {
         "django",
-        "djangojs",
+        "drf_mcpjs",
     }
 
 
