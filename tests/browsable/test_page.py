@@ -359,4 +359,5 @@ class WorkingHours(AllowAny):
 def test_a_permission_derived_from_allow_any_is_named_to_staff(expose, browser_of):
     view = Weigh.as_view(permission_classes=[WorkingHours])
     expose(path("weigh/", view), BROWSABLE_PAGE=True)
-    assert "WorkingHours" in text_of(browser_of("admin").get("/mcp?tool=weigh"))
+    page = text_of(browser_of("admin").get("/mcp?tool=weigh"))
+    assert "Between nine and five." in page
