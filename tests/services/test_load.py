@@ -52,4 +52,5 @@ def test_the_workers_need_no_more_memory_after_many_calls(machines, report, is_f
         )
     )
     assert dict(line.errors) == {}
-    assert seen[-1] - seen[0] < GROWTH
+    # In the first half, threads begin that had no call before.
+    assert seen[-1] - seen[1] < GROWTH
