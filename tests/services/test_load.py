@@ -38,19 +38,20 @@ def test_a_load_of_64_clients_with_two_kinds_of_fault(machines, report, is_full)
 def test_the_workers_need_no_more_memory_after_many_calls(machines, report, is_full):
     every = 20_000 if is_full else 2_000
     line = Tally(f"{every:,} calls")
+    # Each thread's first call needs memory that it keeps.
+    warm = 500
     seen = []
     with Traffic(machines, 8, line):
-        for share in (0.25, 0.5, 0.75, 1):
-            while line.calls < every * share:
+        for share in (0, 0.25, 0.5, 0.75, 1):
+            while line.calls < warm + every * share:
                 time.sleep(0.05)
                 assert line.wrong == []
             seen.append(sum(site.memory for site in machines.sites.values()))
     report.figures.append(
         (
-            f"Memory of 6 workers at each quarter of {every:,} calls",
+            f"Memory of 6 workers before, and at each quarter of {every:,} calls",
             ", ".join(f"{m:.0f} MB" for m in seen),
         )
     )
     assert dict(line.errors) == {}
-    # In the first half, threads begin that had no call before.
-    assert seen[-1] - seen[1] < GROWTH
+    assert seen[-1] - seen[0] < GROWTH
