@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
@@ -17,6 +17,12 @@ from drf_mcp.tools.arguments.masking import mask_member, mask_secrets
 # A body has room for a hundred thousand unknown arguments, an error for a few.
 MAX_UNKNOWN = 20
 MAX_NAMES = 40
+
+
+def suggest(name: str, nearest: str | None, otherwise: str) -> str:
+    """Return the advice to use the nearest name or value, or other advice where none is near."""
+    text = gettext_noop("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
+    return _(text if nearest else otherwise) % {"nearest": nearest, "name": name}
 
 
 class ArgumentsRefused(Exception):
@@ -84,14 +90,12 @@ class ArgumentErrors:
         )
 
     def mend_name(self, name: str, nearest: str) -> str:
-        if nearest and self.holder:
+        if not self.holder:
+            otherwise = gettext_noop("Correct its name, or leave '%(name)s' out.")
+            return suggest(name, nearest, otherwise)
+        text = _("Correct its name, or put '%(name)s' into '%(holder)s'.")
+        if nearest:
             text = _("Did you mean '%(nearest)s'? Else put '%(name)s' into '%(holder)s'.")
-        elif nearest:
-            text = _("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
-        elif self.holder:
-            text = _("Correct its name, or put '%(name)s' into '%(holder)s'.")
-        else:
-            text = _("Correct its name, or leave '%(name)s' out.")
         return text % {"nearest": nearest, "name": name, "holder": self.holder}
 
     def read_only_argument(self, name: str, value: Any) -> Problem:

@@ -9,13 +9,14 @@ from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.field_selection import SelectableFields, find_nearest_path
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.call import ANSWER, Argument
-from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, suggest
 from drf_mcp.tools.arguments.masking import mask_secrets
 
 NAME = "fields"
@@ -114,14 +115,12 @@ class FieldsArgument(Argument):
 
     def unknown_field(self, path: str, pointer: str, known: list[str]) -> Problem:
         nearest, names = find_nearest_path(path, known), self.join_paths(known)
-        text = _("Use an accepted field, or leave '%(name)s' out.")
-        if nearest:
-            text = _("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
+        otherwise = gettext_noop("Use an accepted field, or leave '%(name)s' out.")
         return Problem(
             code="unknown",
             message=_("Unknown field."),
             pointer=pointer,
             received=path,
             accepted=nearest or names,
-            remediation=text % {"nearest": nearest, "name": path},
+            remediation=suggest(path, nearest, otherwise),
         )

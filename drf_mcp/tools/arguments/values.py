@@ -7,6 +7,7 @@ from itertools import islice, product
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.schema_words import SchemaWords
@@ -14,7 +15,7 @@ from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
 from drf_mcp.tools.arguments.call import Argument, write_query_text
-from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors, suggest
 from drf_mcp.tools.arguments.masking import mask_secrets
 
 Value = tuple[Argument, Any]
@@ -41,17 +42,15 @@ class QueryValues:
                     yield self.ignored_value(part, pointer, closed)
 
     def ignored_value(self, value: str, pointer: str, closed: ClosedSet) -> Problem:
-        nearest = closed.find_nearest(value)
-        text = _("Use an accepted value, or leave '%(name)s' out.")
-        if nearest:
-            text = _("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
+        nearest = next(iter(closed.find_nearest(value)), "")
+        otherwise = gettext_noop("Use an accepted value, or leave '%(name)s' out.")
         return Problem(
             code=closed.code,
             message=closed.get_message(value),
             pointer=pointer,
             received=mask_secrets(value),
             accepted=SchemaWords(closed.get_schema()).accepted or _("another value"),
-            remediation=text % {"nearest": next(iter(nearest), ""), "name": value},
+            remediation=suggest(value, nearest, otherwise),
         )
 
     def find_reversed(self) -> Iterator[Problem]:
