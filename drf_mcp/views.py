@@ -19,7 +19,7 @@ from rest_framework.throttling import BaseThrottle
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
 from drf_mcp.access.narrowing import TOOLSETS_META, Narrowing, Toolsets
-from drf_mcp.access.origins import check_media_type, check_origin
+from drf_mcp.access.origins import ForeignOrigin, check_media_type, check_origin
 from drf_mcp.access.refusals import Refusal
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.browsable.page import Page
@@ -37,7 +37,7 @@ from drf_mcp.tools import Registry, registry
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.transports.event_stream import is_stream_wanted, make_response, open_stream
 from drf_mcp.transports.meta_headers import MetaHeaders
-from drf_mcp.transports.request_body import read_body
+from drf_mcp.transports.request_body import find_request_id, read_body
 from drf_mcp.transports.responses import make_json_response
 
 THIS_ENDPOINT = gettext_noop("this endpoint")
@@ -277,5 +277,7 @@ class MCPView(View):
         return self.refuse(report_unexpected(exc, self.request))
 
     def refuse(self, exc: ProtocolError) -> HttpResponse:
-        body = encode_era_error(None, exc, MetaHeaders(self.request.META))
+        # The specification wants none for a page of another origin (transports, "Security").
+        id = None if isinstance(exc, ForeignOrigin) else find_request_id(self.request)
+        body = encode_era_error(id, exc, MetaHeaders(self.request.META))
         return make_json_response(exc.http_status, body, exc.headers)

@@ -19,6 +19,10 @@ OWN_SITES = ("same-origin", "none")
 JSON = "application/json"
 
 
+class ForeignOrigin(Refused):
+    pass
+
+
 def check_media_type(request: HttpRequest) -> None:
     # No page of another origin can send JSON without asking first.
     if request.method == "POST" and request.content_type != JSON:
@@ -33,7 +37,7 @@ def check_origin(request: HttpRequest) -> None:
     crosses = request.method == "POST" and site not in OWN_SITES
     unnamed = crosses and origin not in mcp_settings.ALLOWED_ORIGINS
     if unnamed or (origin is not None and not admits(origin)):
-        raise Refused(403, _("This origin is not allowed."))
+        raise ForeignOrigin(403, _("This origin is not allowed."))
 
 
 def admits(origin: str) -> bool:

@@ -153,7 +153,11 @@ def decode(
     except UnicodeDecodeError as exc:
         reason = _("The body is not UTF-8: invalid byte at %(place)d.") % {"place": exc.start}
         raise ParseError(reason) from None
-    value = _DECODER.read(text)
+    try:
+        value = _DECODER.read(text)
+    except ParseError as exc:
+        exc.id = recover_id(text)
+        raise
     try:
         _DECODER.check(text, value)
         if not isinstance(value, list):
@@ -175,6 +179,30 @@ def decode_item(value: Any) -> Message | ClientResponse | ProtocolError:
     except ProtocolError as exc:
         exc.id = read_id(value)
         return exc
+
+
+def find_id(body: bytes) -> RequestId | None:
+    """Return the id of the request in a body, None for anything else."""
+    try:
+        decoded = decode(body)
+    except ProtocolError as exc:
+        return exc.id
+    return decoded.id if isinstance(decoded, Message) else None
+
+
+class Pairs(list[tuple[str, Any]]):
+    # The members of an object, of which a name may stand twice.
+    pass
+
+
+def recover_id(text: str) -> RequestId | None:
+    # Of JSON that is refused for something else than the id: a key that is repeated, NaN.
+    try:
+        value = json.loads(text, object_pairs_hook=Pairs)
+    except (ValueError, RecursionError):
+        return None
+    ids = [it for name, it in value if name == "id"] if isinstance(value, Pairs) else []
+    return read_id({"id": ids[0]}) if len(ids) == 1 else None
 
 
 def to_request_id(value: Any) -> RequestId | None:

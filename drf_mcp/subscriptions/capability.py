@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from drf_mcp.exceptions import InternalError, InvalidParams, ProtocolError
+from drf_mcp.exceptions import (
+    InternalError,
+    InvalidParams,
+    MissingClientCapability,
+    ProtocolError,
+)
 from drf_mcp.protocol import Capability, Era
-from drf_mcp.protocol.constants import STATELESS_REVISION
+from drf_mcp.protocol.constants import STATELESS_REVISION, TASKS_EXTENSION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.reply import MessageStream
+from drf_mcp.resources.routes import RouteResource
 from drf_mcp.subscriptions.bus import get_bus
 from drf_mcp.subscriptions.listening import Listener
 from drf_mcp.subscriptions.news import LISTS
@@ -20,7 +25,11 @@ from drf_mcp.subscriptions.news import LISTS
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
 URIS = "resourceSubscriptions"
+# Of the tasks extension, whose news are not sent: a client asks with tasks/get.
+TASK_IDS = "taskIds"
 MOST_URIS = 100
+# A model's label, a field and the text of its value.
+Row = tuple[str, str, str]
 
 
 class SubscriptionsCapability(Capability):
@@ -58,19 +67,23 @@ class SubscriptionsCapability(Capability):
         wanted = context.message.params.get("notifications")
         if not isinstance(wanted, Mapping):
             raise InvalidParams(_('The params must hold "notifications", an object.'))
+        if TASK_IDS in wanted and not context.has_extension(TASKS_EXTENSION):
+            raise MissingClientCapability({"extensions": {TASKS_EXTENSION: {}}})
         offered = self.server.get_offered(context.era)
         lists = [n for n in LISTS if wanted.get(MEMBERS[n]) is True and n in offered]
         agreed: dict[str, Any] = {MEMBERS[name]: True for name in lists}
-        resources = self.find_readable(wanted.get(URIS, []), context)
-        if resources:
-            agreed[URIS] = list(resources)
+        rows = self.find_rows(wanted.get(URIS, []), context)
+        if rows:
+            agreed[URIS] = list(rows)
         bus = get_bus()
         assert bus is not None
-        listener = Listener(self, context, bus, frozenset(lists), resources)
+        listener = Listener(self, context, bus, frozenset(lists), rows)
         return MessageStream(listener.get_messages(agreed))
 
-    def find_readable(self, uris: Any, context: RequestContext) -> dict[str, Any]:
-        """Return those of some URIs that the caller can read, and the resources they stand for.
+    def find_rows(self, uris: Any, context: RequestContext) -> dict[str, Row]:
+        """Return the rows behind those of some URIs that the caller can read.
+
+        No signal announces a change of any other resource.
 
         Raises:
             InvalidParams: if they are no list of texts, or more than 100.
@@ -79,12 +92,18 @@ class SubscriptionsCapability(Capability):
         if not is_list or len(uris) > MOST_URIS:
             message = _('"%(member)s" must be an array of at most %(count)d URIs.')
             raise InvalidParams(message % {"member": URIS, "count": MOST_URIS})
-        readable = {}
-        for uri in dict.fromkeys(uris):
-            with suppress(InternalError):
-                if self.is_readable(uri, context):
-                    readable[uri] = self.resources.find(uri, context)
-        return readable
+        found = {uri: self.find_row(uri, context) for uri in dict.fromkeys(uris)}
+        return {uri: row for uri, row in found.items() if row is not None}
+
+    def find_row(self, uri: str, context: RequestContext) -> Row | None:
+        if self.resources is None:
+            return None
+        try:
+            resource = self.resources.find(uri, context)
+            row = resource.find_row() if isinstance(resource, RouteResource) else None
+            return row if row and self.is_readable(uri, context) else None
+        except ProtocolError:
+            return None
 
     @property
     def resources(self) -> Any:

@@ -11,7 +11,6 @@ from django.db import connections
 from drf_mcp.exceptions import InternalError
 from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.context import RequestContext
-from drf_mcp.resources.routes import RouteResource
 from drf_mcp.subscriptions.bus import Bus
 from drf_mcp.subscriptions.news import sign_value
 
@@ -29,7 +28,7 @@ class Listener:
     Args:
         capability: the `SubscriptionsCapability`, which knows what news are about.
         lists: the lists whose changes are told.
-        resources: those whose updates are told, by their URIs.
+        rows: those whose updates are told, as `RouteResource.find_row` gives them, by URI.
     """
 
     def __init__(
@@ -38,13 +37,13 @@ class Listener:
         context: RequestContext,
         bus: Bus,
         lists: frozenset[str],
-        resources: Mapping[str, Any],
+        rows: Mapping[str, tuple[str, str, str]],
     ) -> None:
         self.capability = capability
         self.context = context
         self.bus = bus
         self.lists = lists
-        self.resources = resources
+        self.rows = rows
         self.meta = {SUBSCRIPTION_ID: context.message.id}
 
     async def get_messages(self, agreed: Mapping[str, Any]) -> AsyncIterator[bytes]:
@@ -98,8 +97,8 @@ class Listener:
         if news.get("user") in (None, str(getattr(user, "pk", ""))):
             for name in self.lists.intersection(news.get("lists", ())):
                 yield self.notify(f"notifications/{name}/list_changed")
-        for uri, resource in self.resources.items():
-            if not is_about(news, uri, resource):
+        for uri, row in self.rows.items():
+            if not is_about(news, uri, row):
                 continue
             # Who may not read it any more is not told either.
             if self.capability.is_readable(uri, self.context) or news.get("deleted"):
@@ -109,11 +108,9 @@ class Listener:
         return jsonrpc.encode_notification(method, {"_meta": self.meta, **params})
 
 
-def is_about(news: Mapping[str, Any], uri: str, resource: Any) -> bool:
+def is_about(news: Mapping[str, Any], uri: str, row: tuple[str, str, str]) -> bool:
+    model, field, text = row
     if "model" not in news:
         return news.get("uri") == uri or "everything" in news
-    found = resource.find_row() if isinstance(resource, RouteResource) else None
-    if found is None or found[0] != news["model"]:
-        return False
-    signed: str | None = news["row"].get(found[1])
-    return signed == sign_value(*found)
+    signed: str | None = news["row"].get(field) if news["model"] == model else None
+    return signed == sign_value(model, field, text)

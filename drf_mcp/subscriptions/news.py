@@ -36,7 +36,7 @@ def announce_update(subject: Any) -> None:
     ``QuerySet.update()`` changes is not.
 
     Args:
-        subject: the URI of the resource, or the model's instance that it shows.
+        subject: the URI of a resource that shows one row, or the row, a model's instance.
     """
     publish({"uri": subject} if isinstance(subject, str) else describe_row(subject))
 

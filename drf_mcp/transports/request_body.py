@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.handlers.wsgi import LimitedStream
-from django.http import HttpRequest, UnreadablePostError
+from django.http import HttpRequest, RawPostDataException
 from django.utils.translation import gettext as _
 
-from drf_mcp.exceptions import Refused
+from drf_mcp.exceptions import Refused, contain
+from drf_mcp.protocol import jsonrpc
 from drf_mcp.settings import mcp_settings
 
 
@@ -50,15 +53,26 @@ def read_body(request: HttpRequest) -> bytes:
             limit = open_chunked_body(request, limit)
         except LengthRequired:
             raise Refused(411, _("Send the body with a Content-Length header.")) from None
-    try:
-        body = request.body
-    except RequestDataTooBig:
-        raise refuse_length(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
-    except UnreadablePostError:
-        raise Refused(400, _("The request body could not be read.")) from None
+    body = contain(lambda: request.body, refuse_body)
     if len(body) > limit:
         raise refuse_length(limit)
     return body
+
+
+def find_request_id(request: HttpRequest) -> jsonrpc.RequestId | None:
+    """Return the id of the request in a body that is refused, None where it cannot be read."""
+    return contain(lambda: jsonrpc.find_id(read_body(request)), lambda exc: None)
+
+
+def refuse_body(exc: Exception) -> NoReturn:
+    if isinstance(exc, RequestDataTooBig):
+        raise refuse_length(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) from None
+    # Middleware has read the stream, which is none of the client's faults.
+    if isinstance(exc, RawPostDataException):
+        raise exc
+    # Of a stream that breaks off Django makes an UnreadablePostError. A server that finds chunks
+    # malformed raises an exception of its own: gunicorn's are no OSError.
+    raise Refused(400, _("The request body could not be read.")) from exc
 
 
 def refuse_length(limit: int | None) -> Refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
@@ -40,3 +41,17 @@ def test_a_server_that_puts_the_chunks_together_is_answered(server_of, kind):
 def test_djangos_own_server_asks_for_a_length(server_of):
     status, _ = posted_in_chunks(server_of("runserver"))
     assert status == 411
+
+
+@pytest.mark.parametrize(("kind", "status"), [("gunicorn", 400), ("uvicorn", 400)])
+def test_a_chunk_of_a_malformed_size_is_the_clients_fault(server_of, kind, status):
+    server = server_of(kind)
+    url = urlsplit(server.url)
+    head = (
+        f"POST {url.path} HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Type: application/json\r\n"
+        f"Authorization: Token {server.shop.tokens['alice']}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    with socket.create_connection((url.hostname, url.port), timeout=30) as connection:
+        connection.sendall(f"{head}zz\r\nnonsense\r\n0\r\n\r\n".encode())
+        answer = connection.recv(1000)
+    assert answer.split()[1] == str(status).encode()

@@ -9,6 +9,7 @@ import pytest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
 from django.test import RequestFactory
+from gunicorn.http.errors import InvalidChunkSize
 
 from drf_mcp.views import MCPView
 
@@ -85,8 +86,15 @@ def test_a_server_that_would_block_is_answered_411():
     assert "Content-Length" in json.loads(response.content)["error"]["message"]
 
 
-def test_a_body_that_breaks_off_is_answered_400():
-    response = answered(chunked(Broken()))
+class Malformed(io.BytesIO):
+    def read(self, size=-1, /) -> bytes:
+        # As gunicorn's own exceptions of chunks, of which none is an OSError.
+        raise InvalidChunkSize(b"zz")
+
+
+@pytest.mark.parametrize("stream", [Broken(), Malformed()])
+def test_a_body_that_breaks_off_or_is_malformed_is_answered_400(stream):
+    response = answered(chunked(stream))
     assert response.status_code == 400
 
 

@@ -231,8 +231,48 @@ def test_a_stranger_is_turned_away_with_a_challenge(client):
     response = Agent(client).post(PING)
     assert (response.status_code, response.headers["WWW-Authenticate"]) == (401, "Token")
     answer = json.loads(response.content)
-    assert (answer["id"], answer["error"]["code"]) == (None, 401)
+    assert (answer["id"], answer["error"]["code"]) == (1, 401)
     assert answer["error"]["message"] == "Authentication credentials were not provided."
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (json.dumps(PING).encode(), 401),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": 1, "a": 2}}', 400),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": NaN}}', 400),
+        (json.dumps(PING).encode(), 415),
+    ],
+)
+def test_a_refusal_carries_the_id_of_the_request_where_it_can_be_read(
+    client, expose, revision, body, status
+):
+    if status != 401:
+        expose()
+    kind = "text/plain" if status == 415 else "application/json"
+    headers = {"MCP-Protocol-Version": revision}
+    response = client.post("/mcp", body, content_type=kind, headers=headers)
+    assert (response.status_code, response.json()["id"]) == (status, 1)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b'{"id": 1, "id": 2}',
+        b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]',
+        b'{"jsonrpc": "2.0", "id": 1, "result": {}}',
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+    ],
+)
+def test_a_refusal_of_what_has_no_readable_id_has_null_or_none(client, revision, body):
+    headers = {"MCP-Protocol-Version": revision}
+    answer = client.post("/mcp", body, content_type="application/json", headers=headers).json()
+    assert answer["error"]["code"] == 401
+    # Since 2025-11-25 the member is left out.
+    assert answer.get("id", "none") == (None if revision < "2025-11-25" else "none")
 
 
 def test_a_refusal_of_several_members_is_told_in_its_sentence(settings, client):

@@ -92,14 +92,14 @@ def test_a_class_of_the_endpoint_that_breaks(
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_a_challenge_that_breaks(expose, quiet, reported, caplog, revision):
-    """The door has read no message yet, so the error has no id to repeat."""
     expose(
         AUTHENTICATION_CLASSES=[BreakingChallenge],
         PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"],
     )
     agent = Agent(quiet, revision=revision)
-    answer = assert_broken(agent.post(*agent.frame("tools/list", {})), caplog)
-    assert answer.get("id") is None
+    message, headers = agent.frame("tools/list", {})
+    answer = assert_broken(agent.post(message, headers), caplog)
+    assert answer["id"] == message["id"]
     assert len(reported) == 1
 
 

@@ -21,6 +21,8 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import ModelViewSet
 
 from drf_mcp import mcp_viewset, registry
+from drf_mcp.protocol.constants import TASKS_EXTENSION
+from drf_mcp.resources import Document
 from drf_mcp.subscriptions import announce_list_change, announce_update
 from drf_mcp.subscriptions.bus import get_bus
 from drf_mcp.subscriptions.news import EVERYTHING
@@ -36,7 +38,7 @@ class GroupSerializer(serializers.ModelSerializer):
         fields = ["id", "name"]
 
 
-@mcp_viewset(name="teams")
+@mcp_viewset(name="teams", resource=True)
 class TeamViewSet(ModelViewSet):
     """Groups by their names; one whose name begins with "secret" is nobody's business."""
 
@@ -212,6 +214,13 @@ def test_what_the_caller_cannot_read_is_not_agreed(listen, uri):
     assert first["params"]["notifications"] == {}
 
 
+@pytest.mark.parametrize("uri", ["shop://teams", "shop://guides/returns"])
+def test_what_no_signal_announces_is_not_agreed(listen, team, uri):
+    registry.add(Document("guides/returns", "Within 30 days."))
+    (first,) = listen(count=1, resourceSubscriptions=[uri, "shop://teams/support"])
+    assert first["params"]["notifications"] == {"resourceSubscriptions": ["shop://teams/support"]}
+
+
 def test_who_may_not_read_it_any_more_is_not_told(listen, team):
     def hide() -> None:
         Group.objects.filter(pk=team.pk).update(name="secret support")
@@ -278,6 +287,34 @@ def test_a_wrong_filter_is_refused(eve, wanted):
         return (await connection.receive_output(5))["body"]
 
     assert json.loads(asyncio.run(talk()))["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("declared", [{}, {"extensions": {}}])
+def test_tasks_are_refused_to_a_client_without_the_extension(eve, declared):
+    error = ask_for_tasks(declared)["error"]
+    assert error["code"] == -32021
+    assert error["data"] == {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
+
+
+def test_news_of_tasks_are_not_agreed(eve):
+    first = ask_for_tasks({"extensions": {TASKS_EXTENSION: {}}})
+    assert first["params"]["notifications"] == {}
+
+
+def ask_for_tasks(declared: dict[str, Any]) -> dict[str, Any]:
+    meta = {"io.modelcontextprotocol/clientCapabilities": declared}
+
+    async def talk() -> bytes:
+        wanted = {"notifications": {"taskIds": ["x"]}, "_meta": meta}
+        message, headers = Agent(Client()).frame("subscriptions/listen", wanted)
+        connection = communicate(json.dumps(message).encode(), {**headers, **EVE})
+        await begin(connection)
+        body: bytes = (await connection.receive_output(5))["body"]
+        await connection.send_input({"type": "http.disconnect"})
+        return body
+
+    body = asyncio.run(talk())
+    return json.loads(body) if body.startswith(b"{") else read_events(body)[0]
 
 
 def test_under_wsgi_there_is_nothing_to_listen_to(eve):
