@@ -33,7 +33,7 @@ from rest_framework.settings import api_settings
 from drf_mcp.access.introductions import UnreadBody
 from drf_mcp.access.likeness import asks_alike, authenticates_alike
 from drf_mcp.access.narrowing import SERVER_READS, Narrowing, get_own_narrowings
-from drf_mcp.access.principals import get_caller_key
+from drf_mcp.access.principals import get_caller_key, is_gone
 from drf_mcp.access.resources import ProtectedResource
 from drf_mcp.access.scopes import ScopeDenied, ScopeInquiry, get_granted_scopes, has_scopes
 from drf_mcp.exceptions import contain
@@ -50,6 +50,7 @@ USER_PERMISSIONS = frozenset(
     }
 )
 OTHER_AUDIENCE = gettext_noop("The access token is for another resource.")
+USER_GONE = gettext_noop("The user is not active.")
 NO_USER = gettext_noop(
     "The credential is valid, but stands for no user, and the endpoint's permissions ask for one: "
     "PERMISSION_CLASSES of DRF_MCP."
@@ -250,6 +251,9 @@ class Caller:
             raise ScopeDenied(scopes)
 
     def _ask_permissions(self, request: Request, auth: Any) -> None:
+        # Not every authentication class asks.
+        if is_gone(request.user):
+            raise AuthenticationFailed(_(USER_GONE), "user_inactive")
         if auth is not None:
             self._check_token(auth)
         for permission in self.permissions:

@@ -20,6 +20,7 @@ from jwt.exceptions import PyJWKClientConnectionError, PyJWKClientError, PyJWTEr
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed
 
+from drf_mcp.access.principals import is_gone
 from drf_mcp.access.scopes import get_granted_scopes
 from drf_mcp.settings import mcp_settings
 
@@ -174,7 +175,7 @@ class JWTAuthentication(BaseAuthentication):
             return None
         claims = self.get_claims(token)
         user = self.get_user(claims)
-        if user is None or not user.is_active:
+        if user is None or is_gone(user):
             raise AuthenticationFailed(_("The access token is for a user who is not known here."))
         accepted, named = read_names(self.get_audience()), read_names(claims["aud"])
         audiences = [name for name in named if name in accepted]

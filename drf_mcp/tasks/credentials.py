@@ -11,6 +11,8 @@ from django.db.models import CharField, Model
 from django.utils.crypto import salted_hmac
 from rest_framework.request import Request
 
+from drf_mcp.access.principals import is_gone
+
 # Headers that say who is calling, or speak of the message that they came with.
 LEFT_OUT = re.compile(
     r"HTTP_(?:ACCEPT$|ACCEPT_ENCODING|CONNECTION|COOKIE|ORIGIN|REFERER|RANGE|SEC_FETCH|IF_"
@@ -79,7 +81,7 @@ class Credential:
         user = None
         if self.user is not None:
             user = look_up(*self.user)
-            if user is None or not getattr(user, "is_active", True):
+            if user is None or is_gone(user):
                 raise CallerGone()
             request._force_auth_user = user
         if self.auth is not None:

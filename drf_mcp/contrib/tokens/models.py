@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from drf_mcp.access.narrowing import Narrowing
+from drf_mcp.access.principals import is_gone
 from drf_mcp.contrib.tokens.validators import validate_networks, validate_patterns
 
 logger = logging.getLogger("drf_mcp")
@@ -152,7 +153,7 @@ class AgentToken(models.Model):
             return gettext("The token was revoked.")
         if self.is_expired:
             return gettext("The token has expired.")
-        if not self.user.is_active:
+        if is_gone(self.user):
             return gettext("The token's user is not active.")
         if address is not None and self.networks and not self.is_within(address):
             return gettext("The token is not taken from this network address.")

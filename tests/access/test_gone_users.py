@@ -1,0 +1,145 @@
+"""A user who is not active is no caller, whichever credential names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import path
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.authtoken.models import Token
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from drf_mcp.transports.in_process import InProcessClient
+from tests.agents import Agent
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+class ByHeader(BaseAuthentication):
+    """Takes a name for its user, and never asks whether the user is active."""
+
+    def authenticate(self, request: Any) -> Any:
+        name = request.headers.get("X-User")
+        return (User.objects.get(username=name), name) if name else None
+
+    def authenticate_header(self, request: Any) -> str:
+        return "X-User"
+
+
+class Program:
+    """A caller who is no row, and has no ``is_active``."""
+
+    is_authenticated = True
+    pk = "program"
+
+
+class ByProgram(BaseAuthentication):
+    def authenticate(self, request: Any) -> Any:
+        return Program(), "program"
+
+
+class Orders(APIView):
+    authentication_classes: Any = [ByHeader]
+    permission_classes = [AllowAny]
+    done: list[str] = []
+
+    def get(self, request: Any) -> Response:
+        self.done.append("get")
+        return Response({})
+
+
+class OrdersWithSteps(Orders):
+    """Authenticates by itself, after a step of its own."""
+
+    def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+
+
+class OrdersByToken(Orders):
+    """Knows its callers in another way than the endpoint."""
+
+    authentication_classes = []
+
+
+@pytest.fixture
+def serve(expose, db, monkeypatch):
+    monkeypatch.setattr(Orders, "done", [])
+
+    def serve(view: Any = Orders, classes: Any = (ByHeader,)) -> None:
+        expose(
+            path("orders/", view.as_view()),
+            AUTHENTICATION_CLASSES=list(classes),
+            PERMISSION_CLASSES=["rest_framework.permissions.AllowAny"],
+        )
+
+    return serve
+
+
+def send(name: str, message: Any = LIST) -> Any:
+    agent = Agent(Client(headers={"x-user": name}), "2025-11-25")
+    return agent.post(message, {"MCP-Protocol-Version": "2025-11-25"})
+
+
+def call(name: str) -> Any:
+    params = {"name": "orders", "arguments": {}}
+    return send(name, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+
+
+@pytest.mark.parametrize("view", [Orders, OrdersWithSteps, OrdersByToken])
+def test_a_user_who_is_gone_neither_lists_nor_calls(serve, view):
+    serve(view)
+    assert (send("alice").status_code, call("alice").status_code) == (200, 200)
+    assert Orders.done == ["get"]
+    User.objects.filter(username="alice").update(is_active=False)
+    Orders.done.clear()
+    refused = send("alice"), call("alice")
+    assert [answer.status_code for answer in refused] == [401, 401]
+    assert refused[1]["WWW-Authenticate"] == "X-User"
+    assert Orders.done == []
+
+
+def test_the_views_own_http_api_is_the_projects_affair(serve):
+    """The endpoint gives less than HTTP where the project's own class does not ask."""
+    serve()
+    User.objects.filter(username="alice").update(is_active=False)
+    http = Client(headers={"x-user": "alice"})
+    assert http.get("/orders/").status_code == 200
+
+
+def test_a_caller_without_the_attribute_is_active(serve):
+    serve(type("OrdersOfPrograms", (Orders,), {"authentication_classes": [ByProgram]}), [ByProgram])
+    assert call("anybody").status_code == 200
+
+
+@pytest.mark.parametrize("credential", ["token", "session"])
+def test_credentials_of_rest_framework_are_refused_alike(expose, db, credential):
+    authenticated = "rest_framework.permissions.IsAuthenticated"
+    expose(path("orders/", Orders.as_view()), PERMISSION_CLASSES=[authenticated])
+    user = User.objects.get(username="alice")
+    http = Client()
+    if credential == "session":
+        http.force_login(user)
+    else:
+        token, _ = Token.objects.get_or_create(user=user)
+        http = Client(headers={"authorization": f"Token {token.key}"})
+    agent = Agent(http, "2025-11-25")
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    assert agent.post(LIST).status_code == 401
+
+
+def test_a_local_caller_has_to_be_active_too(serve):
+    serve()
+    user = User.objects.get(username="alice")
+    params = {"name": "orders", "arguments": {}}
+    assert "result" in InProcessClient(user).send("tools/call", params)
+    user.is_active = False
+    for method in ("tools/call", "tools/list"):
+        with pytest.raises(AuthenticationFailed, match="not active"):
+            InProcessClient(user).send(method, params if "call" in method else {})
+    assert Orders.done == ["get"]
