@@ -179,7 +179,12 @@ class JWTAuthentication(BaseAuthentication):
             raise AuthenticationFailed(_("The access token is for a user who is not known here."))
         accepted, named = read_names(self.get_audience()), read_names(claims["aud"])
         audiences = [name for name in named if name in accepted]
-        return user, AccessToken(claims, self.get_scopes(claims), audiences)
+        found = AccessToken(claims, self.get_scopes(claims), audiences)
+        # The endpoint itself asks at its own address, for the views that it calls.
+        is_elsewhere = not getattr(request, "is_mcp_request", False)
+        if is_elsewhere and not found.allows_audience(request.build_absolute_uri(request.path)):
+            raise AuthenticationFailed(_("The access token is for another resource."))
+        return user, found
 
     def authenticate_header(self, request: Any) -> str:
         sent = get_authorization_header(request).lower().startswith(b"bearer ")

@@ -22,6 +22,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from drf_mcp.access import jwt as tokens
 from drf_mcp.access.jwt import AccessToken, JWTAuthentication
+from drf_mcp.views import MCPView
 from tests.access.conftest import OAUTH
 from tests.access.views import ISSUER, Orders, ShopLogin
 from tests.agents import Agent
@@ -310,6 +311,63 @@ def test_a_token_of_one_endpoint_is_no_good_at_another(expose, issuer, db, audie
     agent = Agent(Client(headers={"authorization": f"Bearer {token}"}), "2025-11-25")
     message, headers = agent.frame("tools/call", {"name": "orders_get", "arguments": {}})
     assert agent.post(message, headers).status_code == status
+
+
+class ForTwo(ShopLogin):
+    """Takes tokens for two endpoints, of which one begins like the other."""
+
+    audience = ("http://testserver/mcp", "http://testserver/mcp2")
+
+
+@pytest.fixture
+def serve_two(expose, issuer, db):
+    def serve(audience: Any) -> Client:
+        view = type("Orders", (Orders,), {"authentication_classes": [ForTwo]})
+        more = {"RESOURCE": None, "AUTHENTICATION_CLASSES": [ForTwo]}
+        expose(
+            path("mcp2", MCPView.as_view()),
+            path("orders/", view.as_view()),
+            **{**OAUTH, **more},
+        )
+        return Client(headers={"authorization": f"Bearer {issuer.sign(aud=audience)}"})
+
+    return serve
+
+
+@pytest.mark.parametrize("own", ["/mcp", "/mcp2"])
+def test_an_audience_is_compared_whole(serve_two, own):
+    client = serve_two(f"http://testserver{own}")
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answers = {p: client.post(p, message, "application/json") for p in ("/mcp", "/mcp2")}
+    statuses = {place: answer.status_code for place, answer in answers.items()}
+    assert statuses == {place: 200 if place == own else 401 for place in statuses}
+
+
+def test_an_audience_that_the_class_does_not_name_opens_nothing(serve_two, monkeypatch):
+    monkeypatch.setattr(ForTwo, "audience", "http://testserver/mcp")
+    client = serve_two(["http://testserver/mcp", "http://testserver/mcp2"])
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert client.post("/mcp", message, "application/json").status_code == 200
+    assert client.post("/mcp2", message, "application/json").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("audience", "status"),
+    [
+        ("http://testserver/mcp", 401),
+        (["http://testserver/mcp", "http://testserver/mcp2"], 401),
+        ("http://testserver", 200),
+        ("api://shop", 200),
+    ],
+)
+def test_a_token_for_the_endpoint_is_refused_by_the_api(serve_two, monkeypatch, audience, status):
+    monkeypatch.setattr(ForTwo, "audience", (*ForTwo.audience, "http://testserver", "api://shop"))
+    client = serve_two(audience)
+    assert client.get("/orders/").status_code == status
+    message, headers = Agent(client, "2025-11-25").frame(
+        "tools/call", {"name": "orders_get", "arguments": {}}
+    )
+    assert Agent(client, "2025-11-25").post(message, headers).status_code == 200
 
 
 def test_the_token_is_what_permissions_of_other_packages_ask():

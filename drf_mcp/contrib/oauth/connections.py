@@ -57,15 +57,19 @@ class Recorder:
 recorder = Recorder()
 
 
+def belongs_to_client(token: Any) -> bool:
+    """Return whether a token acts for a person in a client; a program's own is for no person."""
+    return bool(token is not None and token.user_id and token.application_id)
+
+
 def record_use(token: Any) -> None:
-    """Remember that a token was used; one without a person or a client belongs to nobody."""
-    if token is not None and token.user_id and token.application_id:
-        recorder.record(token.user_id, token.application_id)
+    """Remember that a token of a connection was used."""
+    recorder.record(token.user_id, token.application_id)
 
 
 @receiver(app_authorized, dispatch_uid="drf_mcp.contrib.oauth")
 def begin_connection(sender: Any, token: Any, **kwargs: Any) -> None:
-    if token.user_id and token.application_id:
+    if belongs_to_client(token):
         recorder.write(token.user_id, token.application_id)
 
 

@@ -12,25 +12,20 @@ from django.http import HttpRequest
 from django.utils import timezone
 from oauth2_provider.contrib.rest_framework import OAuth2Authentication
 from oauth2_provider.models import get_access_token_model
-from oauth2_provider.oauth2_validators import validate_resource_as_url_prefix
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from drf_mcp.access.authentication import Caller, copy_identity
-from drf_mcp.access.metadata import FoundEndpoint, WellKnownConverter
+from drf_mcp.access.metadata import FoundEndpoint
+from drf_mcp.contrib.oauth.audiences import find_endpoints_of
 from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.exceptions import Refused
 from drf_mcp.protocol import Message, select_by_headers
 from drf_mcp.protocol.constants import PROTOCOL_VERSION_HEADER, STATELESS_REVISION
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.tools import Tool
 
 ERA = select_by_headers({PROTOCOL_VERSION_HEADER: STATELESS_REVISION})
-
-
-def find_endpoints_of(request: HttpRequest, resources: Sequence[str]) -> list[FoundEndpoint]:
-    """Return the endpoints that tokens for these resources are good for; all, if there are none."""
-    every = [e for e in WellKnownConverter().find_every() if e.view.get_authorization_servers()]
-    return [e for e in every if validate_resource_as_url_prefix(e.describe(request).uri, resources)]
 
 
 class Promised(OAuth2Authentication):  # type: ignore[misc]
@@ -66,7 +61,7 @@ class OpenedTools:
     Args:
         request: the person's own.
         scopes: those that the client asks for.
-        resources: what the token would be for; none stands for every endpoint.
+        resources: what the token would be for.
     """
 
     def __init__(self, request: HttpRequest, scopes: Sequence[str], resources: Sequence[str]):
@@ -75,9 +70,18 @@ class OpenedTools:
         self.resources = resources
 
     @cached_property
+    def endpoints(self) -> list[FoundEndpoint]:
+        return find_endpoints_of(self.request, self.resources)
+
+    @property
+    def addresses(self) -> list[str]:
+        """What RESOURCE opens beyond the endpoints."""
+        named = {e.describe(self.request) for e in self.endpoints if e.view.get_resource()}
+        return sorted({each.uri for each in named if not each.uri.endswith(each.path)})
+
+    @cached_property
     def tools(self) -> list[Tool]:
-        endpoints = find_endpoints_of(self.request, self.resources)
-        found = {tool.name: tool for endpoint in endpoints for tool in self.find(endpoint)}
+        found = {tool.name: tool for endpoint in self.endpoints for tool in self.find(endpoint)}
         return list(found.values())
 
     def find(self, endpoint: FoundEndpoint) -> Iterator[Tool]:
@@ -89,9 +93,10 @@ class OpenedTools:
         capability = next(c for c in server.capabilities if c.name == "tools")
         context = RequestContext(Message(None, "tools/list"), ERA, caller)
         try:
+            caller.narrowings += tuple(view.get_narrowings())
             yield from PromisedVisibility(caller).of(capability.get_offered_tools(context).values())
-        except APIException:
-            # The endpoint itself would refuse such a token.
+        except (APIException, Refused):
+            # The endpoint itself would refuse such a token, or there is no such toolset.
             return
 
     def make_request(self, endpoint: FoundEndpoint) -> HttpRequest:

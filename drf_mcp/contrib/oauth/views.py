@@ -19,9 +19,10 @@ from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
 from drf_mcp.access.metadata import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS
+from drf_mcp.contrib.oauth.audiences import get_default_resources, is_resource
 from drf_mcp.contrib.oauth.clients import ClientCard
 from drf_mcp.contrib.oauth.connections import end_connection, find_connections, find_scopes
-from drf_mcp.contrib.oauth.opened_tools import OpenedTools, find_endpoints_of
+from drf_mcp.contrib.oauth.opened_tools import OpenedTools
 from drf_mcp.settings import mcp_settings
 
 
@@ -59,6 +60,9 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
         # the project decides that nothing is asked.
         asked = request.GET.copy()
         asked["approval_prompt"] = "force"
+        # What the person is shown is what the token is for.
+        if not asked.getlist("resource"):
+            asked.setlist("resource", get_default_resources(request))
         request.GET = asked  # type: ignore[assignment]
         response: HttpResponse = super().get(request, *args, **kwargs)
         return response
@@ -71,8 +75,9 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
     def create_authorization_response(
         self, request: HttpRequest, scopes: Any, credentials: dict[str, Any], allow: bool
     ) -> Any:
-        # Fields of the form can be changed.
-        self.check(credentials, credentials.get("resource", []))
+        # Fields of the form can be changed, and left out.
+        credentials["resource"] = credentials.get("resource") or get_default_resources(request)
+        self.check(credentials, credentials["resource"])
         return super().create_authorization_response(request, scopes, credentials, allow)
 
     def check(self, credentials: dict[str, Any], resources: list[str]) -> None:
@@ -83,7 +88,7 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
             error = "invalid_request", "A code_challenge is needed, with the method S256."
         # A token for somebody else is asked for by a client that somebody else has sent here
         # (RFC 8707, section 2).
-        elif not all(find_endpoints_of(self.request, [resource]) for resource in resources):
+        elif not all(is_resource(self.request, resource) for resource in resources):
             error = "invalid_target", "No tokens are given out for this resource."
         if error:
             state = credentials.get("state")
