@@ -228,3 +228,25 @@ def test_serializer_that_may_take_more_says_what_it_means_and_is_a_finding():
     (finding,) = schema.findings
     assert finding.message == "Lenient reads its input itself."
     assert "@mcp_tool(body=...)" in finding.remedy
+
+
+class Prepared(s.Serializer):
+    """Changes what was sent before REST framework reads it."""
+
+    name = s.CharField()
+    url = s.URLField(required=False)
+
+    def to_internal_value(self, data):
+        data = {**data, "name": data.get("name", data.get("url", ""))}
+        return super().to_internal_value(data)
+
+
+def test_serializer_that_changes_its_input_first_requires_nothing_and_names_its_fields():
+    view = type("View", (generics.CreateAPIView,), {"serializer_class": Prepared})
+    schema = described(view, "POST")
+    fields = by_name(schema.body.fields)
+    assert not any(field.required for field in fields.values())
+    assert not any("type" in field.schema for field in fields.values())
+    assert fields["name"].schema["description"].endswith("Meant to be required.")
+    (finding,) = schema.findings
+    assert "Prepared reads its input itself." in finding.message

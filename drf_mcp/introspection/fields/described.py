@@ -15,17 +15,11 @@ from drf_mcp.introspection.annotations import find_declared_schema
 from drf_mcp.introspection.field_schema import FieldSchema, explain, join_sentences
 from drf_mcp.introspection.fields import composites, relations, scalars, serializers
 from drf_mcp.introspection.fields.base import FieldDescriber
-from drf_mcp.introspection.fields.changed import ChangedSchema
 from drf_mcp.introspection.fields.constraints import ConstraintReader
 from drf_mcp.introspection.safe_call import attempt
 from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.overrides import (
-    CONVERSIONS,
-    converts_like_drf,
-    find_input_writes,
-    find_member_writes,
-)
+from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.text import clean_text, join_values, says_more
 from drf_mcp.introspection.types import AnyField
 
@@ -82,14 +76,6 @@ class DescribedField:
 
     @property
     def accepted_schema(self) -> FieldSchema:
-        schema, writes = self.own_schema, find_member_writes(self.field)
-        changed = ChangedSchema(schema, writes)
-        if not writes or not changed.is_open:
-            return changed.get_schema() if writes else schema
-        return self.intend(schema) if "type" in schema else schema
-
-    @property
-    def own_schema(self) -> FieldSchema:
         declared = find_declared_schema(self.field)
         if declared is not None:
             return self.widen(FieldSchema.of(declared))
@@ -122,8 +108,7 @@ class DescribedField:
 
     @property
     def converts_as_described(self) -> bool:
-        own = isinstance(self.field, Serializer) and find_input_writes(self.field) is not None
-        return own or converts_like_drf(self.field) or all(map(self.is_as_described, CONVERSIONS))
+        return converts_like_drf(self.field) or all(map(self.is_as_described, CONVERSIONS))
 
     def is_as_described(self, method: str) -> bool:
         # The describer of a project's class knows that class's own methods.

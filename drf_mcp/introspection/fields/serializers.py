@@ -14,7 +14,6 @@ from drf_mcp.introspection.annotations import find_hidden_fields
 from drf_mcp.introspection.field_schema import explain, join_sentences
 from drf_mcp.introspection.fields.base import FieldDescriber
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.overrides import find_member_writes
 from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.introspection.types import AnyField, Schema
 
@@ -39,17 +38,8 @@ class FieldNode:
 
     @property
     def is_required(self) -> bool:
-        return self.is_meant_to_be_required and not self.is_supplied
-
-    @property
-    def is_meant_to_be_required(self) -> bool:
         partial = getattr(self.field.root, "partial", False) and not self.is_of_new_row
         return bool(self.field.required) and not partial
-
-    @property
-    def is_supplied(self) -> bool:
-        # The serializer around the field may add the member before REST framework looks for it.
-        return not all(write.is_certain for write in find_member_writes(self.field))
 
     @property
     def is_of_new_row(self) -> bool:

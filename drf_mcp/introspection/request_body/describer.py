@@ -22,7 +22,7 @@ from drf_mcp.introspection.request_body.parsers import ViewParsers
 from drf_mcp.introspection.request_body.serializer import InputSerializer
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.source.overrides import CONVERSIONS, find_input_writes
+from drf_mcp.introspection.source.overrides import CONVERSIONS, converts_like_drf
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     PLAIN,
@@ -213,7 +213,7 @@ class SerializerBody:
             words = _("The serializer declares no fields.")
             inspection.find(words, gettext_noop("Derive it from Serializer."))
             return OPEN
-        if find_input_writes(serializer) is not None:
+        if converts_like_drf(serializer):
             fields = self.get_closed_fields()
         else:
             facts = {"serializer": type(serializer).__name__}
@@ -228,18 +228,14 @@ class SerializerBody:
         rules = self.inspection.attempt(lambda: FieldNode(self.serializer).uniqueness, GUARD, rules)
 
         def describe_field(field: Any) -> Schema:
-            node = FieldNode(field)
-            is_supplied = node.is_meant_to_be_required and node.is_supplied
-            needed = _(MEANT_TO_BE_REQUIRED) if is_supplied else ""
-            words = (rules.get(field.field_name, ""), needed)
-            return explain(DescribedField(field).input_schema, *words)
+            return explain(DescribedField(field).input_schema, rules.get(field.field_name, ""))
 
         return self.get_fields(describe_field, is_closed=True)
 
     def get_open_fields(self) -> Parameters:
         # Its own conversion may take other values, and may do without any of the fields.
         def describe_field(field: Any) -> Schema:
-            is_needed = FieldNode(field).is_meant_to_be_required
+            is_needed = FieldNode(field).is_required
             needed = _(MEANT_TO_BE_REQUIRED) if is_needed else ""
             return explain(DescribedField(field).intended_schema, needed)
 

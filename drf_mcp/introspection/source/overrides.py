@@ -9,11 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rest_framework.serializers import Serializer
-
-from drf_mcp.introspection.source.conditions import Write
 from drf_mcp.introspection.source.members import is_drf_code, unwrap_member
-from drf_mcp.introspection.source.preparations import Preparation
 from drf_mcp.introspection.source.trees import (
     FunctionSource,
     is_name,
@@ -106,24 +102,6 @@ class InputMethod:
             and is_name(values[0], self.argument)
         )
 
-    def find_writes(self, field: Any) -> tuple[Write, ...] | None:
-        # None where what the method does before ``super()`` could not be followed.
-        return () if self.begins_with_super(field) else find_writes_of(self.source.function)
-
-    def follow(self) -> tuple[Write, ...] | None:
-        if not self.is_readable or not isinstance(self.tree, ast.FunctionDef):
-            return None
-        for place, statement in enumerate(self.tree.body):
-            if self.evaluates_super(getattr(statement, "value", None)):
-                preparation = self.tree.body[:place]
-                return Preparation(self.source, self.own, self.argument, preparation).writes
-        return None
-
-
-@functools.cache
-def find_writes_of(function: Any) -> tuple[Write, ...] | None:
-    return InputMethod(function).follow()
-
 
 @functools.lru_cache(maxsize=4096)
 def list_overrides(owner: type, name: str) -> tuple[InputMethod, ...] | None:
@@ -146,32 +124,6 @@ def converts_like_drf(field: Any) -> bool:
         found is not None and all(method.begins_with_super(field) for method in found)
         for found in overrides
     )
-
-
-def find_input_writes(serializer: Any) -> tuple[Write, ...] | None:
-    """Return what a serializer's own conversions change before REST framework reads it.
-
-    None where that could not be followed.
-    """
-    owner: type = type(serializer)
-    writes: list[Write] = []
-    for name in CONVERSIONS:
-        overrides = list_overrides(owner, name)
-        for method in [None] if overrides is None else overrides:
-            found = None if method is None else method.find_writes(serializer)
-            if found is None:
-                return None
-            writes += found
-    return tuple(writes)
-
-
-def find_member_writes(field: Any) -> tuple[Write, ...]:
-    """Return what the serializer around a field may change of the field's own value."""
-    serializer = getattr(field, "parent", None)
-    if not isinstance(serializer, Serializer) or not field.field_name:
-        return ()
-    writes = find_input_writes(serializer) or ()
-    return tuple(write for write in writes if write.concerns(field.field_name, field))
 
 
 class ProjectMember:
