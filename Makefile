@@ -65,7 +65,8 @@ test-services: test-postgresql test-sites
 
 test-postgresql: .venv/installed-test
 	.ci/with_services $(run) -m pytest tests/archive tests/guards/confirmation tests/guards/stale \
-	  tests/guards/idempotency tests/subscriptions/test_postgresql.py tests/guards/dry_run
+	  tests/guards/idempotency tests/subscriptions/test_postgresql.py tests/guards/dry_run \
+	  tests/access_matrix/test_awkward.py
 
 test-sites: .venv/installed-test
 	.ci/with_services $(run) -m pytest tests/services $(ARGUMENTS)
@@ -74,9 +75,10 @@ test-sites: .venv/installed-test
 fuzz: .venv/installed-test
 	@$(run) -m tests.fuzz $(ARGUMENTS)
 
-# What every tool of the example project says to every credential, beside the same HTTP request.
+# What every tool of the example project says to every credential, and views with access rules of
+# their own by every door, beside the same HTTP request. ARGUMENTS="awkward" is the second alone.
 access-matrix: .venv/installed-test
-	@$(run) -m tests.access_matrix
+	@$(run) -m tests.access_matrix $(ARGUMENTS)
 
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.

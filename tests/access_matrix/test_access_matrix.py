@@ -17,7 +17,7 @@ WRITES = (
 
 @pytest.fixture(scope="module")
 def printed() -> list[str]:
-    command = [sys.executable, "-m", "tests.access_matrix"]
+    command = [sys.executable, "-m", "tests.access_matrix", "shop"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()

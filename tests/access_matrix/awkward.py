@@ -1,0 +1,328 @@
+"""The awkward views for every credential by every door, beside the same HTTP request."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db import connection, transaction
+from django.db.models import CharField, F, Value
+from django.db.models.functions import Cast, Concat
+from django.test import override_settings
+
+from drf_mcp.tools import registry
+from example_project.shop.models import Customer, Order, OrderLine, Ticket
+from tests.access_matrix import awkward_views
+from tests.access_matrix.awkward_credentials import Credential, make_credentials
+from tests.access_matrix.doors import DOORS, SHUT, Answer, Door, Request, read_http
+from tests.agents import Agent
+from tests.parity.answers import over_http
+from tests.parity.conftest import NOW
+
+EQUAL, REFUSED, DIFFERENT = "=", "-", "!"
+# Each note and order has a text of its own, which says whose it is.
+MARK = re.compile(r"(?:note|order)<\d+>")
+TENANT = "tests.access_matrix.awkward_views.TenantMiddleware"
+NOTE = {"subject": "Leaking", "body": "It drips.", "priority": 2}
+PREVIEWED = ("notes_destroy", "notes_update", "clients_destroy", "clients_partial_update")
+
+
+@contextmanager
+def served() -> Iterator[None]:
+    """Serve the awkward views and their prompts, to tenants found by middleware."""
+    chosen = {
+        "SERVER_NAME": "shop",
+        "RESOURCES": True,
+        "INCLUDE": ["*", "PUT *"],
+        "CALL_MIDDLEWARE": [TENANT],
+        "AUTHENTICATION_CLASSES": awkward_views.AUTHENTICATION,
+        "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+        "ARCHIVE_CLASS": None,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_added", list(awkward_views.PROMPTS))
+        patch.setattr("django.utils.timezone.now", lambda: NOW)
+        patch.setattr(Ticket._meta.get_field("created"), "_get_default", lambda: NOW)
+        with override_settings(
+            ROOT_URLCONF="tests.access_matrix.awkward_views",
+            MIDDLEWARE=[*settings.MIDDLEWARE, TENANT],
+            DRF_MCP=chosen,
+        ):
+            registry.reload()
+            yield
+    registry.reload()
+
+
+def mark_rows() -> None:
+    """Put into each note and order a text that no other row has."""
+    own = functools.partial(Concat, output_field=CharField())
+    key = Cast(F("pk"), CharField())
+    Ticket.objects.update(subject=own(Value("note<"), key, Value(">")))
+    Ticket.objects.update(body=own(Value("body of note<"), key, Value(">")))
+    Order.objects.update(note=own(Value("order<"), key, Value(">")))
+
+
+def leave_few_rows() -> None:
+    """Leave of everything so many rows that each user has some."""
+    for user in User.objects.all():
+        orders = Order.objects.filter(customer__owner=user).order_by("pk")
+        Order.objects.filter(pk__in=list(orders.values_list("pk", flat=True)[4:])).delete()
+        tickets = Ticket.objects.filter(opened_by=user).order_by("pk")
+        Ticket.objects.filter(pk__in=list(tickets.values_list("pk", flat=True)[4:])).delete()
+        rows = Customer.objects.filter(owner=user, orders=None, tickets=None).order_by("pk")
+        Customer.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[3:])).delete()
+    Customer.objects.update(country="DE")
+    Customer.objects.filter(owner__username="bob").update(country="FR")
+    OrderLine.objects.all().delete()
+
+
+def add_hidden_notes() -> None:
+    """Have bob write notes about a customer of alice's, who cannot see them."""
+    alice, bob = User.objects.get(username="alice"), User.objects.get(username="bob")
+    customer = Customer.objects.filter(owner=alice, orders=None).earliest("pk")
+    for writer in (alice, bob, bob, bob):
+        Ticket.objects.create(customer=customer, opened_by=writer, subject="x", body="x")
+
+
+def get_rows() -> Any:
+    rows = []
+    with connection.cursor() as cursor:
+        for model in (Customer, Ticket, Order):
+            cursor.execute(f"SELECT * FROM {model._meta.db_table} ORDER BY id")
+            rows.append(cursor.fetchall())
+    return rows
+
+
+def observed(send: Callable[[], Any]) -> tuple[Any, Any]:
+    """Send a request and take back what it did; return its answer and the rows after it."""
+    cache.clear()
+    with transaction.atomic():
+        answer = send()
+        rows = get_rows()
+        transaction.set_rollback(True)
+    return answer, rows
+
+
+def key_of(tool: str) -> str:
+    """Return what the tool calls the key of its object."""
+    names = registry.tool(tool).arguments.schema["properties"]
+    return "id" if "id" in names else "pk"
+
+
+def make_requests() -> list[Request]:
+    """Return requests for rows of alice's and of bob's, and of three tenants."""
+    requests = [
+        Request("notes_list", {}, "GET", "/notes/"),
+        Request("notes_urgent", {}, "GET", "/notes/urgent/"),
+        Request("notes_create", NOTE, "POST", "/notes/", NOTE),
+        Request("notes_create", {"subject": ""}, "POST", "/notes/", {"subject": ""}),
+        Request("papers_list", {}, "GET", "/papers/"),
+        Request("papers_list", {"page": 2, "search": "S-"}, "GET", "/papers/?page=2&search=S-"),
+        Request("opening_hours", {}, "GET", "/hours/"),
+        Request("ledger_get", {}, "GET", "/ledger/"),
+    ]
+    for owner in ("alice", "bob"):
+        note = Ticket.objects.filter(opened_by__username=owner).earliest("pk").pk
+        path = f"/notes/{note}/"
+        requests += [
+            Request("notes_retrieve", {key_of("notes_retrieve"): note}, "GET", path),
+            Request("notes_update", {key_of("notes_retrieve"): note, **NOTE}, "PUT", path, NOTE),
+            Request("notes_destroy", {key_of("notes_retrieve"): note}, "DELETE", path),
+            Request("notes_close", {key_of("notes_retrieve"): note}, "POST", f"{path}close/", {}),
+        ]
+        client = Customer.objects.filter(owner__username=owner, orders=None).earliest("pk").pk
+        change, path = {"tier": "gold", "name": "Renamed"}, f"/clients/{client}/"
+        requests += [
+            Request("clients_retrieve", {key_of("clients_retrieve"): client}, "GET", path),
+            Request(
+                "clients_partial_update",
+                {key_of("clients_retrieve"): client, **change},
+                "PATCH",
+                path,
+                change,
+            ),
+            Request("clients_destroy", {key_of("clients_retrieve"): client}, "DELETE", path),
+            Request(
+                "ledger_post",
+                {"body": {"customer": client}},
+                "POST",
+                "/ledger/",
+                {"customer": client},
+            ),
+        ]
+        number = Order.objects.filter(customer__owner__username=owner).earliest("pk").number
+        requests += [
+            Request("papers_retrieve", {"number": number}, "GET", f"/papers/{number}/"),
+            Request("owner_of_order", {"number": number}, "GET", f"/owners/{number}/"),
+        ]
+    for tenant in ("DE", "FR", "XX"):
+        path = f"/tenants/{tenant}/residents/"
+        resident = Customer.objects.filter(country="DE").earliest("pk").pk
+        named, name = {"tenant": tenant, key_of("resident_retrieve"): resident}, {"name": "Renamed"}
+        requests += [
+            Request("residents_list", {"tenant": tenant}, "GET", path),
+            Request("resident_retrieve", named, "GET", f"{path}{resident}/"),
+            Request("resident_partial_update", named | name, "PATCH", f"{path}{resident}/", name),
+        ]
+    return requests
+
+
+class AwkwardMatrix:
+    """Sends every request for every credential by every door."""
+
+    def __init__(self) -> None:
+        leave_few_rows()
+        add_hidden_notes()
+        mark_rows()
+        self.credentials = make_credentials()
+        # Sessions are stored now: what requests write is taken back.
+        for credential in self.credentials:
+            credential.http.get("/hours/")
+        self.requests = make_requests()
+        self.previewed = next(
+            request.path.split("/")[2]
+            for request in self.requests
+            if request.tool == "clients_destroy"
+        )
+        self.table: dict[tuple[str, str], Counter[str]] = {}
+        self.faults: list[str] = []
+
+    def fill(self) -> AwkwardMatrix:
+        for credential in self.credentials:
+            self.ask(credential)
+        return self
+
+    def ask(self, credential: Credential) -> None:
+        """Compare all that one credential is answered with what HTTP answers its user."""
+        over_http = [
+            observed(functools.partial(self.over_http, credential, request))
+            for request in self.requests
+        ]
+        pages = [credential.http.get(path) for path in self.paths]
+        pages += [response for response, _ in over_http]
+        shown = {mark for page in pages for mark in MARK.findall(page.content.decode())}
+        for request, (response, written) in zip(self.requests, over_http, strict=True):
+            is_open = credential.opens(request.tool, request.reads)
+            expected = read_http(response) if is_open else None
+            written = written if is_open else self.untouched
+            for door in DOORS:
+                if not door.admits(credential, request):
+                    continue
+                answer, rows = observed(functools.partial(door.call, credential, request))
+                fault = find_fault(door, expected, answer, credential.is_nobody)
+                fault = fault or ("other rows afterwards" if rows != written else None)
+                fault = fault or find_hidden(answer.text, shown)
+                self.note(door.name, credential, request, fault, is_open)
+        for what, text in self.find_further(credential):
+            fault = find_hidden(text, shown) or self.find_miscount(credential, text)
+            self.note("further", credential, what, fault, not credential.is_nobody)
+
+    def find_further(self, credential: Credential) -> Iterator[tuple[str, str]]:
+        """Yield the answers for which HTTP has no request: previews, prompts, completion, lists."""
+        agent = Agent(credential.client)
+        for request in self.requests:
+            if request.tool in PREVIEWED:
+                tried = {**request.arguments, "dry_run": True}
+                yield f"a dry run of {request}", self.send(agent, request.tool, tried)
+        for note in Ticket.objects.all():
+            for name in ("about_note", "read_note"):
+                params = {"name": name, "arguments": {"note": str(note.pk)}}
+                yield f"{name} {note.pk}", self.send_method(agent, "prompts/get", params)
+        for order in Order.objects.all():
+            params = {"name": "about_paper", "arguments": {"paper": order.number}}
+            yield f"about_paper {order.number}", self.send_method(agent, "prompts/get", params)
+
+        yield "completion of notes", self.complete(agent, "about_note", "note")
+        yield "completion of papers", self.complete(agent, "about_paper", "paper")
+
+    def find_miscount(self, credential: Credential, text: str) -> str | None:
+        """Return what a preview says of notes that the caller cannot see."""
+        told = re.search(r'\\"deleted\\":{\\"ticket\\":(\d+)', text)
+        if told is None or credential.user.is_staff:
+            return None
+        own = Ticket.objects.filter(opened_by=credential.user, customer=self.previewed).count()
+        return None if int(told[1]) <= own else f"counts {told[1]} notes, of which {own} are seen"
+
+    def complete(self, agent: Agent, prompt: str, argument: str) -> str:
+        """Return the completed values, each as the mark of its row."""
+        ref, name = {"type": "ref/prompt", "name": prompt}, {"name": argument, "value": ""}
+        params = {"ref": ref, "argument": name}
+        answer = json.loads(self.send_method(agent, "completion/complete", params))
+        values = answer.get("result", {}).get("completion", {}).get("values", [])
+        if argument == "note":
+            return "".join(f"note<{value}>" for value in values)
+        found = Order.objects.filter(number__in=values).values_list("pk", flat=True)
+        return "".join(f"order<{pk}>" for pk in found)
+
+    def send(self, agent: Agent, tool: str, arguments: dict[str, Any]) -> str:
+        return self.send_method(agent, "tools/call", {"name": tool, "arguments": arguments})
+
+    def send_method(self, agent: Agent, method: str, params: dict[str, Any]) -> str:
+        response, rows = observed(lambda: agent.post(*agent.frame(method, params)))
+        assert rows == self.untouched, f"{method} {params} wrote something"
+        return str(response.content.decode())
+
+    def over_http(self, credential: Credential, request: Request) -> Any:
+        return over_http(credential.http, request.method, request.path, request.body)
+
+    @functools.cached_property
+    def paths(self) -> list[str]:
+        """The address of each note and order."""
+        notes = [f"/notes/{note.pk}/" for note in Ticket.objects.all()]
+        return notes + [f"/papers/{order.number}/" for order in Order.objects.all()]
+
+    @functools.cached_property
+    def untouched(self) -> Any:
+        return get_rows()
+
+    def note(
+        self, door: str, credential: Credential, what: Any, fault: str | None, is_open: bool
+    ) -> None:
+        sign = DIFFERENT if fault else EQUAL if is_open else REFUSED
+        self.table.setdefault((door, credential.name), Counter())[sign] += 1
+        if fault:
+            self.faults.append(f"{what} as {credential.name} by {door}: {fault}")
+
+
+def write_lines(matrix: AwkwardMatrix) -> Iterator[str]:
+    """Yield the table by doors, what its signs mean, and every difference."""
+    doors = list(dict.fromkeys(door for door, _ in matrix.table))
+    yield " ".join([f"{'':10}", *(f"{door:>12}" for door in doors)])
+    for credential in matrix.credentials:
+        cells = [matrix.table.get((door, credential.name), Counter()) for door in doors]
+        found = ["".join(f"{number}{sign}" for sign, number in cell.items()) for cell in cells]
+        yield " ".join([f"{credential.name:10}", *(f"{cell:>12}" for cell in found)])
+    counts = sum(matrix.table.values(), Counter())
+    yield (
+        f"{counts.total():,} answers about awkward views beside HTTP: {counts[EQUAL]:,} equal (=), "
+        f"{counts[REFUSED]:,} refused by the endpoint (-), {counts[DIFFERENT]} different (!)"
+    )
+    yield from matrix.faults
+
+
+def find_hidden(text: str, shown: set[str]) -> str | None:
+    """Return which rows a text names that HTTP shows the caller nowhere."""
+    hidden = set(MARK.findall(text)) - shown
+    return f"names {sorted(hidden)}" if hidden else None
+
+
+def find_fault(door: Door, expected: Answer | None, answer: Answer, is_nobody: bool) -> str | None:
+    """Return what is wrong with an answer; ``expected`` is None where nothing may be given."""
+    if expected is None:
+        wanted = {SHUT} if is_nobody else {403, 404} if door.only_reads else {403}
+        return None if answer.status in wanted else f"{answer.status}, and nothing may be given"
+    wanted = {404} if door.only_reads and expected.status >= 400 else {expected.status}
+    if answer.status not in wanted:
+        return f"{answer.status} and not {expected.status}: {answer.text[:200]}"
+    if answer.data != expected.data:
+        return f"{answer.data} and not {expected.data}"[:400]
+    return None

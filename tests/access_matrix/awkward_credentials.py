@@ -1,0 +1,113 @@
+"""Twelve callers of the awkward views: who they are, by what they show it, what it opens."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from oauth2_provider.models import AccessToken
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from drf_mcp.contrib.tokens.models import AgentToken
+from tests.access_matrix.awkward_views import sign
+
+EXPIRES = datetime(2099, 1, 1, tzinfo=timezone.utc)
+
+
+def nothing(name: str, reads: bool) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Credential:
+    """One column of the matrix.
+
+    Attributes:
+        name: its heading.
+        user: whose rights it has, None for nobody's.
+        header: the Authorization header, None for a session.
+        is_user: whether a command can name the user without any credential.
+        opens: whether it opens a tool, by the name and whether the tool reads.
+    """
+
+    name: str
+    user: Any
+    header: str | None = None
+    is_user: bool = False
+    opens: Callable[[str, bool], bool] = lambda name, reads: True
+
+    @property
+    def is_nobody(self) -> bool:
+        """Whether the endpoint lets it in for nothing at all."""
+        return self.opens is nothing
+
+    @functools.cached_property
+    def client(self) -> APIClient:
+        """A client that sends the credential."""
+        if self.header is not None:
+            return APIClient(headers={"authorization": self.header})
+        return self.http
+
+    @functools.cached_property
+    def http(self) -> APIClient:
+        """A client that may do over HTTP all that the user may."""
+        client = APIClient()
+        if self.user is not None:
+            client.force_login(self.user)
+        return client
+
+
+def token_of(user: User) -> str:
+    return f"Token {Token.objects.get_or_create(user=user)[0].key}"
+
+
+def agent_token_of(user: User, **narrowing: Any) -> str:
+    token = AgentToken(user=user, name="Agent", **narrowing)
+    key = token.issue()
+    token.save()
+    return f"Bearer {key}"
+
+
+def granted(user: User) -> str:
+    AccessToken.objects.create(user=user, token="granted-shop", scope="shop", expires=EXPIRES)
+    return "Bearer granted-shop"
+
+
+def make_credentials() -> list[Credential]:
+    """Return the columns. To be asked once, as it stores tokens."""
+    alice, bob, carol, admin = (
+        User.objects.get(username=name) for name in ("alice", "bob", "carol", "admin")
+    )
+    gone = User.objects.create(username="gone", is_active=False, is_staff=True)
+    alice.groups.add(Group.objects.get_or_create(name="DE")[0])
+    bob.groups.add(Group.objects.get_or_create(name="FR")[0])
+
+    return [
+        Credential("anonymous", None, is_user=True, opens=nothing),
+        Credential("bad token", None, "Token 0123456789abcdef", opens=nothing),
+        Credential("inactive", gone, token_of(gone), is_user=True, opens=nothing),
+        Credential("plain", bob, token_of(bob), is_user=True),
+        Credential("owner", alice, token_of(alice), is_user=True),
+        Credential("session", alice),
+        Credential("staff", carol, token_of(carol), is_user=True),
+        Credential("superuser", admin, token_of(admin), is_user=True),
+        Credential(
+            "narrowed",
+            alice,
+            agent_token_of(alice, tools=["notes_*"]),
+            opens=lambda name, reads: name.startswith("notes_"),
+        ),
+        Credential(
+            "read-only",
+            alice,
+            agent_token_of(alice, read_only=True),
+            opens=lambda name, reads: reads,
+        ),
+        Credential("OAuth", alice, granted(alice)),
+        Credential("JWT", bob, f"Bearer {sign(sub='bob', scope='shop')}"),
+    ]

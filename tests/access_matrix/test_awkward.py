@@ -1,0 +1,48 @@
+"""Awkward views for every credential by every door, with the data compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.access_matrix.awkward import AwkwardMatrix, served
+from tests.agents import Agent
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def matrix(shared_db) -> Iterator[AwkwardMatrix]:
+    with served():
+        yield AwkwardMatrix().fill()
+
+
+def test_no_door_gives_another_answer_than_http(matrix):
+    faults = [fault for fault in matrix.faults if " by further: " not in fault]
+    assert not faults, "\n".join(faults)
+
+
+def test_every_door_was_tried_and_let_somebody_in(matrix):
+    """Each is open to a user, and shut to whom the endpoint does not know."""
+    doors = {door for door, _ in matrix.table}
+    assert len(doors) == 8
+    assert all(matrix.table[door, "owner"]["="] for door in doors)
+    for name in ("anonymous", "bad token"):
+        assert not [door for door in doors if matrix.table.get((door, name), {}).get("=")]
+
+
+@pytest.mark.parametrize("username", ["alice", "bob", "carol", "admin"])
+def test_the_page_offers_what_the_list_offers(username, settings):
+    settings.DEBUG = True
+    with served():
+        settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
+        client = Client()
+        client.force_login(User.objects.get(username=username))
+        listed = set(Agent(client).tools())
+        page = client.get("/mcp", headers={"accept": "text/html"}).content.decode()
+    assert set(re.findall(r"\?tool=(\w+)", page)) == listed
+    assert ("notes_close" in listed) is (username in ("carol", "admin"))
