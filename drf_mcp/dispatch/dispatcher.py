@@ -30,6 +30,7 @@ from drf_mcp.dispatch.middleware import (
 )
 from drf_mcp.dispatch.preconditions import PreconditionGuard
 from drf_mcp.dispatch.previews import Admission, Previewer, get_rerun_callback
+from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.reading import Reading
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
@@ -142,6 +143,10 @@ class Dispatcher(FailureOutcomes):
         tool = pending.tool
         outcome = perform(tool, pending.call, pending.caller, pending.request_id)
         return ListHint(tool).add_to(outcome)
+
+    def get_probe(self, pending: PendingCall) -> Probe:
+        """Return what asks the view of a call in the caller's place."""
+        return Probe.of(pending.caller, pending.tool, pending.call)
 
     def get_reading(self, pending: PendingCall) -> Reading:
         """Return what reads the object of a call for a guard."""

@@ -8,16 +8,13 @@ from typing import Any
 
 from django.db import router, transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from drf_mcp.codes import Category
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
+from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.dispatch.response import ViewResponse
-from drf_mcp.dispatch.uncounted import REFUSALS, UncountedCall
-from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.guards.base import Guard, PendingCall, Proceed
 from drf_mcp.guards.dry_run import NOTE
 from drf_mcp.outcomes import Failure, Outcome, Problem
@@ -84,30 +81,15 @@ class CallTarget:
     def __init__(self, pending: PendingCall) -> None:
         self.pending = pending
         self.tool = pending.tool
-        self.visibility = Visibility(pending.caller)
 
     def lock(self) -> Model | None:
         """Return the object's row, locked; None where the view refuses the caller the object."""
-        call = self.pending.call
-        asked = UncountedCall.at(self.visibility, self.tool, call.kwargs, call.query_string)
-        if asked is None:
-            return None
-        found: list[Model] = []
-
-        def look(request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            view: Any = make_unthrottled_view(self.tool.endpoint, asked.match)
-            view.request = view.initialize_request(request)
-            view.initial(view.request, *args, **kwargs)
-            found.extend(self.find_row(view.get_object()))
-            return HttpResponse(status=204)
-
-        sent = (asked.path, call.query_string, call.body, call.content_type)
-        request = ToolRequest(self.pending.caller, self.tool.endpoint.method, *sent)
+        probe = Probe.of(self.pending.caller, self.tool, self.pending.call)
+        probe.keeps_locks = True
         try:
-            asked.respond(request, look)
+            return probe.ask(lambda view, *args, **kwargs: self.find_row(view.get_object()).first())
         except REFUSALS:
             return None
-        return found[0] if found else None
 
     def find_row(self, known: Model) -> QuerySet[Model]:
         model = type(known)
@@ -121,12 +103,12 @@ class CallTarget:
         if reader is None:
             return None
         kwargs = {name: self.pending.call.kwargs[name] for name in reader.route.kwargs}
-        asked = UncountedCall.at(self.visibility, self.tool.for_endpoint(reader), kwargs)
+        probe = Probe(self.pending.caller, self.tool.for_endpoint(reader), kwargs)
         try:
-            answer = asked.run() if asked else None
+            answer = probe.read()
         except REFUSALS:
             return None
-        return answer if answer is not None and answer.status < 300 else None
+        return answer if answer.status < 300 else None
 
     def show(self, answer: ViewResponse | None) -> Mapping[str, Any]:
         data = None if answer is None else json.loads(encode_data(answer.content.data))

@@ -81,7 +81,13 @@ class StockQuestion(Question):
         # All that the classes look at: making the view would cost more than asking it.
         request = StockRequest(visibility, self, tool)
         view = SimpleNamespace(queryset=SimpleNamespace(model=self.model))
-        return all(made().has_permission(request, view) for made in self.permissions)
+
+        def ask() -> bool:
+            return all(made().has_permission(request, view) for made in self.permissions)
+
+        # Rights may be read by a tenant that middleware sets; the user alone is known without it.
+        answer: bool = visibility.ask_within_middleware(tool, ask) if self.model else ask()
+        return answer
 
 
 class StockRequest:

@@ -20,18 +20,12 @@ class Reading(CallTarget):
         """Return the object as its GET shows it to the caller, {} if it does not."""
         if not self.is_offered:
             return {}
-        caller = self.pending.caller
-        user = caller.user
-        try:
-            answer = contain(self.read, lambda exc: None)
-            data = (
-                None
-                if answer is None
-                else contain(lambda: AnswerEncoder().plain(answer.content.data), lambda exc: None)
-            )
-        finally:
-            # A view that authenticates in its own way leaves its user on the request.
-            caller.request.user = user
+
+        def read() -> Any:
+            answer = self.read()
+            return None if answer is None else AnswerEncoder().plain(answer.content.data)
+
+        data = contain(read, lambda exc: None)
         return data if isinstance(data, Mapping) else {}
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -12,13 +13,14 @@ from rest_framework.permissions import AllowAny, DjangoModelPermissions
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.access.authentication import Caller
 from drf_mcp.access.likeness import find_view_classes
 from drf_mcp.access.verdicts import Identity, Verdict, find_identity, is_kept, verdicts
+from drf_mcp.dispatch.approach import Identities
+from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.questions import Audience, Question, get_question, permission_steps
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.inspection import negotiate
 
 
 class Visibility:
@@ -32,9 +34,7 @@ class Visibility:
     def __init__(self, caller: Caller, *, remembers: bool = False) -> None:
         self.caller = caller
         self.remembers = remembers and is_kept()
-        self.identities: dict[tuple[type, ...], Request] = {
-            caller.authentication_classes: caller.authenticate()
-        }
+        self.identities = Identities(caller)
         self.answers: dict[Question, bool] = {}
         self.is_sure = True
 
@@ -126,64 +126,54 @@ class Visibility:
         """Return whether a view's own check of permissions passes.
 
         Args:
-            model: that of the view's queryset, so that nobody has to make the queryset.
+            model: that of the view's queryset, where it is known without making the queryset.
         """
-        view: Any = tool.endpoint.view()
+        probe = self.get_probe(tool)
+        prepare = None if model is None else partial(spare_queryset, model=model)
 
         def ask() -> bool:
-            view.request = self.request(tool, view)
-            if model is not None:
-                spare_queryset(view, model)
-            view.check_permissions(view.request)
+            probe.check_permissions_alone(prepare)
             return True
 
         # A call that lacks a scope alone is answered with the way to get it.
-        return contain(ask, lambda exc: self.judge(exc) or self.is_short_of_scopes(view))
+        return contain(ask, lambda exc: self.judge(exc) or self.is_short_of_scopes(probe.view))
+
+    def ask_within_middleware(self, tool: Any, ask: Callable[[], bool]) -> bool:
+        """Return an answer that is found within CALL_MIDDLEWARE; true where that refuses the path.
+
+        One answer is for several tools, and the path is that of the first of them.
+        """
+        return self.get_probe(tool).ask_middleware(ask) is not False
+
+    def get_probe(self, tool: Any) -> Probe:
+        return Probe(self.caller, tool, identities=self.identities)
 
     def identify(self, classes: tuple[type, ...], tool: Any) -> Request:
-        """Return a request of whoever authentication classes take the caller for.
+        """Return an authenticated request for authentication classes.
 
         Args:
             tool: the tool at whose view they are asked.
         """
-        known = self.identities.get(classes)
+        known = self.identities.known.get(classes)
         if known is None:
-            inner = self.inner(tool, tool.endpoint.route.path, "")
+            inner = ToolRequest(self.caller, tool.endpoint.method, tool.endpoint.route.path)
             known = Request(inner, authenticators=[made() for made in classes])
-            self.identities[classes] = known
+            self.identities.known[classes] = known
         return known
 
     def is_short_of_scopes(self, view: Any) -> bool:
-        request, permissions = view.request, view.get_permissions()
-        return bool(self.caller.find_missing_scopes(view, request, permissions))
+        request = view.request
+        if request is None:
+            # Middleware refused it.
+            return False
+        return bool(self.caller.find_missing_scopes(view, request, view.get_permissions()))
 
     def request(self, tool: Any, view: Any, path: str = "", query_string: str = "") -> Request:
-        # By whom the view would take the caller for.
         inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
-        authenticators = view.get_authenticators()
-        request = AskedRequest(inner, authenticators=authenticators)
-        request.__dict__["asked_view"] = view
-        classes = tuple(type(authenticator) for authenticator in authenticators)
-        known = self.identities.setdefault(classes, request)
-        if known is not request:
-            copy_identity(request, known)
-        return request
+        return self.identities.make_request(view, inner)
 
     def inner(self, tool: Any, path: str, query_string: str) -> ToolRequest:
         return ToolRequest(self.caller, tool.endpoint.method, path, query_string)
-
-
-class AskedRequest(Request):
-    """A request that is negotiated when somebody looks: few permissions do, and it costs most."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in NEGOTIATED and "asked_view" in self.__dict__:
-            negotiate(self.__dict__.pop("asked_view"))
-            return getattr(self, name)
-        return super().__getattr__(name)  # type: ignore[misc]
-
-
-NEGOTIATED = frozenset({"accepted_renderer", "accepted_media_type", "version", "versioning_scheme"})
 
 
 class KnownQueryset:

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
 
-from drf_mcp.access.authentication import Caller, copy_identity
+from drf_mcp.access.authentication import Caller
 from drf_mcp.interaction.exchange import SILENT, Exchange
 from drf_mcp.outcomes import Outcome, Problem, RateLimit
 from drf_mcp.tools.arguments.call import Call
@@ -88,15 +88,7 @@ class PendingCall:
         Raises:
             APIException: if the caller may not make the call.
         """
-        endpoint, call, caller = self.tool.endpoint, self.call, self.caller
-        view: Any = endpoint.view()
-        view.kwargs = dict(call.kwargs)
-        path = endpoint.route.build(call.kwargs) or endpoint.route.path
-        inner = self.dispatcher.get_request(self.tool, call, caller, path)
-        view.request = view.initialize_request(inner)
-        if caller.is_known_to(endpoint.route.callback):
-            copy_identity(view.request, caller.authenticate())
-        view.check_permissions(view.request)
+        self.dispatcher.get_probe(self).check_permissions()
 
 
 Proceed: TypeAlias = Callable[[PendingCall], Outcome]

@@ -6,13 +6,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from django.http import HttpResponse
-
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.earlier_call import EarlierCall
-from drf_mcp.dispatch.request import make_unthrottled_view
-from drf_mcp.dispatch.uncounted import REFUSALS
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.dispatch.probe import REFUSALS, Probe
 from drf_mcp.exceptions import contain
 from drf_mcp.tools.tool import Tool
 
@@ -30,7 +25,7 @@ class ListedRows:
     """
 
     def __init__(self, caller: Caller, tools: Mapping[str, Tool]) -> None:
-        self.visibility = Visibility(caller)
+        self.caller = caller
         self.tools = tools
 
     @classmethod
@@ -48,33 +43,17 @@ class ListedRows:
     def ask(
         self, tool: Tool, kwargs: Mapping[str, Any], take: Callable[[Any], Found]
     ) -> Found | None:
-        """Return what is taken of the filtered queryset of a list, None if it is not allowed.
+        """Return what is taken of the rows that a list shows, None where it shows none.
 
         Args:
             kwargs: the path kwargs of the list; others are passed over.
-            take: gets the queryset.
+            take: gets a queryset of the rows.
         """
-        route, caller = tool.endpoint.route, self.visibility.caller
-        kwargs = {name: kwargs[name] for name in route.kwargs if name in kwargs}
-        path = route.build(kwargs)
-        match = None if path is None else route.match(path, kwargs, caller.request)
-        if path is None or match is None or not self.visibility.allows(tool):
-            return None
-        view = make_unthrottled_view(tool.endpoint, match)
-        view.request = self.visibility.request(tool, view, path)
-        found: list[Found] = []
-
-        def answer(request: Any, *args: Any, **own: Any) -> HttpResponse:
-            view.initial(view.request, *args, **own)
-            found.append(take(view.filter_queryset(view.get_queryset())))
-            return HttpResponse(status=204)
+        known = {name: kwargs[name] for name in tool.endpoint.route.kwargs if name in kwargs}
+        probe = Probe(self.caller, tool, known)
 
         def leave_out(exc: Exception) -> None:
             if not isinstance(exc, REFUSALS):
                 logger.warning("The rows of %s could not be read", tool.name, exc_info=exc)
 
-        # In the middleware of a call, which may choose a tenant's tables.
-        call = EarlierCall(self.visibility, tool, match, path, "")
-        contain(lambda: call.respond(view.request._request, answer), leave_out)
-        caller.request.user = caller.authenticate().user
-        return found[0] if found else None
+        return contain(lambda: probe.take_rows(take), leave_out)

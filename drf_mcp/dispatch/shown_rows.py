@@ -1,0 +1,91 @@
+"""The rows that the answer of a list shows, and those that its queryset holds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from rest_framework.utils.serializer_helpers import ReturnList
+
+from drf_mcp.tools.aggregates.columns import is_stock
+from drf_mcp.tools.aggregates.listing import find_fault
+from drf_mcp.tools.stock_lists import find_obstacle
+
+# More keys than this are not asked for at once: some databases take no longer lists.
+MOST_KEYS = 500
+# Mappings inside one another around the rows of an answer.
+DEEPEST = 3
+
+
+@functools.lru_cache(maxsize=4096)
+def is_stock_list(endpoint: Any) -> bool:
+    """Return whether REST framework's own code alone stands between queryset and answer."""
+    return not find_obstacle(endpoint)
+
+
+def get_listed_rows(view: Any) -> QuerySet[Any] | None:
+    """Return the rows that a stock list shows on all its pages, None where only it can say."""
+    rows = view.filter_queryset(view.get_queryset())
+    if find_fault(rows):
+        return None
+    # A serializer for the list may leave rows out.
+    serializer = view.get_serializer([], many=True)
+    is_plain = is_stock(serializer, object, "to_representation", "data")
+    return rows if is_plain else None
+
+
+def find_keys(rows: QuerySet[Any], keys: Iterable[Any]) -> set[str]:
+    """Return which of some keys the rows have, as texts."""
+    if rows.query.is_sliced or rows.query.distinct_fields:
+        every: QuerySet[Any] = QuerySet(rows.model, using=rows.db)
+        rows = every.filter(pk__in=rows.values("pk"))
+    rows, asked = rows.order_by(), list(keys)
+    parts = (asked[start : start + MOST_KEYS] for start in range(0, len(asked), MOST_KEYS))
+    return {
+        str(key) for part in parts for key in rows.filter(pk__in=part).values_list("pk", flat=True)
+    }
+
+
+class ShownRows:
+    """The rows in the data of a list's answer.
+
+    Attributes:
+        rows: the objects that REST framework serialised; None where other code wrote them.
+        is_whole: whether the answer is known to have no further pages.
+    """
+
+    def __init__(self, data: Any) -> None:
+        found = list(find_lists(data))
+        self.is_whole = data in found if isinstance(data, list) else is_last_page(data)
+        self.rows: list[Model] | None = None
+        if found and all(map(is_complete, found)):
+            rows = [row for each in found for row in each.serializer.instance]
+            self.rows = rows if all(isinstance(row, Model) for row in rows) else None
+
+    def get_keys(self, model: type[Model]) -> set[str] | None:
+        """Return the keys of a model's rows as texts, None where none of its rows are known."""
+        if self.rows is None:
+            return None
+        model = model._meta.concrete_model or model
+        own = {str(row.pk) for row in self.rows if row._meta.concrete_model is model}
+        return own if own or not self.rows else None
+
+
+def find_lists(data: Any, depth: int = 0) -> Iterator[ReturnList]:
+    if isinstance(data, ReturnList):
+        yield data
+    elif isinstance(data, Mapping) and depth < DEEPEST:
+        for value in data.values():
+            yield from find_lists(value, depth + 1)
+
+
+def is_complete(shown: ReturnList) -> bool:
+    # A serializer may write fewer rows than it was given.
+    instance = getattr(shown.serializer, "instance", None)
+    return isinstance(instance, Iterable) and len(list(instance)) == len(shown)
+
+
+def is_last_page(data: Any) -> bool:
+    return isinstance(data, Mapping) and "next" in data and data["next"] is None

@@ -1,0 +1,229 @@
+"""What is asked of a view on a caller's behalf: by the request that the call would have made."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.http import Http404, HttpResponse
+from django.test import RequestFactory
+from rest_framework import permissions, serializers
+from rest_framework.authentication import BasicAuthentication
+from rest_framework.exceptions import MethodNotAllowed, PermissionDenied
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.throttling import BaseThrottle
+from rest_framework.viewsets import ModelViewSet
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.dispatch.probe import Intercepted, Probe
+from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.tools import registry
+from tests.agents import Agent
+
+pytestmark = pytest.mark.django_db
+
+HERE = "tests.dispatch.test_probe"
+COUNTED: list[str] = []
+
+
+def tenant_middleware(get_response):
+    def respond(request):
+        if "closed" in request.path:
+            return HttpResponse("<h1>Closed</h1>", status=403)
+        request.tenant = "acme"
+        return get_response(request)
+
+    return respond
+
+
+class OfTenant(permissions.BasePermission):
+    """Lets requests pass that have no tenant, and refuses writes of its own one."""
+
+    def has_permission(self, request, view) -> bool:
+        tenant = getattr(request, "tenant", None)
+        return tenant is None or request.method != "DELETE"
+
+
+class NeedsTenant(permissions.BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return request.tenant == "acme"
+
+
+class Counting(BaseThrottle):
+    def allow_request(self, request, view) -> bool:
+        COUNTED.append(request.path)
+        return True
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class GroupViewSet(ModelViewSet):
+    queryset = Group.objects.order_by("pk")
+    serializer_class = GroupSerializer
+    authentication_classes: list[type] = []
+    permission_classes: list[type] = [OfTenant]
+    throttle_classes = [Counting]
+
+
+class TenantGroups(GroupViewSet):
+    permission_classes = [NeedsTenant]
+
+
+class SignedGroups(GroupViewSet):
+    """Authenticates in another way than the endpoint."""
+
+    authentication_classes = [BasicAuthentication]
+    permission_classes = [permissions.IsAuthenticated]
+
+
+class StepGroups(GroupViewSet):
+    """Refuses before REST framework's own steps."""
+
+    def dispatch(self, request, *args, **kwargs):
+        if request.META.get("HTTP_X_STEP") == "refuse":
+            return HttpResponse(status=402)
+        return super().dispatch(request, *args, **kwargs)
+
+
+router = SimpleRouter()
+router.register("groups", GroupViewSet)
+router.register("closed", GroupViewSet, basename="closed")
+router.register("tenant", TenantGroups, basename="tenant")
+router.register("signed", SignedGroups, basename="signed")
+router.register("steps", StepGroups, basename="steps")
+
+
+@pytest.fixture
+def probe(expose):
+    """Probes of tools by name: ``probe("groups_retrieve", {"pk": 1}, "a=1")``."""
+    COUNTED.clear()
+    expose(
+        *router.urls,
+        AUTHENTICATION_CLASSES=[],
+        CALL_MIDDLEWARE=[f"{HERE}.tenant_middleware"],
+    )
+
+    def make(name, *args, headers=None) -> Probe:
+        request = RequestFactory().post("/mcp", headers=headers)
+        return Probe(Caller(request, None, [], []), registry.tools()[name], *args)
+
+    return make
+
+
+def test_permissions_are_asked_within_the_middleware(probe):
+    probe("tenant_retrieve", {"pk": "1"}).check_permissions()
+    with pytest.raises(PermissionDenied):
+        probe("groups_destroy", {"pk": "1"}).check_permissions()
+
+
+def test_permissions_are_asked_within_the_middleware_where_no_argument_is_known(probe):
+    probe("tenant_retrieve").check_permissions()
+    with pytest.raises(PermissionDenied):
+        probe("groups_destroy").check_permissions()
+
+
+def test_what_the_middleware_refuses_is_refused(probe):
+    for kwargs in ({"pk": "1"}, {}):
+        with pytest.raises(Intercepted) as raised:
+            probe("closed_retrieve", kwargs).check_permissions()
+        assert raised.value.status_code == 403
+
+
+def test_what_a_step_of_the_view_answers_is_raised(probe):
+    asked = probe("steps_list", headers={"x-step": "refuse"})
+    with pytest.raises(Intercepted) as raised:
+        asked.check_permissions()
+    assert raised.value.status_code == 402
+
+
+def test_the_object_is_the_one_that_the_view_finds(probe):
+    group = Group.objects.create(name="readers")
+    assert probe("groups_retrieve", {"pk": str(group.pk)}).get_object() == group
+    with pytest.raises(Http404):
+        probe("groups_retrieve", {"pk": "0"}).get_object()
+
+
+def test_a_view_of_no_object_has_none(probe):
+    assert probe("groups_list").get_object() is None
+
+
+def test_the_request_is_that_of_the_call(probe):
+    asked = probe("groups_create", {}, "a=1", b'{"name": "x"}', "application/json")
+    found = asked.ask(
+        lambda view, request, *args, **kwargs: [
+            request.method, request.path, request.query_params["a"], request.data, view.action,
+        ]
+    )  # fmt: skip
+    assert found == ["POST", "/groups/", "1", {"name": "x"}, "create"]
+    assert not Group.objects.exists()
+
+
+def test_nothing_is_counted_by_a_throttle(probe):
+    probe("groups_list").check_permissions()
+    assert probe("groups_list").read().status == 200
+    assert COUNTED == []
+
+
+def test_a_read_answers_as_the_view_does(probe):
+    group = Group.objects.create(name="readers")
+    answer = probe("tenant_retrieve", {"pk": str(group.pk)}).read()
+    assert answer.content.data == {"id": group.pk, "name": "readers"}
+
+
+def test_no_write_is_run(probe):
+    group = Group.objects.create(name="readers")
+    with pytest.raises(MethodNotAllowed):
+        probe("tenant_destroy", {"pk": str(group.pk)}).read()
+    assert Group.objects.exists()
+
+
+def test_kwargs_that_the_route_refuses_find_no_view(probe):
+    for kwargs in ({"pk": "1/../2"}, {"pk": "1", "other": "2"}, {}):
+        asked = probe("groups_retrieve", kwargs)
+        assert not asked.is_routed
+        with pytest.raises(Http404):
+            asked.get_object()
+        with pytest.raises(Http404):
+            asked.read()
+
+
+def test_the_user_of_the_request_stays_whatever_the_view_finds(probe, alice):
+    alice_and_password = "Basic YWxpY2U6YWxpY2U="
+    asked = probe("signed_list", headers={"authorization": alice_and_password})
+    before = asked.caller.authenticate().user
+    assert asked.ask(lambda view, request: request.user.username) == "alice"
+    assert asked.caller.request.user is before
+
+
+def test_the_list_of_tools_asks_permissions_within_the_middleware(probe):
+    caller, tools = probe("groups_list").caller, registry.tools()
+    seen = {tool.name for tool in Visibility(caller).of(tools.values())}
+    assert {"tenant_list", "tenant_destroy", "groups_list"} <= seen
+    assert seen.isdisjoint({"groups_destroy", "closed_list"})
+
+
+def test_a_replay_asks_permissions_within_the_middleware(probe, agent_of, settings):
+    from rest_framework.authentication import TokenAuthentication
+
+    probe("groups_list")
+    settings.DRF_MCP = {
+        **settings.DRF_MCP,
+        "AUTHENTICATION_CLASSES": [TokenAuthentication],
+        "IDEMPOTENCY_KEYS": True,
+    }
+    registry.reload()
+    agent: Agent = agent_of("alice")
+    first = agent.call("tenant_create", name="readers", idempotency_key="once")
+    again = agent.call("tenant_create", name="readers", idempotency_key="once")
+    assert (again.is_error, again.data) == (False, first.data)
+    assert Group.objects.filter(name="readers").count() == 1
+
+
+def test_a_response_of_the_view_is_no_result(probe):
+    """What looks is called where the handler would be; its own responses are results."""
+    answer = Response({"own": True})
+    assert probe("groups_list").ask(lambda view, request: answer) is answer
