@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 from collections.abc import Callable
@@ -66,6 +67,7 @@ class Inspection:
         self.findings: list[Finding] = []
         self.serializers: list[Any] = []  # what reads the body, once that is known
         self.heeds_request = True  # what people wrote of the request counts
+        self.describes_class = False  # serializers are described as their classes declare them
         self.declared_request: Any = UNSAID  # what they wrote, once that is known
         self.place = locate_view(type(view))
         self.handler_name = self.attempt(self.find_handler, GUARD, self.method.lower())
@@ -82,6 +84,12 @@ class Inspection:
         view = copy.copy(self.untouched) if view is None else view
         own = Inspection(view, self.method, write=self.write)
         own.heeds_request = self.heeds_request
+        return own
+
+    @property
+    def of_class(self) -> Inspection:
+        own = self.again()
+        own.describes_class = True
         return own
 
     def find_handler(self) -> str:
@@ -132,10 +140,8 @@ class Inspection:
 
     @cached_property
     def privileged(self) -> Inspection:
-        user: Any = get_user_model()()
-        user.is_active = user.is_staff = user.is_superuser = True
         view = copy.copy(self.untouched)
-        view.request = make_request(self.method, view.request.path, user)
+        view.request = make_request(self.method, view.request.path, make_superuser())
         negotiate(view)
         privileged = self.again(view)
         vars(privileged)["privileged"] = privileged
@@ -182,13 +188,17 @@ class Inspection:
         return None if model is None else model._default_manager.all()
 
     def find_model(self) -> Any:
+        return find_serializer_model(self.serializer_class)
+
+    @cached_property
+    def serializer_class(self) -> Any:
         # A view may choose its serializer for some callers alone.
-        view: Any = self.view
-        serializer_class = self.asked_quietly(lambda: view.get_serializer_class())
-        if serializer_class is None:
-            view = self.privileged.view
-            serializer_class = self.asked_quietly(lambda: view.get_serializer_class())
-        return find_serializer_model(serializer_class)
+        for inspection in (self, self.privileged):
+            view: Any = inspection.view
+            found = self.asked_quietly(lambda view=view: view.get_serializer_class())
+            if found is not None:
+                return found
+        return getattr(self.view, "serializer_class", None)
 
     def asked_quietly(self, step: Callable[[], Any]) -> Any:
         # A step that may fail without a loss leaves no finding.
@@ -200,6 +210,15 @@ class Inspection:
 
     def find(self, message: str, remedy: str) -> None:
         self.findings.append(Finding(self.place, message, gettext(remedy)))
+
+
+def make_superuser() -> Any:
+    user: Any = get_user_model()()
+    for name in ("is_active", "is_staff", "is_superuser"):
+        # A project's user class may compute one in a property.
+        with contextlib.suppress(AttributeError):
+            setattr(user, name, True)
+    return user
 
 
 def make_request(method: str, path: str, user: Any = None) -> Request:

@@ -12,6 +12,7 @@ from rest_framework.serializers import BaseSerializer
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.renaming import Renaming
 from drf_mcp.introspection.request_body.declared import CompletedBody
+from drf_mcp.introspection.request_body.declared_class import FIELD_HOOKS, find_own_hooks
 from drf_mcp.introspection.request_body.handling import walk_fields
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_every_caller
@@ -28,14 +29,6 @@ CHOSEN_BY_FLAG = gettext_noop(
 )
 # What views and serializers override to give different callers different fields.
 VIEW_HOOKS = ("serializer_class", "get_serializer_class", "get_serializer")
-SERIALIZER_HOOKS = (
-    "__init__",
-    "get_fields",
-    "fields",
-    "_writable_fields",
-    "get_field_names",
-    "get_extra_kwargs",
-)
 
 
 class CallerBody:
@@ -68,6 +61,15 @@ class CallerBody:
             if failed:
                 del findings[known:]
             body, failed = (other if failed else body.union(other)), False
+        return self.describe_class(body, known) if failed else body
+
+    def describe_class(self, body: Body, known: int) -> Body:
+        # What no instance tells, the class declares. Code of its own that chooses fields is a gap.
+        of_class = self.inspection.of_class
+        for described in self.ask_as(of_class).try_own([]):
+            body = described
+            if not any(find_own_hooks(type(each)) for each in of_class.serializers):
+                del self.inspection.findings[known:]
         return body
 
     def get_own(self) -> Body:
@@ -90,6 +92,7 @@ class CallerBody:
             if failures and not bodies:
                 failure = failures[0].message
                 inspection.find(_(CHOSEN_BY_FLAG) % {"failure": failure}, DECLARE)
+                bodies = list(self.ask_as(real.of_class).try_own([]))
             yield from bodies
 
     def try_own(self, failures: list[Finding]) -> Iterator[Body]:
@@ -131,5 +134,5 @@ class CallerBody:
             for serializer in self.inspection.serializers
             for _, field in walk_fields(serializer)
             if isinstance(field, BaseSerializer)
-            for name in SERIALIZER_HOOKS
+            for name in FIELD_HOOKS
         )

@@ -98,6 +98,23 @@ def test_a_body_for_staff_alone_is_described_as_staff_sends_it():
     assert {field.name for field in made.fields} == {"text", "secret"}
 
 
+class Member:
+    """A user as some projects have them, who is a superuser only while a session says so."""
+
+    is_authenticated = True
+
+    @property
+    def is_superuser(self):
+        return False
+
+
+def test_a_user_class_may_compute_who_is_a_superuser(monkeypatch):
+    monkeypatch.setattr("drf_mcp.introspection.inspection.get_user_model", lambda: Member)
+    made, findings = body(StaffAlone)
+    assert {field.name for field in made.fields} == {"text"}
+    assert findings == ()
+
+
 def test_a_superuser_who_cannot_be_asked_changes_nothing():
     made, findings = body(AnonymousAlone)
     assert "text" in {field.name for field in made.fields}

@@ -151,5 +151,25 @@ def test_a_branch_that_cannot_be_followed_is_told_and_costs_nothing():
     assert "@mcp_tool(body=" in finding.remedy
 
 
+class FailingWithoutFlag(Long):
+    """Leaves out what it cannot choose without a tenant."""
+
+    def get_fields(self):
+        fields = super().get_fields()
+        if getattr(self.context["view"], "swagger_fake_view", False):
+            del fields["token"]
+        else:
+            fields["colour"].initial = self.context["request"].tenant.colour
+        return fields
+
+
+def test_where_a_serializer_needs_more_without_the_flag_its_class_is_described_as_well():
+    """What only the schema leaves out may be sent."""
+    attributes = {"serializer_class": FailingWithoutFlag}
+    schema = described(type("View", (generics.CreateAPIView,), attributes), "POST")
+    assert set(by_name(schema.body.fields)) == {"name", "colour", "token"}
+    assert "tenant" in schema.findings[0].message
+
+
 def test_reads_are_not_described_twice():
     assert described(Failing, action="list").findings == ()

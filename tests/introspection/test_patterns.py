@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drf_mcp.introspection.names import is_ecmascript, translate_pattern
@@ -109,8 +110,11 @@ PIECES_OF_PYTHON = re.split(
     st.text("a0-@", max_size=6),
 )
 def test_a_translation_means_the_same(pattern, text):
-    translated = translate_pattern(pattern)
-    if translated is not None:
+    # No validator has a pattern that Python refuses, such as two groups of one name.
+    with contextlib.suppress(re.error):
+        re.compile(pattern)
+        translated = translate_pattern(pattern)
+        assume(translated is not None)
         assert bool(re.search(pattern, text)) is bool(re.search(translated, text))
 
 

@@ -16,6 +16,7 @@ from drf_mcp.introspection.fields.described import DescribedField
 from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import ANNOTATE, GUARD, Inspection
 from drf_mcp.introspection.request_body.declared import DeclaredBody
+from drf_mcp.introspection.request_body.declared_class import DeclaredClass
 from drf_mcp.introspection.request_body.handling import FieldHandling
 from drf_mcp.introspection.request_body.keys import ANY_FILE, KeyParameters, SerializerKeys
 from drf_mcp.introspection.request_body.parsers import ViewParsers
@@ -268,6 +269,8 @@ class SerializerBody:
     def get_key_parameters(self, fields: Parameters) -> Parameters:
         keys, none = KeyParameters(self.inspection, DescribedField), list[str]()
         found = self.inspection.attempt(SerializerKeys(self.serializer).find, GUARD, none)
+        if self.inspection.describes_class:
+            found = [*found, *filter(None, DeclaredClass(type(self.serializer)).added)]
         known = {field.name for field in fields}
         further = (key for key in dict.fromkeys((*found, *keys.names)) if key not in known)
         return tuple(keys.get_parameter(key, _(BESIDE)) for key in further)

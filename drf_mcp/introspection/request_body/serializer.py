@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+from rest_framework.serializers import ListSerializer, Serializer
 
 from drf_mcp.introspection.fields.serializers import FieldNode
 from drf_mcp.introspection.inspection import GUARD, Inspection
+from drf_mcp.introspection.request_body.declared_class import DeclaredClass
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.handlers import SerializerCall
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import join_values
 
+UNKNOWN = gettext_noop("The handler reads its body without a known serializer.")
 DECLARE = gettext_noop(
     "Give the view a serializer_class, or construct a serializer with data=request.data in"
     " the handler itself."
@@ -70,14 +72,15 @@ class InputSerializer:
 
     def get_serializer(self) -> Any:
         call, inspection = self.call, self.inspection
+        if inspection.describes_class and (call is not None or self.is_inherited):
+            return self.make_from_class()
         if call is not None and call.serializer_class is not None:
             return inspection.attempt(lambda: self.construct(call), GUARD, None)
         if call is not None and call.many:
             return inspection.attempt(lambda: self.view.get_serializer(many=True), GUARD, None)
         if call is None and not self.is_inherited:
             if self.reading is None or not self.reading.ignores_body:
-                words = _("The handler reads its body without a known serializer.")
-                inspection.find(words, DECLARE)
+                inspection.find(_(UNKNOWN), DECLARE)
             return None
         serializer = self.get_view_serializer()
         # A body that the handler reads as a whole may hold more than a serializer without fields.
@@ -85,6 +88,20 @@ class InputSerializer:
         if call is not None or not reads_whole or not isinstance(serializer, Serializer):
             return serializer
         return serializer if FieldNode(serializer).sendable else None
+
+    def make_from_class(self) -> Any:
+        call = self.call
+        if call is None or call.serializer_class is None:
+            serializer_class = self.inspection.serializer_class
+        else:
+            serializer_class = self.get_class(call)
+        declared = None if serializer_class is None else DeclaredClass(serializer_class)
+        if declared is None or not declared.names_all:
+            self.inspection.find(_(UNKNOWN), DECLARE)
+            return None
+        many = {"many": True} if call is not None and call.many else {}
+        make = partial(declared.make, context=self.context, **many)
+        return self.inspection.attempt(make, GUARD, None)
 
     def get_view_serializer(self) -> Any:
         view = self.view
@@ -121,9 +138,10 @@ class InputSerializer:
 
     def construct(self, call: SerializerCall) -> Any:
         options = {"many": True} if call.many else {}
-        own = getattr(self.view, call.attribute) if call.attribute else call.serializer_class
-        serializer_class: Any = own
-        return serializer_class(context=self.context, **options)
+        return self.get_class(call)(context=self.context, **options)
+
+    def get_class(self, call: SerializerCall) -> Any:
+        return getattr(self.view, call.attribute) if call.attribute else call.serializer_class
 
     def construct_many(self, call: SerializerCall) -> Any:
         if call.serializer_class is None:
@@ -145,11 +163,8 @@ class InputSerializer:
         return {**stock, **attempt("", self.view.get_serializer_context, "", [], own)}
 
     def get_intended_names(self) -> str:
-        ask = self.inspection.asked_quietly
-        chosen = ask(lambda: self.view.get_serializer_class())
-        serializer_class: Any = chosen or getattr(self.view, "serializer_class", None)
+        serializer_class = self.inspection.serializer_class
         if not self.is_inherited or serializer_class is None:
             return ""
-        # Without the class's own `__init__`, which asked for the caller.
-        stock = type("Stock", (serializer_class,), {"__init__": BaseSerializer.__init__})
-        return ask(lambda: join_values(FieldNode(stock()).listed)) or ""
+        ask, declared = self.inspection.asked_quietly, DeclaredClass(serializer_class)
+        return ask(lambda: join_values(FieldNode(declared.make()).listed)) or ""
