@@ -187,7 +187,8 @@ SETTINGS: dict[str, Setting] = {
     # drf_mcp.subscriptions.Bus. None: nobody listens. See docs/subscriptions.md.
     "SUBSCRIPTION_BUS_CLASS": Setting(None, Class("drf_mcp.subscriptions.Bus", none=True)),
     # --- Results --------------------------------------------------------------
-    # The shape of every result: an envelope of drf_mcp.envelopes, or your own.
+    # The shape of every result: an envelope of drf_mcp.envelopes, or your own. It stands for the
+    # flag response_contract_v2 of the guide to "response-v2".
     # See docs/envelopes.md.
     "ENVELOPE_CLASS": Setting(
         "drf_mcp.envelopes.ResponseV2Envelope", Class("drf_mcp.envelopes.Envelope")

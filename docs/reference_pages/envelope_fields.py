@@ -231,7 +231,7 @@ DESCRIBED = (
         "A subclass of `StandardMCPResponse` may have further members.",
         envelopes.StandardMCPResponse,
         envelopes.StatusEnvelope().schema({}) or {},
-        {"metadata": shared(*SOURCE)},
+        {"metadata": shared("telemetry", *SOURCE)},
     ),
     Described(
         "Digests",

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from drf_mcp.codes import HANDLING
-from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT
+from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, drop_refused
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import (
     MISSING,
@@ -178,6 +178,12 @@ class ContractEnvelope(Envelope):
         values = vars(facts)
         return {**facts.more, **drop_empty({name: values[name] for name in schema["properties"]})}
 
+    def get_telemetry(self, outcome: Outcome) -> Mapping[str, Any]:
+        if not outcome.telemetry:
+            return {}
+        telemetry: Mapping[str, Any] = drop_refused({"telemetry": outcome.telemetry})["telemetry"]
+        return telemetry
+
     def get_source(self, outcome: Outcome) -> dict[str, Any]:
         if not outcome.version and not outcome.content_hash:
             return {}
@@ -213,7 +219,7 @@ class ContractEnvelope(Envelope):
             **more,
             "pagination": self.get_pagination(outcome),
             "rate_limit": self.get_rate_limit(outcome),
-            "telemetry": outcome.telemetry,
+            "telemetry": self.get_telemetry(outcome),
             "suggestions": list(outcome.suggestions),
         }
 

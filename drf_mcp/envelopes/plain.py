@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, ClassVar
 
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
@@ -66,17 +67,33 @@ class PlainEnvelope(ContractEnvelope):
         return outcome.data if outcome.body is None else outcome.body
 
     def soft_body(self, failure: Failure, outcome: Outcome) -> Any:
-        body = self.answer(outcome)
-        return {"detail": failure.message} if body is None else body
+        if outcome.body is not None:
+            return outcome.body
+        # The "no" of an envelope of the view's own, which has a body in another contract.
+        detail = {"detail": self.reason(failure, None)}
+        return detail if outcome.data is None else {**detail, "data": outcome.data}
 
     def reason(self, failure: Failure, data: Any) -> str:
         if data is not None:
             return f"ViewSet returned error: {data}"
         problems = failure.problems
         if len(problems) > 1:
-            return " ".join(f"{self.name(p)}{p.message} {self.get_advice(p)}" for p in problems)
-        advice = self.get_advice(problems[0]) if problems else failure.remediation
-        return f"{failure.message} {advice or failure.remediation}".rstrip()
+            return " ".join(
+                join_sentences(f"{self.name(p)}{p.message}", self.get_advice(p)) for p in problems
+            )
+        advice = self.get_advice(problems[0]) if problems else ""
+        return join_sentences(failure.message, advice or failure.remediation)
 
     def name(self, problem: Problem) -> str:
         return f"{problem.path}: " if problem.path else ""
+
+
+def join_sentences(*texts: str) -> str:
+    stripped = (text.rstrip() for text in texts)
+    return " ".join(text if _ENDED.search(text) else f"{text}." for text in stripped if text)
+
+
+# Of any script: a full stop, a question, an exclamation, also within quotation marks or brackets.
+_ENDED = re.compile(
+    r"[.!?:;\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964\u0589][\"')\]\u201d\u2019\u00bb\u300d\u300f]*$"
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from drf_mcp.codes import CODES, HANDLING, category_of_code, standard_code
+from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code, standard_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata import Members, MetaParser
@@ -189,7 +189,7 @@ class ResponseV2Envelope(ContractEnvelope):
     def parse_failure(self, envelope: Members, status: int, *, soft: bool) -> Failure:
         # What `error_response` filled in gives way to what the HTTP status says.
         data = Members(envelope.get("data"))
-        code = data.get_text("error_code") or DEFAULT_CODE
+        code = screaming_code(data.get_text("error_code") or DEFAULT_CODE)
         category, remediation = data.get("error_type"), data.get_text("remediation")
         if 400 <= status < 500 and category in (None, CODES[DEFAULT_CODE]):
             code, category = standard_code(status) if code == DEFAULT_CODE else code, None

@@ -10,9 +10,15 @@ from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 from typing_extensions import Required, Self, TypedDict, Unpack
 
-from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code
+from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code, screaming_code
 from drf_mcp.codes import gettext_noop as _
-from drf_mcp.envelopes.metadata import OPEN, TRANSLATED, to_iso_time, to_period
+from drf_mcp.envelopes.metadata import (
+    OPEN,
+    TRANSLATED,
+    find_refused,
+    to_iso_time,
+    to_period,
+)
 from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Category, Fidelity
 
@@ -134,6 +140,9 @@ def success_response(
         data: the payload; ``{}`` when there is none.
         meta: the reserved members of ``meta``, and ``meta`` with further members. None
             stands for nothing.
+
+    Raises:
+        ValueError: if ``meta`` says what the contract does not allow, such as page 0.
     """
     return ToolResponse(success=True, data=require_mapping("data", data), meta=make_meta(meta))
 
@@ -152,15 +161,19 @@ def error_response(
 
     Args:
         message: what went wrong, for people.
-        error_code: ``INTERNAL_ERROR`` by default, which gives way to what the HTTP status says.
+        error_code: in any case, such as ``spec_not_found``; by default ``INTERNAL_ERROR``, which
+            gives way to what the HTTP status says.
         error_type: the category; by default that of a standard code, ``not_found`` of a code
             that ends in ``_NOT_FOUND``, else ``internal``.
         remediation: what to do about it; by default the advice of the category.
         data: further context, merged into ``data``.
         details: ``field``, ``constraint``, ``received`` and the like.
         meta: as for `success_response`.
+
+    Raises:
+        ValueError: if ``meta`` says what the contract does not allow, such as page 0.
     """
-    code = error_code or "INTERNAL_ERROR"
+    code = screaming_code(error_code or "INTERNAL_ERROR")
     category = error_type or category_of_code(code, 500).value
     if not remediation:
         known = category in {standard.value for standard in Category}
@@ -196,17 +209,24 @@ def make_meta(arguments: MetaArguments) -> ResponseMeta:
     extra = require_mapping("meta", members.pop("meta", None))
     # A standard code without a severity has its own.
     members["warning_details"] = [
-        {"severity": WARNING_SEVERITIES[detail["code"]].value, **detail}
-        if detail.get("code") in WARNING_SEVERITIES
-        else dict(detail)
-        for detail in members.get("warning_details") or ()
+        complete_warning(detail) for detail in members.get("warning_details") or ()
     ]
     meta = {**extra, **{name: value for name, value in members.items() if value not in EMPTY}}
     if "content_fidelity" in meta:
         meta.setdefault("content_fidelity_schema_version", Fidelity.version)
+    if refused := list(find_refused(meta)):
+        raise ValueError(f"not as the contract has it: {', '.join(refused)}")
     quota = meta.get("rate_limit")
     if isinstance(quota, Mapping):
         texts = {"reset_at": to_iso_time, "period": to_period}
         words = {name: texts[name](quota[name]) or quota[name] for name in texts if name in quota}
         meta["rate_limit"] = {**quota, **words}
     return {**meta, "version": "response-v2"}  # type: ignore[typeddict-item]
+
+
+def complete_warning(detail: Mapping[str, Any]) -> dict[str, Any]:
+    if not detail.get("code"):
+        return dict(detail)
+    code = screaming_code(detail["code"])
+    known = WARNING_SEVERITIES.get(code)
+    return {**({"severity": known.value} if known else {}), **detail, "code": code}

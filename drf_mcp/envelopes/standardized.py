@@ -201,7 +201,8 @@ class Run:
 def standardized_response(
     response_class: type[StandardMCPResponse], *, error_formatter: Any = ErrorFormatter
 ) -> Callable[[Function], Function]:
-    """Decorate a function, coroutine or not, to answer in the standard response.
+    """Decorate a function, a partial or a callable object, coroutine or not, to answer in the
+    standard response.
 
     A `StandardMCPResponse` is finalized, a dict becomes its ``data`` (and its
     ``success``, if it has that member), any other value ``{"result": value}``. An
@@ -213,7 +214,12 @@ def standardized_response(
     """
 
     def decorator(function: Function) -> Function:
-        make_run = functools.partial(Run, response_class, function.__name__, error_formatter)
+        inner: Any = function
+        while isinstance(inner, functools.partial):
+            inner = inner.func
+        # An instance with ``__call__`` has the name of its class.
+        name = getattr(inner, "__name__", type(inner).__name__)
+        make_run = functools.partial(Run, response_class, name, error_formatter)
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -227,6 +233,9 @@ def standardized_response(
                 run.answer(await function(*args, **kwargs))
             return run.result(*args)
 
-        return call_async if iscoroutinefunction(function) else call  # type: ignore[return-value]
+        is_async = iscoroutinefunction(inner) or iscoroutinefunction(type(inner).__call__)
+        chosen: Any = call_async if is_async else call
+        chosen.__name__ = name
+        return chosen  # type: ignore[no-any-return]
 
     return decorator

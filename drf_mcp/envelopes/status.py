@@ -45,6 +45,7 @@ METADATA: dict[str, Any] = {
         **metadata.FIDELITY,
         "pagination": metadata.PAGINATION,
         "rate_limit": metadata.RATE_LIMIT,
+        "telemetry": {"type": "object"},
         **metadata.SOURCE,
     },
     "required": ["timestamp", "tool_name", "tool_version"],
@@ -98,19 +99,19 @@ class StatusEnvelope(ContractEnvelope):
     def metadata(self, outcome: Outcome) -> dict[str, Any]:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         own = Members(outcome.meta)
-        duration = outcome.telemetry.get("duration_ms", outcome.duration_ms)
-        # A view may measure a duration of its own, of any type.
-        seconds = round(duration / 1000, 6) if isinstance(duration, (int, float)) else None
+        telemetry = dict(self.get_telemetry(outcome))
+        duration = telemetry.pop("duration_ms", outcome.duration_ms)
         return drop_empty(
             {
                 **self.get_further_meta(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
-                "timestamp": own.get_string("timestamp") or now,
+                "timestamp": metadata.to_iso_time(own.get("timestamp")) or now,
                 "tool_name": own.get_string("tool_name") or outcome.tool,
                 "tool_version": own.get_string("tool_version")
                 or mcp_settings.SERVER_VERSION
                 or TOOL_VERSION,
-                "execution_time": seconds,
+                "execution_time": None if duration is None else round(duration / 1000, 6),
+                "telemetry": telemetry,
                 **self.get_source(outcome),
                 **self.get_fidelity(outcome),
                 "pagination": self.get_pagination(outcome),

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from drf_mcp.codes import WARNING_SEVERITIES
+from drf_mcp.codes import WARNING_SEVERITIES, screaming_code
 from drf_mcp.interaction.blocks import Block
 from drf_mcp.interaction.exchange import Answer
 from drf_mcp.outcomes import Question, Severity, Warning
@@ -79,6 +79,7 @@ class CallContext:
             context: further JSON members.
             remediation: what the caller can do about it.
         """
+        code = screaming_code(code)
         known = WARNING_SEVERITIES.get(code, Severity.WARNING)
         level = known if severity is None else Severity(severity)
         self.warnings.append(Warning(code, message, level, dict(context or {}), remediation))

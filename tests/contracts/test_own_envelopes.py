@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 import pytest
@@ -119,6 +120,23 @@ def test_an_ok_that_says_no_with_a_good_status_is_soft(serve):
         }
 
 
+def test_a_soft_no_keeps_its_errors_and_its_data_under_plain(serve):
+    errors = [
+        OkError(code="loose", message="Link 1 is loose", path="links[1]", fix_hint="Fix it"),
+        OkError(code="long", message="It is too long."),
+    ]
+
+    def make() -> OkResponse:
+        return OkResponse(ok=False, errors=errors, data=[1, None], meta=OkMeta())
+
+    result = serve(view(make)).call("plain")
+    assert "isError" not in result.raw
+    assert result.envelope == {
+        "detail": "links[1]: Link 1 is loose. Fix it. It is too long.",
+        "data": [1, None],
+    }
+
+
 def test_everything_that_meta_may_say_is_kept(serve):
     said = {
         "pagination": {"cursor": "c2", "has_more": True, "total_count": 9},
@@ -178,6 +196,82 @@ def v2(**members: Any) -> dict[str, Any]:
 
 def refused(data: dict[str, Any]) -> dict[str, Any]:
     return v2(success=False, error="No.", data=data)
+
+
+REFUSED = [
+    ("request_id", "a b"),
+    ("request_id", "é"),
+    ("pagination", {"page": 0}),
+    ("pagination", {"page_size": 0}),
+    ("pagination", {"total_count": -1}),
+    ("pagination", {"total_count": 1.5}),
+    ("rate_limit", {"limit": -1}),
+    ("rate_limit", {"remaining": True}),
+    ("rate_limit", {"retry_after": "soon"}),
+    ("rate_limit", {"reset_at": "soon"}),
+    ("telemetry", {"duration_ms": -1}),
+    ("telemetry", {"downstream_calls": 1.5}),
+    ("telemetry", {"cache_hit": "yes"}),
+]
+
+
+@pytest.mark.parametrize(("name", "said"), REFUSED)
+def test_what_the_contract_does_not_allow_is_left_out_and_logged(serve, caplog, name, said):
+    served = serve(view(lambda: v2(meta={name: said, "more": 1})))
+    meta = served.read()["meta"]
+    assert meta["more"] == 1
+    assert meta.get(name) != said
+    assert name == "request_id" or name not in meta
+    (place,) = said if isinstance(said, dict) else [""]
+    assert f"{name}.{place}".rstrip(".") in caplog.text
+
+
+@pytest.mark.parametrize(("name", "said"), REFUSED)
+def test_the_helpers_refuse_what_the_contract_does_not_allow(name, said):
+    for make in (success_response, partial(error_response, "No.")):
+        with pytest.raises(ValueError, match=f"not as the contract has it: {name}"):
+            make(**{name: said})
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["2026-09-21T14:13:20", "2026-09-21 14:13", datetime(2026, 9, 21, 14, 13, 20)],
+)
+def test_a_time_without_a_zone_is_in_the_zone_of_the_project(serve, settings, said):
+    settings.TIME_ZONE = "Europe/Stockholm"
+    limit = {"limit": 1, "reset_at": said}
+    for make in (
+        lambda: success_response({}, rate_limit=limit),
+        lambda: v2(meta={"rate_limit": limit}),
+    ):
+        told = serve(view(make)).read()["meta"]["rate_limit"]["reset_at"]
+        assert told.startswith("2026-09-21T14:13")
+        assert told.endswith("+02:00")
+
+
+@pytest.mark.parametrize("code", ["spec_not_found", "specNotFound", "Spec not found"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda code: error_response("No.", error_code=code),
+        lambda code: refused({"error_code": code}),
+    ],
+    ids=["helper", "dict"],
+)
+def test_a_code_in_any_case_has_its_type_and_advice(serve, make, code):
+    data = serve(view(lambda: make(code))).read()["data"]
+    assert (data["error_code"], data["error_type"]) == ("SPEC_NOT_FOUND", "not_found")
+    assert data["remediation"] == HANDLING[Category.NOT_FOUND].remediation
+
+
+@pytest.mark.parametrize(
+    "make", [lambda **meta: success_response({}, **meta), lambda **m: v2(meta=m)]
+)
+def test_a_warning_in_any_case_has_its_code_and_severity(serve, make):
+    detail = {"code": "fallback_used", "message": "From the backup."}
+    served = serve(view(lambda: make(warning_details=[detail])))
+    (told,) = served.read()["meta"]["warning_details"]
+    assert told == {**detail, "code": "FALLBACK_USED", "severity": "info"}
 
 
 def test_unknown_members_of_pagination_and_rate_limit_are_kept(serve):

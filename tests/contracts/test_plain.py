@@ -13,7 +13,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
-from drf_mcp.envelopes import PlainEnvelope
+from drf_mcp.envelopes import PlainEnvelope, error_response
 from tests.agents import REVISIONS
 from tests.dispatch.views import answering
 
@@ -101,6 +101,20 @@ def test_a_message_that_cannot_be_parsed_has_no_id(exchange, agent_of):
     answer = json.loads(agent_of(None).post(b"{").content)
     assert (answer["id"], answer["error"]["code"]) == (None, -32700)
     assert "result" not in answer
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("spec_id is required", "spec_id is required. Give one."),
+        ("Is it open?", "Is it open? Give one."),
+        ("It is \u201copen.\u201d", "It is \u201copen.\u201d Give one."),
+        ("\u627e\u4e0d\u5230\u3002", "\u627e\u4e0d\u5230\u3002 Give one."),
+    ],
+)
+def test_each_sentence_of_an_error_ends(serve, message, text):
+    view = answering(lambda request: Response(error_response(message, remediation="Give one")))
+    assert serve(view).call("plain").raw["content"][0]["text"] == f"Error executing tool: {text}"
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

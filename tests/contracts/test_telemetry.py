@@ -101,9 +101,21 @@ def test_measurements_of_a_view_stand_beside_ours(serve):
     assert seen["duration_ms"] > 0
 
 
-def test_a_duration_that_is_no_number_does_no_harm(serve):
+@pytest.mark.parametrize("duration", ["long", -1, float("nan"), True])
+def test_a_duration_that_is_none_gives_way_to_ours(serve, duration):
     def measured(request) -> Response:
-        call_context(request).measure(duration_ms="long")
+        call_context(request).measure(duration_ms=duration)
         return Response({})
 
-    assert "execution_time" not in serve(answering(measured)).read("status")["metadata"]
+    served = serve(answering(measured))
+    assert 0 < served.read("status")["metadata"]["execution_time"] < 60
+    assert "telemetry" not in served.read()["meta"]
+
+
+def test_measurements_of_a_view_reach_the_status_contract(serve):
+    def measured(request) -> Response:
+        call_context(request).measure(downstream_calls=3, duration_ms=1500, cache_hit="yes")
+        return Response({})
+
+    metadata = serve(answering(measured)).read("status")["metadata"]
+    assert (metadata["telemetry"], metadata["execution_time"]) == ({"downstream_calls": 3}, 1.5)

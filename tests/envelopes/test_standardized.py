@@ -7,6 +7,7 @@ import enum
 import json
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -209,6 +210,41 @@ def test_the_decorator_takes_functions_that_are_no_coroutines() -> None:
 
     assert add(1, b=2)["data"] == {"result": 3}  # type: ignore[index]
     assert add.__doc__ == "Add."
+
+
+class Scan:
+    def __call__(self, path: str) -> dict[str, str]:
+        return {"path": path}
+
+
+class AsyncScan:
+    async def __call__(self, path: str) -> dict[str, str]:
+        return {"path": path}
+
+
+async def scan(path: str) -> dict[str, str]:
+    return {"path": path}
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (Scan(), "Scan"),
+        (AsyncScan(), "AsyncScan"),
+        (Scan().__call__, "__call__"),
+        (partial(Scan()), "Scan"),
+        (partial(AsyncScan()), "AsyncScan"),
+        (partial(scan), "scan"),
+        (partial(partial(lambda a, path: {"path": path}), 1), "<lambda>"),
+    ],
+)
+def test_the_decorator_takes_partials_and_callable_objects(function: Any, name: str) -> None:
+    decorated = standardized_response(StandardMCPResponse)(function)
+    answer = decorated("a")
+    if asyncio.iscoroutine(answer):
+        answer = asyncio.run(answer)
+    assert (answer["data"], answer["metadata"]["tool_name"]) == ({"path": "a"}, name)
+    assert decorated.__name__ == name
 
 
 def test_the_decorator_makes_exceptions_failures_and_logs_the_unexpected(

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 
 SCHEMA: dict[str, Any] = json.loads(
     Path(__file__).with_name("response_v2.schema.json").read_text(encoding="utf-8")
 )
 Draft202012Validator.check_schema(SCHEMA)
-ENVELOPE = Draft202012Validator(SCHEMA)
+FORMATS = FormatChecker(())
+
+
+@FORMATS.checks("date-time", ValueError)
+def is_time(value: Any) -> bool:
+    """Return whether a text of the right pattern is a time of the calendar."""
+    return not isinstance(value, str) or bool(datetime.fromisoformat(value.replace("Z", "+00:00")))
+
+
+ENVELOPE = Draft202012Validator(SCHEMA, format_checker=FORMATS)
 DIGEST = ENVELOPE.evolve(schema={"$ref": "#/$defs/digest", "$defs": SCHEMA["$defs"]})
 MARK = "digest/v1"
 
