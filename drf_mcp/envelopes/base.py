@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from drf_mcp.codes import HANDLING
-from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT, drop_refused
+from drf_mcp.envelopes.metadata import PAGINATION, RATE_LIMIT
+from drf_mcp.envelopes.rules import drop_refused
 from drf_mcp.json_text import OBJECTS
 from drf_mcp.outcomes import (
     MISSING,

@@ -12,13 +12,8 @@ from typing_extensions import Required, Self, TypedDict, Unpack
 
 from drf_mcp.codes import HANDLING, WARNING_SEVERITIES, category_of_code, screaming_code
 from drf_mcp.codes import gettext_noop as _
-from drf_mcp.envelopes.metadata import (
-    OPEN,
-    TRANSLATED,
-    find_refused,
-    to_iso_time,
-    to_period,
-)
+from drf_mcp.envelopes.metadata import OPEN, TRANSLATED
+from drf_mcp.envelopes.rules import find_refused, to_iso_time, to_period
 from drf_mcp.json_text import JSONBody
 from drf_mcp.outcomes import Category, Fidelity
 

@@ -12,6 +12,7 @@ from drf_mcp.codes import CODES, HANDLING, category_of_code, gettext_noop, screa
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata import Members, MetaParser
+from drf_mcp.envelopes.rules import to_iso_time
 from drf_mcp.outcomes import Failure, Outcome, Problem, Severity, Warning
 from drf_mcp.settings import mcp_settings
 
@@ -105,7 +106,7 @@ class StatusEnvelope(ContractEnvelope):
             {
                 **self.get_further_meta(outcome, METADATA["properties"]),
                 "request_id": outcome.request_id,
-                "timestamp": metadata.to_iso_time(own.get("timestamp")) or now,
+                "timestamp": to_iso_time(own.get("timestamp")) or now,
                 "tool_name": own.get_string("tool_name") or outcome.tool,
                 "tool_version": own.get_string("tool_version")
                 or mcp_settings.SERVER_VERSION
