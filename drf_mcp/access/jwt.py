@@ -6,6 +6,7 @@ Needs PyJWT: ``pip install "drf-mcp-server[jwt]"``.
 from __future__ import annotations
 
 import functools
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -23,6 +24,8 @@ from rest_framework.exceptions import APIException, AuthenticationFailed
 from drf_mcp.access.principals import is_gone
 from drf_mcp.access.scopes import get_granted_scopes
 from drf_mcp.settings import mcp_settings
+
+logger = logging.getLogger("drf_mcp")
 
 # Of a public key; a secret that both sides know, or none at all, would let anybody who knows the
 # public key make tokens.
@@ -145,6 +148,9 @@ class JWTAuthentication(BaseAuthentication):
             setting RESOURCE.
         jwks_url: where the server publishes its keys.
         algorithms: of signatures, each with a public key.
+        token_types: what the header ``typ`` may be. ``at+jwt`` is an access token's (RFC 9068). For a
+            server that writes ``JWT``, or nothing, into its access tokens, name "JWT" as well; an ID
+            token with the same audience is then taken too.
         leeway: seconds by which clocks may differ.
         username_claim: the claim that names the user.
         user_field: the field of the user model that the claim is looked up in; None for its
@@ -156,6 +162,7 @@ class JWTAuthentication(BaseAuthentication):
     audience: str | Sequence[str] | None = None
     jwks_url: str = ""
     algorithms: ClassVar[Sequence[str]] = ("RS256", "ES256")
+    token_types: Sequence[str] = ("at+jwt",)
     leeway: float = 30
     username_claim: str = "sub"
     user_field: str | None = None
@@ -229,7 +236,23 @@ class JWTAuthentication(BaseAuthentication):
             raise AuthenticationFailed(_("The access token is for another resource.")) from exc
         except PyJWTError as exc:
             raise AuthenticationFailed(_("The access token is not valid.")) from exc
+        self.check_type(token)
         return claims
+
+    def check_type(self, token: str) -> None:
+        # RFC 7515, section 4.1.9: in any case, and with or without "application/".
+        written = jwt.get_unverified_header(token).get("typ") or "JWT"
+        kind = str(written).lower().removeprefix("application/")
+        if kind not in map(str.lower, read_names(self.token_types)):
+            # The issuer signed it, so no stranger fills the log.
+            logger.warning(
+                'A token of %s was refused because its header "typ" is %r. If its access tokens '
+                'have this type, set %s.token_types = ("at+jwt", "JWT").',
+                self.issuer,
+                written,
+                type(self).__qualname__,
+            )
+            raise AuthenticationFailed(_("The access token is not valid."))
 
     def get_key(self, token: str) -> Any:
         """Return the public key that a token says it was signed with."""

@@ -42,12 +42,18 @@ class Issuer:
         self.private[kid] = key
         self.published.append({**json.loads(public), "kid": kid, "use": "sig", "alg": algorithm})
 
-    def sign(self, kid: str = "one", algorithm: str = "RS256", **claims: Any) -> str:
-        """Return a token; a claim of None is left out."""
+    def sign(
+        self,
+        kid: str = "one",
+        algorithm: str = "RS256",
+        typ: str | None = "at+jwt",
+        **claims: Any,
+    ) -> str:
+        """Return a token; a claim of None is left out, and so is the type."""
         now = int(time.time())
         usual = {"iss": ISSUER, "aud": OAUTH["RESOURCE"], "sub": "alice", "exp": now + 300}
         payload = {name: value for name, value in {**usual, **claims}.items() if value is not None}
-        return jwt.encode(payload, self.private[kid], algorithm, headers={"kid": kid})
+        return jwt.encode(payload, self.private[kid], algorithm, headers={"kid": kid, "typ": typ})
 
 
 @pytest.fixture(scope="session")

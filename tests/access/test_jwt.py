@@ -176,6 +176,54 @@ def test_no_header_breaks_the_check(header):
     assert found is None
 
 
+# --- Their type ---------------------------------------------------------------------------
+
+
+class OfTwoTypes(ShopLogin):
+    """For a server that writes no type of its own into access tokens."""
+
+    token_types = ("at+jwt", "JWT")
+
+
+@pytest.mark.parametrize(
+    ("typ", "strict", "open_to_two"),
+    [
+        ("at+jwt", 200, 200),
+        ("AT+JWT", 200, 200),
+        ("application/at+jwt", 200, 200),
+        ("JWT", 401, 200),
+        ("jwt", 401, 200),
+        (None, 401, 200),
+        ("logout+jwt", 401, 401),
+        ("dpop+jwt", 401, 401),
+    ],
+)
+def test_a_token_has_to_be_an_access_token(ask, issuer, typ, strict, open_to_two):
+    """The header ``typ`` of RFC 9068; a token without one is a JWT."""
+    token = issuer.sign(typ=typ)
+    assert (ask(token), ask(token, OfTwoTypes)) == (strict, open_to_two)
+
+
+def test_the_log_names_the_attribute_and_the_answer_does_not(issuer, caplog, settings):
+    settings.DRF_MCP = OAUTH
+    with pytest.raises(AuthenticationFailed) as refused:
+        ShopLogin().authenticate(request_with(issuer.sign(typ="JWT")))
+    assert str(refused.value) == "The access token is not valid."
+    (record,) = [each for each in caplog.records if each.name == "drf_mcp"]
+    assert 'ShopLogin.token_types = ("at+jwt", "JWT")' in record.getMessage()
+    assert "'JWT'" in record.getMessage()
+
+
+def test_strangers_write_nothing_into_the_log(issuer, caplog, settings):
+    settings.DRF_MCP = OAUTH
+    issuer.make_key("two")
+    issuer.published.pop()
+    issuer.private["one"] = issuer.private["two"]
+    with pytest.raises(AuthenticationFailed):
+        ShopLogin().authenticate(request_with(issuer.sign(typ="JWT")))
+    assert not [each for each in caplog.records if each.name == "drf_mcp"]
+
+
 # --- Keys ---------------------------------------------------------------------------------
 
 
