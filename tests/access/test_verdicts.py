@@ -191,6 +191,45 @@ def test_instructions_ask_nothing_that_the_list_asked(serve):
 # --- Whose it is --------------------------------------------------------------------------------
 
 
+class Tenants:
+    """Puts the tenant that a header names on the request, and nothing else."""
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request):
+        request.tenant = Tenant(request.headers.get("X-Tenant"))
+        return self.get_response(request)
+
+
+class Tenant:
+    def __init__(self, schema_name: str | None) -> None:
+        self.schema_name = schema_name
+
+
+class InTenant(Declared):
+    """Lets into the first tenant alone, as a table of roles by tenant would."""
+
+    list_cache = True
+
+    def has_permission(self, request, view) -> bool:
+        return super().has_permission(request, view) and request.tenant.schema_name == "first"
+
+
+@pytest.mark.parametrize("tenants", [("first", "second"), ("second", "first")])
+def test_each_tenant_of_a_caller_has_a_verdict(serve, settings, tenants):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.access.test_verdicts.Tenants"]
+    serve(InTenant)
+    agent = make_agent("anne", is_staff=True)
+    seen = {}
+    for _ in range(2):
+        for tenant in tenants:
+            agent.http.defaults["HTTP_X_TENANT"] = tenant
+            seen[tenant] = len(names(agent))
+    assert seen == {"first": 5, "second": 0}
+    assert len(Asked.asked) == 10
+
+
 def test_each_caller_has_a_verdict(serve):
     serve(DjangoModelPermissionsOrAnonReadOnly)
     plain, other, nobody = make_agent("anne"), make_agent("ben", is_superuser=True), Agent(Client())

@@ -1,0 +1,73 @@
+"""A caller who is not let in learns nothing of a call, also where the view never ran."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import path
+from rest_framework.authtoken.models import Token
+from rest_framework.generics import CreateAPIView
+from rest_framework.serializers import ModelSerializer
+
+from drf_mcp.tools import mcp_tool
+from tests.agents import Agent
+
+TOKENS = "rest_framework.authentication.TokenAuthentication"
+STRANGERS = {"nobody": {}, "a bad token": {"authorization": "Token forged"}}
+
+
+class GroupSerializer(ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["name"]
+
+
+class Groups(CreateAPIView):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+
+
+@pytest.fixture
+def call(expose, db):
+    """Return the answer to a call that the dispatcher refuses before the view runs."""
+
+    def call(headers, **arguments):
+        authenticated = "rest_framework.permissions.IsAuthenticated"
+        view = mcp_tool(idempotency_key=True, dry_run=True)(type("Groups", (Groups,), {}))
+        expose(
+            path("groups/", view.as_view()),
+            AUTHENTICATION_CLASSES=[TOKENS],
+            PERMISSION_CLASSES=[authenticated],
+        )
+        agent = Agent(Client(headers=headers), "2025-11-25")
+        message, own = agent.frame("tools/call", {"name": "groups_create", "arguments": arguments})
+        return agent.post(message, own)
+
+    return call
+
+
+@pytest.mark.parametrize("headers", STRANGERS.values(), ids=STRANGERS)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"nmae": "a"},
+        {"name": "a", "dry_run": "perhaps"},
+        {"name": "a", "idempotency_key": 7},
+        {"name": "a"},
+    ],
+    ids=["an unknown argument", "a wrong flag", "a wrong key", "arguments that are right"],
+)
+def test_a_stranger_gets_401_and_no_name_of_an_argument(call, headers, arguments):
+    answer = call(headers, **arguments)
+    assert answer.status_code == 401
+    assert answer["WWW-Authenticate"].startswith("Token")
+    for word in (b"nmae", b"accepted", b"idempotency_key", b"dry_run", b'"name"'):
+        assert word not in answer.content
+
+
+def test_a_caller_who_is_known_is_told_of_the_arguments(call):
+    token = Token.objects.create(user=User.objects.create(username="anne"))
+    answer = call({"authorization": f"Token {token}"}, nmae="a")
+    assert answer.status_code == 200
+    assert b"name" in answer.content
