@@ -16,6 +16,7 @@ from drf_mcp.settings import mcp_settings
 DEBUG_HOSTS = [".localhost", "127.0.0.1", "[::1]"]
 # The values of Sec-Fetch-Site for a page of this very origin, and for no page at all.
 OWN_SITES = ("same-origin", "none")
+DEFAULT_PORTS = {"http": 80, "https": 443}
 JSON = "application/json"
 
 
@@ -36,18 +37,35 @@ def check_origin(request: HttpRequest) -> None:
     site = request.META.get("HTTP_SEC_FETCH_SITE", "none")
     crosses = request.method == "POST" and site not in OWN_SITES
     unnamed = crosses and origin not in mcp_settings.ALLOWED_ORIGINS
-    if unnamed or (origin is not None and not admits(origin)):
+    if unnamed or (origin is not None and not admits(origin, request)):
         raise ForeignOrigin(403, _("This origin is not allowed."))
 
 
-def admits(origin: str) -> bool:
-    # ``"*"`` in ALLOWED_HOSTS names none: a page of any host could be pointed at this server.
+def admits(origin: str, request: HttpRequest) -> bool:
+    """Return whether a page of an origin may send a request: one of the endpoint's own, or named.
+
+    An origin is a scheme, a host and a port.
+    """
     if origin in mcp_settings.ALLOWED_ORIGINS:
         return True
-    try:
-        host = urlsplit(origin).hostname or ""
-    except ValueError:
+    place = read_origin(origin)
+    if place is None or not is_named(place[1]):
         return False
+    # A browser knows it also where a proxy hides scheme and port from Django.
+    is_same = request.META.get("HTTP_SEC_FETCH_SITE") == "same-origin"
+    return is_same or place == read_origin(f"{request.scheme}://{request.get_host()}")
+
+
+def read_origin(origin: str) -> tuple[str, str, int | None] | None:
+    try:
+        parts = urlsplit(origin)
+        return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+
+
+def is_named(host: str) -> bool:
+    # ``"*"`` in ALLOWED_HOSTS names none: a page of any host could be pointed at this server.
     if ":" in host:
         host = f"[{host}]"
     named = [pattern for pattern in settings.ALLOWED_HOSTS if pattern != "*"]

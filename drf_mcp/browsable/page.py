@@ -132,7 +132,7 @@ class Page(Frame):
         return {
             "template": "drf_mcp/tool.html",
             "card": card,
-            "unnamed_host": "" if admits(own_origin) else self.request.get_host(),
+            "unnamed_host": "" if admits(own_origin, self.request) else self.request.get_host(),
             "steps": self.get_steps(card.tool),
             **self.get_access_context(card.tool),
             "findings": Lint.get_findings_of(card.tool) if self.is_trusted else [],

@@ -13,32 +13,55 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 @pytest.fixture
-def status_of(expose):
-    def status(origin: str | None, allowed: tuple[str, ...] = (), site: str | None = None) -> int:
+def status_of(expose, settings):
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_SCHEME", "https")
+
+    def status(
+        origin: str | None,
+        allowed: tuple[str, ...] = (),
+        site: str | None = None,
+        host: str = "localhost",
+        secure: bool = False,
+    ) -> int:
         expose(ALLOWED_ORIGINS=list(allowed))
-        headers = {"Host": "localhost", "Origin": origin, "Sec-Fetch-Site": site}
+        scheme = "https" if secure else "http"
+        headers = {"Host": host, "X-Scheme": scheme, "Origin": origin, "Sec-Fetch-Site": site}
         sent = {name: value for name, value in headers.items() if value is not None}
         return Agent(Client()).post(PING, sent).status_code
 
     return status
 
 
+# A client that is no browser sends none.
+@pytest.mark.parametrize("origin", [None, "http://localhost", "http://LOCALHOST:80"])
+def test_a_page_of_the_endpoints_own_origin_is_let_in(status_of, origin):
+    assert status_of(origin) == 200
+
+
 @pytest.mark.parametrize(
-    "origin",
+    ("place", "other"),
     [
-        # A client that is no browser sends none.
-        None,
-        "http://testserver",
-        "https://testserver",
-        "http://TESTSERVER:8000",
-        "http://localhost:3000",
-        "http://127.0.0.1",
-        "http://[::1]",
-        "http://[::1]:6274",
+        ("http://localhost:8000", "http://localhost:3000"),
+        ("http://localhost:8000", "http://localhost"),
+        ("http://localhost:8000", "https://localhost:8000"),
+        ("https://localhost", "http://localhost"),
+        ("https://localhost", "https://localhost:8443"),
+        ("http://127.0.0.1:8000", "http://localhost:8000"),
+        ("http://[::1]:6274", "http://[::1]:6275"),
     ],
 )
-def test_a_page_of_an_allowed_host_is_let_in_on_any_port(status_of, origin):
-    assert status_of(origin) == 200
+def test_an_origin_counts_with_scheme_and_port(status_of, place, other):
+    scheme, _, host = place.partition("://")
+    own = {"host": host, "secure": scheme == "https"}
+    assert status_of(place, **own) == 200
+    assert status_of(other, **own) == 403
+    assert status_of(other, (other,), **own) == 200
+
+
+def test_a_browser_may_know_better_than_django_what_the_endpoints_origin_is(status_of):
+    """Behind a proxy that ends TLS and says nothing of it."""
+    assert status_of("https://localhost", site="same-origin") == 200
+    assert status_of("https://evil.example", site="same-origin") == 403
 
 
 @pytest.mark.parametrize(
@@ -96,10 +119,14 @@ def test_an_allowed_origin_is_let_in(status_of, origin, allowed, status):
     ],
 )
 def test_allowed_hosts_decide_on_origins(status_of, settings, hosts, debug, admitted, refused):
+    """The page has the origin of the request in either case."""
     settings.ALLOWED_HOSTS, settings.DEBUG = hosts, debug
-    assert status_of(admitted) == 200
-    assert status_of(refused) == 403
-    assert status_of("https://other.example", ("https://other.example",)) == 200
+    places = [(admitted, 200), (refused, 403 if "*" in hosts else 400)]
+    for origin, status in places:
+        scheme, _, host = (origin or "http://localhost").partition("://")
+        assert status_of(origin, host=host, secure=scheme == "https") == status
+    own = hosts[-1] if hosts and hosts[-1] != "*" else "localhost"
+    assert status_of("https://other.example", ("https://other.example",), host=own) == 200
 
 
 # --- What the browser says of the page ----------------------------------------------------
@@ -107,7 +134,7 @@ def test_allowed_hosts_decide_on_origins(status_of, settings, hosts, debug, admi
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])
 def test_a_page_of_this_origin_is_let_in(status_of, site):
-    assert status_of("http://localhost:3000", site=site) == 200
+    assert status_of("http://localhost", site=site) == 200
 
 
 @pytest.mark.parametrize("site", ["same-site", "cross-site", "something-new", ""])
