@@ -18,6 +18,8 @@ OAUTH ?= 0
 demo_extras := demo
 demo_oauth_extras := demo,oauth
 docs_extras := docs
+# What users install; the others are for work on the package.
+shipped_extras := filter jwt oauth otel skills spectacular tasks
 test_extras := demo,docs,filter,jwt,lint,oauth,otel,skills,spectacular,tasks,test
 
 run := .venv/bin/python
@@ -110,14 +112,20 @@ bench-instructions: .venv/installed-test
 bench-agents: .venv/installed-test
 	@$(run) -m benchmarks.agents
 
-# What `pip install drf-mcp-server` brings, as a CycloneDX document: build/sbom.cdx.json.
+# What `pip install drf-mcp-server` brings, alone and with each extra: a CycloneDX document of each
+# in build/sbom.
 sbom: .venv/bin/python
-	@rm -rf build/sbom
-	@$(run) -m venv build/sbom/installed && build/sbom/installed/bin/python -m pip install --quiet .
+	@rm -rf build/sbom && mkdir -p build/sbom
 	@$(run) -m venv build/sbom/tool && build/sbom/tool/bin/python -m pip install --quiet 'cyclonedx-bom>=7'
-	@build/sbom/tool/bin/cyclonedx-py environment build/sbom/installed --pyproject pyproject.toml \
-	  --mc-type library --output-reproducible --output-file build/sbom.cdx.json
-	@echo "What is installed with the package: build/sbom.cdx.json"
+	@set -e; for extra in $(foreach extra,$(shipped_extras),[$(extra)]) ""; do \
+	  name=$$(echo "drf-mcp-server$$extra" | tr '[' - | tr -d ']'); \
+	  $(run) -m venv --clear build/sbom/installed; \
+	  build/sbom/installed/bin/python -m pip install --quiet ".$$extra"; \
+	  build/sbom/tool/bin/cyclonedx-py environment build/sbom/installed --pyproject pyproject.toml \
+	    --mc-type library --output-reproducible --output-file "build/sbom/$$name.cdx.json"; \
+	done
+	@rm -rf build/sbom/tool build/sbom/installed
+	@echo "What is installed with the package: build/sbom/*.cdx.json"
 
 lint: .venv/installed-test
 	$(run) -m ruff check .

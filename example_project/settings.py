@@ -126,6 +126,17 @@ DRF_MCP = {
 }
 
 # The shop as an authorization server: agents are connected by signing in, without any token.
+# What everybody on the internet may call has limits; a demo on one machine needs none.
+if not DEBUG:
+    REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"user": "600/min", "anon": "60/min"}
+    DRF_MCP |= {
+        "TIME_LIMIT": 30,
+        "THROTTLE_CLASSES": [
+            "rest_framework.throttling.UserRateThrottle",
+            "rest_framework.throttling.AnonRateThrottle",
+        ],
+    }
+
 SHOP_OAUTH = os.environ.get("SHOP_OAUTH") == "1"
 if SHOP_OAUTH:
     INSTALLED_APPS += ["oauth2_provider", "drf_mcp.contrib.oauth"]

@@ -148,9 +148,9 @@ class JWTAuthentication(BaseAuthentication):
             setting RESOURCE.
         jwks_url: where the server publishes its keys.
         algorithms: of signatures, each with a public key.
-        token_types: what the header ``typ`` may be. ``at+jwt`` is an access token's (RFC 9068). For a
-            server that writes ``JWT``, or nothing, into its access tokens, name "JWT" as well; an ID
-            token with the same audience is then taken too.
+        token_types: what the header ``typ`` may be. ``at+jwt`` is that of an access token (RFC
+            9068). For a server that writes ``JWT``, or nothing, name "JWT" as well; an ID token
+            with the same audience is then taken too.
         leeway: seconds by which clocks may differ.
         username_claim: the claim that names the user.
         user_field: the field of the user model that the claim is looked up in; None for its

@@ -7,8 +7,12 @@ from django.urls import include, path
 from oauth2_provider.contrib.rest_framework import OAuth2Authentication
 from rest_framework.authentication import SessionAuthentication, TokenAuthentication
 from rest_framework.permissions import AllowAny, IsAdminUser
+from rest_framework.response import Response
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.views import APIView
 
 from drf_mcp.access.jwt import JWTAuthentication
+from drf_mcp.tools import mcp_tool
 from drf_mcp.views import MCPView
 
 HERE = "tests.operators.middleware"
@@ -85,6 +89,47 @@ def test_each_endpoint_is_asked_for_its_own_permissions(found, serve):
     )
     (warning,) = found("drf_mcp.W006", deploy=True)
     assert "/agents/open" in warning.msg
+
+
+# --- Without limits -----------------------------------------------------------------------
+
+
+class Slow(APIView):
+    def get(self, request):
+        return Response({})
+
+
+def test_tools_without_a_limit_of_time_are_told_of_before_deploying(found, serve):
+    slow = mcp_tool()(type("Slow", (Slow,), {}))
+    meant = mcp_tool(time_limit=0)(type("Meant", (Slow,), {}))
+    views = [path("meant/", meant.as_view()), path("slow/", slow.as_view())]
+    serve(path("", include("drf_mcp.urls")), *views)
+    (warning,) = found("drf_mcp.W032", deploy=True)
+    assert "such as those of slow:" in warning.msg
+    assert found("drf_mcp.W032") == []
+    serve(path("", include("drf_mcp.urls")), *views, TIME_LIMIT=30)
+    assert found("drf_mcp.W032", deploy=True) == []
+    serve(path("", include("drf_mcp.urls")), *views[:1])
+    assert found("drf_mcp.W032", deploy=True) == []
+    serve(*views)
+    assert found("drf_mcp.W032", deploy=True) == []
+
+
+def test_an_endpoint_without_a_throttle_is_told_of_before_deploying(found, serve, settings):
+    patterns = [
+        path("mcp", MCPView.as_view()),
+        path("counted", MCPView.as_view(throttle_classes=[UserRateThrottle])),
+    ]
+    serve(*patterns)
+    (warning,) = found("drf_mcp.W033", deploy=True)
+    assert "endpoint /mcp calls tools" in warning.msg
+    assert found("drf_mcp.W033") == []
+    serve(*patterns, THROTTLE_CLASSES=["rest_framework.throttling.UserRateThrottle"])
+    assert found("drf_mcp.W033", deploy=True) == []
+    serve(*patterns)
+    throttled = {"DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.AnonRateThrottle"]}
+    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, **throttled}
+    assert found("drf_mcp.W033", deploy=True) == []
 
 
 # --- Any host -----------------------------------------------------------------------------

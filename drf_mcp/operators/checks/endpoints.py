@@ -16,6 +16,7 @@ from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
+from rest_framework.settings import api_settings
 
 from drf_mcp.access.authentication import resolve_authentication_classes
 from drf_mcp.access.challenges import BearerChallenge
@@ -80,6 +81,35 @@ def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
                 "DRF_MCP['PERMISSION_CLASSES'], or silence this warning if the endpoint is "
                 "meant to be open.",
                 id="drf_mcp.W006",
+            )
+
+
+@register_check(deploy=True)
+def check_time_limits(project: Project) -> Iterator[CheckMessage]:
+    # 0 says that a tool is meant to have none.
+    own = [tool for tool in project.tools.values() if not tool.endpoint.is_built_in]
+    unlimited = [tool.name for tool in own if tool.options.time_limit is None]
+    if project.endpoints and unlimited and not mcp_settings.TIME_LIMIT:
+        yield Warning(
+            f"Calls have no limit of time, such as those of {unlimited[0]}: a slow one holds a "
+            "worker.",
+            hint="Set DRF_MCP['TIME_LIMIT'] to some seconds, or time_limit of the tools. See "
+            "docs/limits.md.",
+            id="drf_mcp.W032",
+        )
+
+
+@register_check(deploy=True)
+def check_throttles(project: Project) -> Iterator[CheckMessage]:
+    for endpoint in project.endpoints:
+        if not (endpoint.throttle_classes or api_settings.DEFAULT_THROTTLE_CLASSES):
+            yield Warning(
+                f"Nothing limits how often a caller of the MCP endpoint {endpoint.path} calls "
+                "tools.",
+                hint="Set DRF_MCP['THROTTLE_CLASSES'], or REST framework's "
+                "DEFAULT_THROTTLE_CLASSES; or silence this warning where a proxy counts. See "
+                "docs/limits.md.",
+                id="drf_mcp.W033",
             )
 
 

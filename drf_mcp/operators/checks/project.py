@@ -31,6 +31,11 @@ class MountedEndpoint:
         own = self.view.permission_classes
         return mcp_settings.PERMISSION_CLASSES if own is None else own
 
+    @property
+    def throttle_classes(self) -> Any:
+        own = self.view.throttle_classes
+        return mcp_settings.THROTTLE_CLASSES if own is None else own
+
 
 class Project:
     registry: Registry = registry
