@@ -290,6 +290,42 @@ def test_ordering_read_its_own_way_takes_any_term():
     assert by_name(schema.query)["ordering"].schema["items"] == {"type": "string"}
 
 
+def test_ordering_that_adds_terms_to_those_of_rest_framework_takes_the_same():
+    class Total(filters.OrderingFilter):
+        def get_ordering(self, request, queryset, view):
+            terms = super().get_ordering(request, queryset, view) or ()
+            return [*terms, "id"]
+
+    schema = described(users(Total, ordering_fields=["username"]), action="list")
+    items = {"type": "string", "pattern": "^-?(username)$"}
+    assert by_name(schema.query)["ordering"].schema["items"] == items
+
+
+def test_ordering_that_reads_the_query_itself_beside_rest_framework_takes_any_term():
+    class Aliases(filters.OrderingFilter):
+        def get_ordering(self, request, queryset, view):
+            if request.query_params.get("ordering") == "name":
+                return ["username"]
+            return super().get_ordering(request, queryset, view)
+
+    schema = described(users(Aliases, ordering_fields=["username"]), action="list")
+    assert by_name(schema.query)["ordering"].schema["items"] == {"type": "string"}
+
+
+class SortedUsers(django_filters.FilterSet):
+    """Adds its filter to sort by as it is made, so that no field has its name."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.filters["sort"] = django_filters.OrderingFilter(fields=["username"])
+
+
+def test_a_filter_to_sort_by_that_reads_no_field_keeps_its_values():
+    view = users(django_filters.DjangoFilterBackend, filterset_class=SortedUsers)
+    (sort,) = described(view, action="list").query
+    assert sort.schema["items"] == {"type": "string", "pattern": "^-?(username)$"}
+
+
 def test_backend_that_declares_its_parameters_is_believed():
     class Fields(filters.BaseFilterBackend):
         def get_schema_operation_parameters(self, view):

@@ -42,8 +42,10 @@ class ModelValue:
             self.key = getattr(self.key, "target_field", None)
 
     @classmethod
-    def at(cls, model: Any, path: str) -> ModelValue:
+    def at(cls, model: Any, path: str | None) -> ModelValue:
         field = None
+        if path is None:  # of a filter that reads no field, such as one that sorts
+            return cls(None)
         for name in path.replace(".", "__").split("__"):
             if model is None:
                 return cls(None)

@@ -19,7 +19,12 @@ from drf_mcp.introspection.openapi import find_declared_parameters, find_own_par
 from drf_mcp.introspection.safe_call import Finding, attempt
 from drf_mcp.introspection.source.callers import asks_no_caller, is_same_for_every_caller
 from drf_mcp.introspection.source.members import find_class_attribute, find_package, is_drf_code
-from drf_mcp.introspection.source.overrides import is_left_to_frameworks, is_same_for_every_request
+from drf_mcp.introspection.source.overrides import (
+    ProjectMember,
+    is_left_to_frameworks,
+    is_same_for_every_request,
+)
+from drf_mcp.introspection.source.trees import QUERY
 from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import (
     LostFilters,
@@ -57,6 +62,7 @@ BACKEND_HOOKS = (
     DECLARE,
 )
 FILTER_SET_HOOKS = ("__init__", "filters", "form", "get_form_class")
+SUPER = frozenset({"super"})
 TERM_HOOKS = (
     "filter_queryset",
     "get_valid_fields",
@@ -164,7 +170,7 @@ class OrderingParameters(BackendParameters):
         items: Schema = {"type": "string"}
         closed: OrderingTerms | None = None
         names: list[str] | None = None
-        if is_drf_code(type(self.backend), "get_ordering", "remove_invalid_fields"):
+        if self.reads_terms_like_drf:
             names = self.inspection.attempt(self.get_names, GUARD, None)
             if names == []:
                 return ()
@@ -180,6 +186,15 @@ class OrderingParameters(BackendParameters):
         name = self.backend.ordering_param
         found = Parameter(name, schema, multiple="comma", closed=closed)
         return (replace(found, role="sort", terms=tuple(names or ())),)
+
+    @property
+    def reads_terms_like_drf(self) -> bool:
+        # Terms that a get_ordering() of the project's own adds to those of super() are no arguments.
+        owner = type(self.backend)
+        own = ProjectMember(owner, "get_ordering").find_own("get_ordering")
+        return is_drf_code(owner, "remove_invalid_fields") and all(
+            source.uses_any(SUPER) and not source.uses_any(QUERY) for source in own
+        )
 
     def get_names(self) -> list[str]:
         queryset = self.inspection.queryset
