@@ -31,6 +31,8 @@ MAX_CHOICES = 6
 MAX_NAMES = 8
 # Fields that any answer may have.
 COMMON_FIELDS = frozenset({"id", "pk", "url", "uuid"})
+# Parameters that views commonly read to shape the answer, by none of which rows are chosen.
+SHAPING = frozenset({"depth", "embed", "exclude", "expand", "fields", "include", "lang", "omit"})
 # The endings of a filter's name that tell how it compares, and not what.
 LOOKUP = re.compile(
     r"(?:__(?:i?exact|i?contains|i?startswith|i?endswith|i?regex|gte?|lte?|in|range|isnull|date|"
@@ -106,9 +108,12 @@ class Sentence:
         return [speak(name) for name in answered if name not in COMMON_FIELDS | looked_up]
 
     def get_filters(self) -> list[str]:
+        # A parameter beside one object or a change narrows nothing.
+        if self.subject.endpoint.method != "GET" or self.action == "retrieve":
+            return []
         # What is searched and sorted, the arguments for that say themselves.
-        filters = (p for p in self.schema.query if p.role == "filter" and p.listed)
-        return list(map(self.describe_filter, filters))
+        known = (p for p in self.schema.query if p.role == "filter" and p.listed)
+        return [self.describe_filter(p) for p in known if p.name not in SHAPING]
 
     def describe_filter(self, parameter: Parameter) -> str:
         schema = parameter.schema.get("items", parameter.schema)

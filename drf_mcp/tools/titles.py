@@ -48,6 +48,18 @@ OWN_VERBS = {
     "DELETE": gettext_noop("Delete the caller's {single}"),
 }
 OWN = frozenset({"me", "mine", "my", "current", "self", "own"})
+# What an action is named after is no thing, but a state.
+ADJECTIVES = frozenset(
+    re.findall(
+        r"\w+",
+        "active available busy current due empty free full idle inactive late latest missing new "
+        "next old open overdue past pending popular previous private public recent similar "
+        "unread unused upcoming valid",
+    )
+)
+STATES = re.compile(r"(?:done|paid|sent|seen|lost|sold|\w*[^e]ed)\Z")
+# Verbs that end as such a state does.
+ENDING_ALIKE = frozenset({"bed", "embed", "shed", "sled", "wed"})
 PARTICLES = frozenset({"again", "away", "back", "down", "in", "off", "on", "out", "over", "up"})
 PREPOSITIONS = frozenset({"as", "at", "by", "for", "from", "into", "through", "to", "via", "with"})
 # Translators: the verb and the words are those of the name of an action, "add line".
@@ -158,6 +170,10 @@ class Title:
         if method == "GET" and self.is_of_many and self.subject.inspection.calls & ROWS:
             # Translators: the name is that of an action, such as "overdue".
             return self.fill(gettext_noop("{name} {plural}"))
+        if method == "GET" and words[-1] in ADJECTIVES:
+            # Translators: the name is that of an action, such as "free" or "next".
+            words_of_one = gettext_noop("what is {name} of {one}")
+            return self.fill("{name} {plural}" if self.is_of_many else words_of_one)
         if method == "POST" and not self.endpoint.action_has_other_methods and not self.is_many:
             method = "PUT"
         return self.fill(METHOD_VERBS.get(method, METHOD_VERBS["GET"]))
@@ -183,6 +199,9 @@ class Title:
 
     def get_verb_phrase(self) -> str:
         verb, *rest = self.words
+        if not rest and STATES.match(verb) and verb not in ENDING_ALIKE:
+            # Translators: the state is the name of an action, such as "done" or "archived".
+            return _("mark {objects} as {state}").format(objects=self.objects, state=verb)
         known = {word for noun in get_names(self.subject.model) for word in noun.lower().split()}
         rest = [word for word in rest if word not in known]
         if not rest:

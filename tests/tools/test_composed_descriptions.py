@@ -148,6 +148,26 @@ def test_long_choices_and_many_filters_are_counted(jars):
     assert "by colour (red, blue, green, black, white, brown and 2 more)" in description
 
 
+class Reading(Jars):
+    """Reads parameters beside one object, which narrow nothing."""
+
+    filter_backends = []
+
+    def get_queryset(self):
+        jars = super().get_queryset()
+        if self.request.query_params.get("expand"):
+            jars = jars.select_related("shelf")
+        return jars.filter(is_open=True) if self.request.query_params.get("archived") else jars
+
+
+def test_what_is_read_beside_one_object_is_no_filter_of_it(jars):
+    tools = jars(Reading)
+    assert "archived" in tools["jars_destroy"].input_schema["properties"]
+    assert tools["jars_list"].description.startswith("Find, show or count jars by archived.")
+    for name in ("jars_retrieve", "jars_partial_update", "jars_destroy"):
+        assert "archived" not in tools[name].description
+
+
 def test_pages_are_no_filters(jars):
     from rest_framework.pagination import PageNumberPagination
 
@@ -251,6 +271,18 @@ class Acted(Jars):
     @action(detail=False, methods=["post"])
     def wash(self, request): ...
 
+    @action(detail=True, methods=["post"])
+    def archived(self, request, pk=None): ...
+
+    @action(detail=True, methods=["post"])
+    def done(self, request, pk=None): ...
+
+    @action(detail=False)
+    def free(self, request): ...
+
+    @action(detail=True)
+    def next(self, request, pk=None): ...
+
 
 @pytest.mark.parametrize(
     ("name", "title"),
@@ -267,6 +299,10 @@ class Acted(Jars):
         ("figures", "Figures of jars"),
         ("oldest", "Oldest jars"),
         ("wash", "Wash jars"),
+        ("archived", "Mark a jar as archived"),
+        ("done", "Mark a jar as done"),
+        ("free", "Free jars"),
+        ("next", "What is next of a jar"),
     ],
 )
 def test_titles_of_actions_read_as_english(jars, name, title):

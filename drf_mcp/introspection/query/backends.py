@@ -189,7 +189,7 @@ class OrderingParameters(BackendParameters):
 
     @property
     def reads_terms_like_drf(self) -> bool:
-        # Terms that a get_ordering() of the project's own adds to those of super() are no arguments.
+        # A get_ordering() of the project's own may add terms to those that super() reads.
         owner = type(self.backend)
         own = ProjectMember(owner, "get_ordering").find_own("get_ordering")
         return is_drf_code(owner, "remove_invalid_fields") and all(
