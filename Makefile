@@ -29,7 +29,7 @@ run := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs pictures test test-fast test-nightly test-services test-postgresql test-sites \
-  fuzz access-matrix first-command lint node clean bench bench-agents bench-instructions \
+  fuzz access-matrix mutants first-command lint node clean bench bench-agents bench-instructions \
   conformance sbom
 
 # A shell may name the settings of another project.
@@ -81,6 +81,12 @@ fuzz: .venv/installed-test
 # their own by every door, beside the same HTTP request. ARGUMENTS="awkward" is the second alone.
 access-matrix: .venv/installed-test
 	@$(run) -m tests.access_matrix $(ARGUMENTS)
+
+# Lines that guard access, money or data, changed one at a time in a copy of the tree: which of them
+# the nearest tests do not miss. Nightly, as it takes some minutes. ARGUMENTS="guards/" tries those of
+# one room.
+mutants: .venv/installed-test
+	@$(run) -m tests.mutants --processes $(cores) $(ARGUMENTS)
 
 # The first command of the README, in a clean clone of the last commit, with every CPython that is
 # installed.

@@ -26,6 +26,11 @@ def test_no_door_gives_another_answer_than_http(matrix):
     assert not faults, "\n".join(faults)
 
 
+def test_prompts_completion_and_previews_name_no_row_that_http_hides(matrix):
+    faults = [fault for fault in matrix.faults if " by further: names" in fault]
+    assert not faults, "\n".join(faults)
+
+
 def test_every_door_was_tried_and_let_somebody_in(matrix):
     """Each is open to a user, and shut to whom the endpoint does not know."""
     doors = {door for door, _ in matrix.table}

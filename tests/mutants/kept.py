@@ -1,0 +1,402 @@
+"""Lines that guard access, money or data, each with the change that must turn a test red.
+
+A mutant is caught by the tests that stand nearest to its line; see ``python -m tests.mutants``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one line.
+
+    Attributes:
+        guards: what the line holds, which names the mutant.
+        path: the module, below ``drf_mcp``.
+        old: the text as it is, which the module has once.
+        new: the text that stands there in its place.
+        tests: the nearest tests, below ``tests``, one of which must fail.
+    """
+
+    guards: str
+    path: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+MUTANTS = (
+    # --- Who is calling ------------------------------------------------------------------------
+    Mutant(
+        "401 before anything that guards say",
+        "dispatch/dispatcher.py",
+        "        caller.authenticate()\n        # What a credential takes away",
+        "        # What a credential takes away",
+        ("server/test_door.py", "tools/test_refusals.py"),
+    ),
+    Mutant(
+        "a caller whom the view's authentication refuses is refused at the door",
+        "dispatch/dispatcher.py",
+        "            raise caller.refusal\n        caller.auth",
+        "            pass\n        caller.auth",
+        ("parity/test_introductions.py", "server/test_door.py"),
+    ),
+    Mutant(
+        "401 before what is wrong with a message",
+        "server.py",
+        "            caller.authenticate()\n            return self.refuse(item, exc, headers)",
+        "            return self.refuse(item, exc, headers)",
+        ("server/test_door.py",),
+    ),
+    Mutant(
+        "the endpoint's permissions",
+        "access/authentication.py",
+        "            if permission.has_permission(request, self.view):\n                continue",
+        "            continue",
+        ("access/test_sign_in.py", "server/test_door.py"),
+    ),
+    Mutant(
+        "users who are not active",
+        "access/authentication.py",
+        "        if is_gone(request.user):",
+        "        if False:",
+        ("access/test_gone_users.py",),
+    ),
+    Mutant(
+        "the audience of a token, at the endpoint",
+        "access/authentication.py",
+        "if allows_audience and self.endpoint and not allows_audience(self.endpoint.uri):",
+        "if False:",
+        ("access/test_jwt.py",),
+    ),
+    Mutant(
+        "the audience of a JWT, compared whole",
+        "access/jwt.py",
+        'if f"{place.path}/".startswith(above):',
+        "if place.path.startswith(parts.path):",
+        ("access/test_jwt.py",),
+    ),
+    Mutant(
+        "claims that a JWT must have, its end among them",
+        "access/jwt.py",
+        'options={"require": REQUIRED_CLAIMS},',
+        "options={},",
+        ("access/test_jwt.py",),
+    ),
+    Mutant(
+        "the endpoint's scopes",
+        "access/authentication.py",
+        "if scopes and get_granted_scopes(auth) is not None and not has_scopes(auth, scopes):",
+        "if False:",
+        ("access/test_scopes.py",),
+    ),
+    Mutant(
+        "the tenant in the memory of lists",
+        "access/verdicts.py",
+        "        get_tenant_key(request),\n",
+        "",
+        ("access/test_verdicts.py",),
+    ),
+    Mutant(
+        "the credential in the memory of lists",
+        "access/verdicts.py",
+        'hashlib.sha256(credential.encode()).digest() if len(credential) > 1 else b"",',
+        'b"",',
+        ("access/test_verdicts.py",),
+    ),
+    Mutant(
+        "the tenant of who owns what is stored",
+        "access/principals.py",
+        'return f"{tenant}/{key}" if tenant else key',
+        "return key",
+        ("archive/test_readable_rows.py", "tasks/test_callers.py"),
+    ),
+    # --- The door ------------------------------------------------------------------------------
+    Mutant(
+        "pages of other origins",
+        "access/origins.py",
+        "if unnamed or (origin is not None and not admits(origin)):",
+        "if unnamed:",
+        ("server/test_origins.py",),
+    ),
+    Mutant(
+        "requests that a browser calls cross-site",
+        "access/origins.py",
+        'crosses = request.method == "POST" and site not in OWN_SITES',
+        "crosses = False",
+        ("server/test_origins.py", "parity/test_sessions.py"),
+    ),
+    Mutant(
+        "forms of other pages, which send no JSON",
+        "access/origins.py",
+        'if request.method == "POST" and request.content_type != JSON:',
+        "if False:",
+        ("parity/test_sessions.py", "server/test_door.py"),
+    ),
+    Mutant(
+        "bodies that are longer than they may be",
+        "transports/request_body.py",
+        "    if len(body) > limit:",
+        "    if False:",
+        ("server/test_chunked_bodies.py", "server/test_door.py"),
+    ),
+    Mutant(
+        "one reading of JSON, without repeated names",
+        "protocol/jsonrpc.py",
+        "            if name in members:",
+        "            if False:",
+        ("protocol/test_jsonrpc.py",),
+    ),
+    Mutant(
+        "the number of messages in a batch",
+        "protocol/jsonrpc.py",
+        "        if len(value) > max_batch:",
+        "        if False:",
+        ("protocol/test_jsonrpc.py",),
+    ),
+    Mutant(
+        "headers that contradict the message",
+        "protocol/headers.py",
+        "    elif value != expected:",
+        "    elif False:",
+        ("protocol/test_headers.py", "protocol/test_eras.py"),
+    ),
+    # --- What a caller may call ----------------------------------------------------------------
+    Mutant(
+        "tools that write, where only reading is left",
+        "access/narrowing.py",
+        "        return self.read_only and not tool.reads",
+        "        return False",
+        ("guards/test_narrowing.py",),
+    ),
+    Mutant(
+        "patterns of what is left",
+        "access/narrowing.py",
+        "tool.endpoint.is_built_in or tool.matches(self.tools)",
+        "True",
+        ("guards/test_narrowing.py",),
+    ),
+    Mutant(
+        "the narrowing of a credential",
+        "access/authentication.py",
+        "            self.narrowings += tuple(get_own_narrowings(request))",
+        "            pass",
+        ("guards/test_narrowing.py",),
+    ),
+    Mutant(
+        "arguments that lead to another route",
+        "tools/routes.py",
+        "if match.func is not self.callback or match.route != self.match_route:",
+        "if False:",
+        ("parity/test_path_values.py",),
+    ),
+    Mutant(
+        "arguments that change what the path names",
+        "tools/routes.py",
+        "return match if captured == expected else None",
+        "return match",
+        ("parity/test_path_values.py",),
+    ),
+    Mutant(
+        "names of arguments that are unknown",
+        "tools/arguments/errors.py",
+        "for name in arguments if name not in taken",
+        "for name in ()",
+        ("tools/test_refusals.py",),
+    ),
+    Mutant(
+        "tools that write, run as one that reads",
+        "surface/surface.py",
+        "if tool is None or tool.reads != (runner.name == READ):",
+        "if tool is None:",
+        ("surface/test_runs.py",),
+    ),
+    Mutant(
+        "resources that the caller may not read",
+        "resources/reading.py",
+        "HIDDEN = frozenset({Category.NOT_FOUND, Category.AUTHORIZATION, Category.AUTHENTICATION})",
+        "HIDDEN = frozenset({Category.NOT_FOUND})",
+        ("resources/test_reading.py",),
+    ),
+    Mutant(
+        "comparing users on the page",
+        "browsable/comparison.py",
+        '            and getattr(user, "is_superuser", False)\n',
+        "",
+        ("browsable/test_comparison.py",),
+    ),
+    # --- Tokens --------------------------------------------------------------------------------
+    Mutant(
+        "the secret of a token",
+        "contrib/tokens/models.py",
+        "return token if token and constant_time_compare(token.digest, digest) else None",
+        "return token",
+        ("tokens/test_authentication.py",),
+    ),
+    Mutant(
+        "tokens that were revoked",
+        "contrib/tokens/models.py",
+        "        if self.revoked is not None:\n            return",
+        "        if False:\n            return",
+        ("tokens/test_authentication.py",),
+    ),
+    Mutant(
+        "the networks of a token",
+        "contrib/tokens/models.py",
+        "if address is not None and self.networks and not self.is_within(address):",
+        "if False:",
+        ("tokens/test_authentication.py",),
+    ),
+    Mutant(
+        "tokens for tools at the plain API",
+        "contrib/tokens/authentication.py",
+        "        if not self.is_for_tools(request):",
+        "        if False:",
+        ("tokens/test_authentication.py",),
+    ),
+    Mutant(
+        "OAuth tokens for tools at the plain API",
+        "contrib/oauth/backends.py",
+        "if not is_for_endpoint(called) and not opens_address(called, found.access_token):",
+        "if False:",
+        ("oauth/test_audiences.py",),
+    ),
+    Mutant(
+        "codes that are sent without TLS",
+        "contrib/oauth/validators.py",
+        'if parts.scheme == "http" and parts.hostname not in LOOPBACK:',
+        "if False:",
+        ("oauth/test_clients.py", "oauth/test_consent.py"),
+    ),
+    Mutant(
+        "clients that registered themselves, without a person",
+        "contrib/oauth/validators.py",
+        "if request.client.registration_source != manual and grant_type not in OWN_GRANTS:",
+        "if False:",
+        ("oauth/test_clients.py",),
+    ),
+    # --- Writes --------------------------------------------------------------------------------
+    Mutant(
+        "a confirmation that was given to another caller",
+        "guards/confirmation.py",
+        "FOREIGN: shorten_hash(pending.caller.principal),",
+        'FOREIGN: shorten_hash(""),',
+        ("guards/confirmation/test_tokens.py",),
+    ),
+    Mutant(
+        "a confirmation of other arguments",
+        "guards/confirmation.py",
+        "ARGUMENTS: shorten_hash(hash_json(self.arguments)),",
+        'ARGUMENTS: shorten_hash(""),',
+        ("guards/confirmation/test_tokens.py",),
+    ),
+    Mutant(
+        "a confirmation of another state",
+        "guards/confirmation.py",
+        "CHANGED: shorten_hash(preview.state),",
+        'CHANGED: shorten_hash(""),',
+        ("guards/confirmation/test_tokens.py",),
+    ),
+    Mutant(
+        "a confirmation that was used",
+        "guards/confirmation.py",
+        '("" if self.claim(max_age) else USED)',
+        '""',
+        ("guards/confirmation/test_tokens.py",),
+    ),
+    Mutant(
+        "a dry run is taken back",
+        "guards/rollback.py",
+        "                stack.callback(transaction.set_rollback, True, using=alias)\n",
+        "",
+        ("guards/dry_run/test_transactions.py",),
+    ),
+    Mutant(
+        "a dry run writes to no database that is not rolled back",
+        "guards/rollback.py",
+        "        if connection.alias not in self.aliases:",
+        "        if False:",
+        ("guards/dry_run/test_transactions.py",),
+    ),
+    Mutant(
+        "whose key names a change",
+        "guards/idempotency/records.py",
+        "[self.owner, self.key or",
+        '["", self.key or',
+        ("guards/idempotency/test_calls.py",),
+    ),
+    Mutant(
+        "a key that comes with other arguments",
+        "guards/idempotency/records.py",
+        "        both = row.arguments.items() ^ self.arguments.items()",
+        "        both = ()",
+        ("guards/idempotency/test_calls.py",),
+    ),
+    Mutant(
+        "a key that comes with another tool",
+        "guards/idempotency/records.py",
+        "        if row.operation != self.operation:",
+        "        if False:",
+        ("guards/idempotency/test_calls.py",),
+    ),
+    Mutant(
+        "a write to what has changed since",
+        "dispatch/preconditions.py",
+        "if row is None or precondition.matches(sent, row):",
+        "if True:",
+        ("guards/stale/test_versions.py",),
+    ),
+    # --- Limits --------------------------------------------------------------------------------
+    Mutant(
+        "the endpoint's throttles",
+        "guards/limits.py",
+        "        if waits:",
+        "        if False:",
+        ("guards/test_limits.py",),
+    ),
+    Mutant(
+        "the time of a call",
+        "guards/limits.py",
+        "if not self.left and str(sql)",
+        "if False and str(sql)",
+        ("guards/test_limits.py",),
+    ),
+    Mutant(
+        "no call without its record",
+        "guards/limits.py",
+        "            raise CallRefused(exc) from exc\n        return proceed(pending)",
+        "            pass\n        return proceed(pending)",
+        ("audit/test_strict.py",),
+    ),
+    Mutant(
+        "the length of a result",
+        "truncation/budget.py",
+        "return limit is not None and not is_within(text, limit - UNSTABLE, self.count_tokens)",
+        "return False",
+        ("truncation/test_budget.py",),
+    ),
+    # --- What is said --------------------------------------------------------------------------
+    Mutant(
+        "the mark of a failure",
+        "tools/results.py",
+        '            result["isError"] = True',
+        "            pass",
+        ("server/test_results.py", "golden/test_envelopes.py"),
+    ),
+    Mutant(
+        "secrets among the arguments",
+        "tools/arguments/masking.py",
+        "return MASK if sounds_secret(name) else mask_secrets(value)",
+        "return mask_secrets(value)",
+        ("tools/test_refusals.py", "observability/test_log.py"),
+    ),
+    Mutant(
+        "tasks of other callers",
+        "tasks/ledger.py",
+        "self.rows.filter(expires__gt=django_timezone.now(), owner=owner)",
+        "self.rows.filter(expires__gt=django_timezone.now())",
+        ("tasks/test_callers.py",),
+    ),
+)
