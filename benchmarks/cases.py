@@ -50,7 +50,7 @@ def everyday(alice: Client) -> Iterator[Comparison]:
     yield Comparison(
         "customers_retrieve",
         alice.plain("GET", f"{customers}{pk}/"),
-        alice.call("customers_retrieve", {"pk": pk}),
+        alice.call("customers_retrieve", {"id": pk}),
     )
     yield Comparison(
         "customers_list, 20 rows",

@@ -113,7 +113,7 @@ def make_requests(count: int) -> Iterator[Any]:
         alice.call("customers_list", {"page_size": 1}),
         alice.call("customers_create", CUSTOMER),
         alice.call("customers_create", {**CUSTOMER, "email": "nobody"}),
-        alice.call("customers_retrieve", {"pk": 10**9}),
+        alice.call("customers_retrieve", {"id": 10**9}),
         alice.call("customers_list", {"page_sise": 1}),
         alice.call("customers_lst", {}),
         nobody.call("customers_list", {}),

@@ -16,7 +16,7 @@ COLUMNS = ["number", "customer", "status_label", "placed_at", "total"]
 # File -> the tool, its arguments, the theme of the host.
 PICTURES: dict[str, tuple[str, dict[str, Any], str]] = {
     "app-table.png": ("orders_list", {"page_size": 8, "fields": COLUMNS}, "light"),
-    "app-form.png": ("orders_refund", {"pk": 99, "amount": "0.001"}, "dark"),
+    "app-form.png": ("orders_refund", {"id": 99, "amount": "0.001"}, "dark"),
 }
 SIZE = {"width": 760, "height": 640}
 

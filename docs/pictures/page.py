@@ -57,14 +57,14 @@ def added(page: Page, url: str) -> None:
 
 def tried(page: Page, url: str) -> None:
     """What a call would change, before and after."""
-    call(page, url, "customers_deactivate", {"pk": "11"}, button="Dry run")
+    call(page, url, "customers_deactivate", {"id": "11"}, button="Dry run")
     page.get_by_role("heading", name="Dry run").wait_for()
 
 
 def asked(page: Page, url: str) -> None:
     """The question before a deletion, with what would be deleted along."""
     page.set_viewport_size({**SIZE, "height": 760})
-    call(page, url, "orders_destroy", {"pk": "113"})
+    call(page, url, "orders_destroy", {"id": "113"})
     page.get_by_role("dialog").wait_for()
 
 

@@ -15,6 +15,7 @@ from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.names import translate_pattern
 from drf_mcp.introspection.openapi import read_openapi_parameter
 from drf_mcp.introspection.path_kwargs import NamedKwarg, VersionParameter
+from drf_mcp.introspection.row_keys import RowKey
 from drf_mcp.introspection.source.handlers import read_handler
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import clean_text, get_model_name
@@ -58,6 +59,7 @@ class PathParameters:
                 attempt(partial(self.get_schema, kwarg, declared.get(name)), GUARD, dict(STRING)),
                 required=True,
                 handling=attempt(partial(self.get_handling, kwarg), GUARD, PLAIN),
+                shown_as=attempt(partial(self.get_shown_name, kwarg), GUARD, ""),
             )
             for name, kwarg in self.kwargs.items()
         )
@@ -81,6 +83,11 @@ class PathParameters:
             return PLAIN
         key = named.parent_path.partition("__")[2] or "pk"
         return Handling(relations={(): Relation(relation.related_model, key)})
+
+    def get_shown_name(self, kwarg: PathKwarg) -> str:
+        if not self.get_named(kwarg).names_own_row or not self.looks_up_row():
+            return ""
+        return RowKey(self.inspection.view, self.inspection.model).find_name(kwarg.name)
 
     def get_named(self, kwarg: PathKwarg) -> NamedKwarg:
         return NamedKwarg(self.inspection.view, kwarg, self.inspection.model)

@@ -130,6 +130,7 @@ class Parameter:
         listed: False for one that is taken although the tool's schema leaves it out.
         closed: the values of which the view makes use, where it ignores any other.
         part: how a filter reads it, where it reads several together or a bound.
+        shown_as: the name under which rows show the value of a path kwarg, "" for none.
         role: what a query parameter does: ``filter``, ``search``, ``sort``, or ``page``, which
             chooses no rows.
         terms: the fields that are searched, or those to sort by.
@@ -143,6 +144,7 @@ class Parameter:
     listed: bool = True
     closed: ClosedSet | None = None
     part: FilterPart | None = None
+    shown_as: str = ""
     role: str = "filter"
     terms: tuple[str, ...] = ()
 

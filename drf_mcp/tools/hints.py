@@ -37,7 +37,8 @@ class ToolHints:
         """Arguments of calls, as people wrote them; those that would be refused are left out."""
         if not self.tool.options.examples:
             return tuple(self.find_written())
-        return tuple(e for e in self.tool.options.examples if not self.find_fault(e))
+        own = map(self.tool.arguments.use_own_names, self.tool.options.examples)
+        return tuple(example for example in own if not self.find_fault(example))
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -47,7 +48,8 @@ class ToolHints:
             yield Finding(self.tool.endpoint.place, message, _(MEND_EXAMPLE))
 
     def find_fault(self, example: Example) -> str:
-        problems = self.tool.arguments.find_problems(example)
+        arguments = self.tool.arguments
+        problems = arguments.find_problems(arguments.use_own_names(example))
         return f"{problems[0].path}: {problems[0].message}" if problems else ""
 
     def find_written(self) -> Iterator[Example]:

@@ -295,6 +295,6 @@ class Tool:
     def sanitize_arguments(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):
             return None if arguments is None else MASK
-        parsed = parse_nested_json(arguments)
+        parsed = self.arguments.use_own_names(parse_nested_json(arguments))
         pointers = self.pointers(Call(parsed))
         return shorten_value(pointers.mask(pointers.mask_unknown(parsed), ""))

@@ -169,7 +169,7 @@ def test_an_unknown_name_and_a_missing_key_are_refused_before_anything_is_sent(w
     problems = [(problem["pointer"], problem["code"]) for problem in result.problems]
     assert problems == [
         ("/items/0/nmae", "unknown"),
-        ("/items/1/pk", "required"),
+        ("/items/1/id", "required"),
         ("/items/2", "invalid"),
     ]
 
@@ -206,7 +206,7 @@ def test_each_item_is_taken_back_by_a_call_of_its_own(wholly, db):
     result = wholly().call(CREATE, items=[{"name": "a"}, {"name": "b"}])
     undone = [undo["arguments"] for undo in result.envelope["meta"]["undo"]]
     assert undone == [
-        {"pk": pk} for pk in Group.objects.order_by("pk").values_list("pk", flat=True)
+        {"id": pk} for pk in Group.objects.order_by("pk").values_list("pk", flat=True)
     ]
 
 
@@ -269,8 +269,8 @@ def test_the_list_describes_items_and_leaves_plain_http_alone(wholly, ids):
     agent = wholly()
     schema = agent.tools()[UPDATE]["inputSchema"]
     items = schema["properties"]["items"]
-    assert (items["maxItems"], items["items"]["required"]) == (5, ["pk"])
-    assert set(items["items"]["properties"]) == {"pk", "name", "password", "if_match"}
+    assert (items["maxItems"], items["items"]["required"]) == (5, ["id"])
+    assert set(items["items"]["properties"]) == {"id", "name", "password", "if_match"}
     assert (set(schema["properties"]), schema["required"]) == ({"items"}, ["items"])
     body = {"items": [{"name": "a"}], "name": "b"}
     assert agent.http.post("/teams/", body, "application/json").json()["name"] == "b"

@@ -188,7 +188,7 @@ def test_a_cancellation_tells_what_takes_it_back(agent_of):
     order = order_of("alice", "paid")
     alice = agent_of("alice")
     undo = alice.call("orders_cancel", pk=order.pk).envelope["meta"]["undo"]
-    assert undo == {"tool": "orders_reopen", "arguments": {"pk": order.pk}}
+    assert undo == {"tool": "orders_reopen", "arguments": {"id": order.pk}}
     assert alice.call(undo["tool"], **undo["arguments"]).data["status"] == "paid"
 
 

@@ -212,7 +212,7 @@ def test_a_replay_tells_what_takes_the_change_back(teams, db):
     agent = teams(undo=DESTROY, idempotency_key=True)
     sent = {"name": "a", "idempotency_key": "k"}
     first, again = agent.call(CREATE, **sent), agent.call(CREATE, **sent)
-    undo = {"tool": DESTROY, "arguments": {"pk": Group.objects.get().pk}}
+    undo = {"tool": DESTROY, "arguments": {"id": Group.objects.get().pk}}
     assert replayed(again)
     assert first.envelope["meta"]["undo"] == again.envelope["meta"]["undo"] == undo
 

@@ -214,12 +214,12 @@ def test_an_unknown_tool_is_no_parity(client):
 def test_samples_are_about_rows_that_the_user_sees():
     alice = User.objects.get(username="alice")
     arguments = sample_arguments(registry.tool("customers_retrieve"), alice)
-    assert alice.customers.filter(pk=arguments["pk"]).exists()
+    assert alice.customers.filter(pk=arguments["id"]).exists()
 
 
 def test_samples_name_parents_and_related_rows():
     arguments = sample_arguments(registry.tool("customers_orders_retrieve"))
-    assert Order.objects.filter(pk=arguments["pk"], customer=arguments["customer_pk"]).exists()
+    assert Order.objects.filter(pk=arguments["id"], customer=arguments["customer_pk"]).exists()
     lines = sample_arguments(registry.tool("orders_create"))["lines"]
     assert isinstance(lines[0]["product"], str)
     assert lines[0]["product"] != "text"

@@ -101,7 +101,7 @@ def test_an_example_without_the_key_of_its_path_is_left_out(tool_of):
     view = with_options(Pieces, examples=[{"name": "sofa"}])
     tool = tool_of(path("pieces/<int:pk>/", view.as_view()), "pieces_partial_update")
     assert tool.hints.examples == ()
-    assert tool.findings[0].message.endswith("pk: This argument is required.")
+    assert tool.findings[0].message.endswith("id: This argument is required.")
 
 
 def test_grouped_arguments_have_grouped_examples(tool_of):
@@ -221,7 +221,7 @@ def test_an_example_of_the_body_gets_a_key_where_it_is_printed(tool_of):
             return super().put(request, *args, **kwargs)
 
     tool = tool_of(path("pieces/<int:pk>/", Changed.as_view()), "pieces_update")
-    assert tool.hints.call == {"pk": 1, **SOFA}
+    assert tool.hints.call == {"id": 1, **SOFA}
 
 
 def test_examples_of_a_serializer_and_of_a_request_count(tool_of):

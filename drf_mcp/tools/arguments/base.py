@@ -146,7 +146,12 @@ class Arguments:
         """Return the arguments of one call: those that all share, and those of an item."""
         return {**shared, **item}
 
+    def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments by their own names, where they have others that are taken."""
+        return arguments
+
     def bind(self, arguments: Mapping[str, Any]) -> Call:
+        arguments = self.use_own_names(arguments)
         if self.items is not None and self.items.are_meant(arguments):
             call: Call = self.items.bind(arguments)
             return call

@@ -115,6 +115,15 @@ class ArgumentErrors:
             remediation=_("Provide '%(name)s'.") % {"name": name},
         )
 
+    def differing_names(self, name: str, other: str) -> Problem:
+        facts = {"name": name, "other": other}
+        return Problem(
+            code="conflicting",
+            message=_("'%(other)s' is another name of '%(name)s', and their values differ.") % facts,
+            pointer=self.get_pointer(other),
+            remediation=_("Send '%(name)s' alone.") % facts,
+        )
+
     def not_an_object(self, value: Any) -> Problem:
         return Problem(
             code="invalid",

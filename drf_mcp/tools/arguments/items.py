@@ -92,6 +92,7 @@ class Items:
         items = parse_json_text(arguments.get(self.name), list)
         if not isinstance(items, list) or not 0 < len(items) <= self.most:
             raise ArgumentsRefused([self.wrong_number(items)])
+        items = [self.use_own_names(item) for item in items]
         shared = {name: value for name, value in arguments.items() if name != self.name}
         if problems := [self.misplaced(a, True) for a in self.find_sent(self.own, shared)]:
             raise ArgumentsRefused(problems)
@@ -105,7 +106,10 @@ class Items:
                 problems += [problem for problem in located if problem not in problems]
         if problems:
             raise ArgumentsRefused(problems)
-        return self.join(arguments, calls)
+        return self.join({**arguments, self.name: items}, calls)
+
+    def use_own_names(self, item: Any) -> Any:
+        return self.arguments.use_own_names(item) if isinstance(item, Mapping) else item
 
     def bind_item(self, item: Any, shared: Mapping[str, Any]) -> Call:
         if not isinstance(item, Mapping):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,13 @@ class FlatArguments(Arguments):
             self.name_further(self.fields, self.named)
         self.controls = tuple(self.name_further(each, self.named) for each in self.controls)
         self.required = tuple(a.name for a in self.arguments if a.required and a.location == PATH)
+        # The names of arguments by those of the URL that are taken as well.
+        self.url_names = {
+            name: argument.name
+            for argument in self.arguments
+            if argument.location == PATH and argument.parameter.shown_as == argument.name
+            if (name := make_portable_name(argument.parameter.name)) not in self.named
+        }
 
     def get_arguments(self, endpoint: EndpointSchema) -> Iterator[Argument]:
         body = [self.make_argument(p, BODY) for p in endpoint.body.fields]
@@ -37,6 +44,8 @@ class FlatArguments(Arguments):
             body.append(self.make_argument(whole, BODY, whole=True))
         listed, unlisted = ([a for a in body if a.listed is wanted] for wanted in (True, False))
         path = [self.make_argument(p, PATH) for p in endpoint.path]
+        taken = {argument.name for argument in (*body, *path)}
+        path = [self.show_key(argument, taken) for argument in path]
         query = [self.make_argument(p, QUERY) for p in endpoint.query]
         if self.extra_query:
             extra = Parameter("query", {"type": "object", "description": _(EXTRA_QUERY)})
@@ -47,6 +56,12 @@ class FlatArguments(Arguments):
             names[id(argument)] = self.get_free_name(argument, names.values())
         for argument in (*path, *query, *listed, *unlisted):
             yield self.rename(argument, names[id(argument)])
+
+    def show_key(self, argument: Argument, taken: Collection[str]) -> Argument:
+        # As rows call it: callers copy the key from a row.
+        name = argument.parameter.shown_as
+        is_free = name and name not in taken and argument.name == argument.parameter.name
+        return replace(argument, name=name) if is_free else argument
 
     def rename(self, argument: Argument, name: str) -> Argument:
         parameter = argument.parameter
@@ -85,11 +100,23 @@ class FlatArguments(Arguments):
             read_only=self.read_only,
             renamed={argument.parameter.name: argument.name for argument in self.arguments},
         )
-        return errors.find_unknown(arguments) + [
+        twice = [name for name in self.url_names if name in arguments]
+        problems = [errors.differing_names(self.url_names[name], name) for name in twice]
+        problems += errors.find_unknown({n: v for n, v in arguments.items() if n not in twice})
+        return problems + [
             errors.missing_argument(argument.name)
             for argument in self.arguments
             if argument.required and argument.is_missing_in(arguments)
         ]
+
+    def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        for name, own in self.url_names.items():
+            if name in arguments:
+                value = arguments[name]
+                if str(arguments.get(own, value)) == str(value):
+                    others = {n: v for n, v in arguments.items() if n != name}
+                    arguments = {own: value, **others}
+        return arguments
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
         return [(self.named[name], value) for name, value in arguments.items()]

@@ -39,7 +39,7 @@ def test_the_user_is_asked_what_to_delete_and_what_goes_with_it(agent, press):
         "Delete a press: press “Hogarth”?",
         "Deleted with it: notes, volumes (2 of them in volumes_list).",
         "Kept, without a reference to it: visits.",
-        f'Arguments: {{"pk": {press.pk}}}',
+        f'Arguments: {{"id": {press.pk}}}',
     ]
     assert Press.objects.exists()
 

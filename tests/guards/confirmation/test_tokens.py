@@ -302,7 +302,7 @@ def test_the_confirmation_is_masked_in_the_log(agent, press, settings, caplog):
     asked, done = [r for r in caplog.records if r.tool == "detail_destroy"]
     assert asked.outcome == "asked"
     assert done.outcome == "success"
-    assert done.arguments == {"pk": press.pk, "confirmation": "********"}
+    assert done.arguments == {"id": press.pk, "confirmation": "********"}
 
 
 def test_used_confirmations_expire(agent, press):

@@ -110,18 +110,18 @@ def test_a_create_is_taken_back_by_the_destroy_of_what_it_made(teams_at):
 
 def test_arguments_come_from_the_call_and_the_answer_and_others_are_named(teams_at, team):
     undo = undo_of(teams_at().call("teams_close", pk=team.pk))
-    arguments = {"pk": team.pk, "name": "red"}
+    arguments = {"id": team.pk, "name": "red"}
     assert undo == {"tool": "teams_reopen", "arguments": arguments, "missing": ["reason"]}
 
 
 def test_what_an_action_made_is_taken_back_and_not_what_it_was_called_for(teams_at, team):
     undo = undo_of(teams_at().call("teams_copy", pk=team.pk))
-    assert undo["arguments"] == {"pk": Group.objects.get(name="red again").pk}
+    assert undo["arguments"] == {"id": Group.objects.get(name="red again").pk}
 
 
 def test_an_object_that_nobody_can_tell_is_named_as_missing(teams_at, team):
     undo = undo_of(teams_at().call("teams_split", pk=team.pk))
-    assert undo == {"tool": "teams_destroy", "arguments": {}, "missing": ["pk"]}
+    assert undo == {"tool": "teams_destroy", "arguments": {}, "missing": ["id"]}
 
 
 def test_a_refused_call_has_nothing_to_take_back(teams_at, db):
@@ -147,7 +147,7 @@ def test_each_envelope_tells_it(teams_at, team):
     }
     for envelope, read in readers.items():
         raw = teams_at(envelope).call("teams_close", pk=team.pk).raw
-        assert read(raw)["undo"]["arguments"] == {"pk": team.pk, "name": "red"}
+        assert read(raw)["undo"]["arguments"] == {"id": team.pk, "name": "red"}
 
 
 def test_grouped_arguments_are_told_in_their_groups(teams_at, team, settings):

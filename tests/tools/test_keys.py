@@ -1,0 +1,243 @@
+"""What the key of an object is called: as rows show it."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import path
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp import mcp_tool, mcp_viewset
+from drf_mcp.tools import ArgumentsRefused
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class EveryField(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = "__all__"
+
+
+class AllButName(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        exclude = ["name", "permissions"]
+
+
+class WithoutKey(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        exclude = ["id"]
+
+
+class Linked(serializers.HyperlinkedModelSerializer):
+    class Meta:
+        model = Group
+        fields = "__all__"
+
+
+class Numbered(serializers.ModelSerializer):
+    number = serializers.IntegerField(source="pk", read_only=True)
+
+    class Meta:
+        model = Group
+        fields = ["number", "name"]
+
+
+class MadeUpKey(serializers.ModelSerializer):
+    id = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+    def get_id(self, group) -> str:
+        return f"group {group.name}"
+
+
+class WritableKey(serializers.ModelSerializer):
+    id = serializers.IntegerField()
+
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Renaming(serializers.Serializer):
+    to = serializers.CharField()
+
+
+class Groups(viewsets.ModelViewSet):
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    permission_classes = []
+
+    @action(detail=True, methods=["post"], serializer_class=Renaming)
+    def rename(self, request, pk):
+        group = self.get_object()
+        group.name = request.data["to"]
+        group.save()
+        return Response(GroupSerializer(group).data)
+
+
+def with_serializer(serializer, **members):
+    return type("Groups", (Groups,), {"serializer_class": serializer, **members})
+
+
+@pytest.fixture
+def tools(tools_of):
+    def tools(view=Groups, prefix="groups", **mcp_settings):
+        router = SimpleRouter()
+        router.register(prefix, view, basename="groups")
+        return tools_of(*router.urls, **mcp_settings)
+
+    return tools
+
+
+def names_of(tool):
+    return list(tool.input_schema["properties"])
+
+
+@pytest.mark.parametrize(
+    "name", ["retrieve", "update", "partial_update", "destroy", "rename"]
+)
+def test_the_key_is_called_as_rows_show_it(tools, name):
+    tool = tools()[f"groups_{name}"]
+    assert names_of(tool)[0] == "id"
+    assert "id" in tool.input_schema["required"]
+
+
+@pytest.mark.parametrize(
+    ("serializer", "name"),
+    [
+        (EveryField, "id"),
+        (AllButName, "id"),
+        (Numbered, "number"),
+        (WithoutKey, "pk"),
+        (Linked, "pk"),
+        (MadeUpKey, "pk"),
+        (serializers.Serializer, "pk"),
+    ],
+)
+def test_the_key_has_the_name_of_the_field_that_shows_what_the_url_looks_up(
+    tools, serializer, name
+):
+    assert names_of(tools(with_serializer(serializer))["groups_destroy"]) == [name]
+
+
+def test_a_generic_view_names_its_key_as_its_rows_do(tools_of):
+    class OneGroup(generics.RetrieveDestroyAPIView):
+        queryset = Group.objects.all()
+        serializer_class = GroupSerializer
+
+    for tool in tools_of(path("groups/<int:pk>/", OneGroup.as_view())).values():
+        assert names_of(tool)[0] == "id"
+
+
+def test_a_key_of_a_name_of_the_urls_own_has_the_name_of_the_rows(tools):
+    tool = tools(with_serializer(GroupSerializer, lookup_url_kwarg="group"))["groups_destroy"]
+    assert names_of(tool) == ["id"]
+    assert tool.bind({"group": 3}).kwargs == {"group": 3}
+
+
+def test_another_field_that_the_url_looks_up_keeps_its_name(tools):
+    tool = tools(with_serializer(GroupSerializer, lookup_field="name"))["groups_destroy"]
+    assert names_of(tool) == ["name"]
+
+
+def test_parents_keep_the_names_of_the_url(tools):
+    tool = tools(prefix=r"users/(?P<user_pk>\d+)/groups")["users_groups_retrieve"]
+    assert names_of(tool)[:2] == ["user_pk", "id"]
+    tool = tools(prefix=r"users/(?P<id>\d+)/groups")["users_groups_retrieve"]
+    assert names_of(tool)[:2] == ["id", "pk"]
+
+
+def test_the_key_is_pk_where_the_body_writes_id(tools):
+    found = tools(with_serializer(WritableKey))
+    assert names_of(found["groups_partial_update"])[:3] == ["pk", "id", "name"]
+    assert names_of(found["groups_destroy"]) == ["id"]
+    call = found["groups_partial_update"].bind({"pk": 1, "id": 2})
+    assert (call.kwargs, call.body) == ({"pk": 1}, b'{"id":2}')
+
+
+def test_a_key_that_shares_its_name_with_a_query_parameter_keeps_it(tools):
+    class Filtered(Groups):
+        @extend_schema(parameters=[OpenApiParameter("id", int, OpenApiParameter.QUERY)])
+        def destroy(self, request, *args, **kwargs):
+            return super().destroy(request, *args, **kwargs)
+
+    assert names_of(tools(Filtered)["groups_destroy"]) == ["id", "id_query"]
+
+
+def test_the_grouped_layout_keeps_the_name_of_the_url(tools):
+    tool = tools(ARGUMENTS="grouped")["groups_retrieve"]
+    assert list(tool.input_schema["properties"]["kwargs"]["properties"]) == ["pk"]
+
+
+def test_several_keys_are_ids(tools):
+    class Many(Groups):
+        @mcp_tool(many=True)
+        def retrieve(self, request, *args, **kwargs):
+            return super().retrieve(request, *args, **kwargs)
+
+    assert names_of(tools(Many)["groups_retrieve"])[0] == "ids"
+
+
+# --- The URL's own name is taken as well --------------------------------------------------
+
+
+def test_the_name_of_the_url_is_taken_as_well(tools):
+    tool = tools()["groups_partial_update"]
+    call = tool.bind({"pk": 7, "name": "a"})
+    assert call == tool.bind({"id": 7, "name": "a"})
+    assert call.kwargs == {"pk": 7}
+
+
+def test_both_names_with_one_value_are_one(tools):
+    assert tools()["groups_destroy"].bind({"pk": "7", "id": 7}).kwargs == {"pk": 7}
+
+
+def test_both_names_with_different_values_are_refused(tools):
+    with pytest.raises(ArgumentsRefused) as caught:
+        tools()["groups_destroy"].bind({"pk": 7, "id": 8})
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.pointer) == ("conflicting", "/pk")
+    assert problem.message == "'pk' is another name of 'id', and their values differ."
+    assert problem.remediation == "Send 'id' alone."
+
+
+def test_items_take_both_names(tools):
+    view = mcp_viewset(bulk=True)(type("Bulk", (Groups,), {}))
+    tool = tools(view)["groups_partial_update"]
+    call = tool.bind({"items": [{"pk": 1, "name": "a"}, {"id": 2, "name": "b"}]})
+    assert call.kwargs == {"pk": [1, 2]}
+
+
+def test_an_example_by_the_name_of_the_url_is_shown_by_the_name_of_the_rows(tools):
+    class Shown(Groups):
+        @mcp_tool(examples=[{"pk": 1, "name": "a"}])
+        def partial_update(self, request, *args, **kwargs):
+            return super().partial_update(request, *args, **kwargs)
+
+    tool = tools(Shown)["groups_partial_update"]
+    assert tool.hints.examples == ({"id": 1, "name": "a"},)
+
+
+@pytest.mark.django_db
+def test_the_tool_writes_by_the_key_of_a_row(expose, agent_of):
+    Group.objects.create(name="before")
+    router = SimpleRouter()
+    router.register("groups", Groups, basename="groups")
+    expose(*router.urls)
+    row = agent_of(None).call("groups_list").data["results"][0]
+    renamed = agent_of(None).call("groups_rename", id=row["id"], to="after")
+    assert renamed.data == {**row, "name": "after"}
