@@ -7,13 +7,14 @@ response, over MCP the code and category that their name says.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ErrorDetail
+
+from drf_mcp.spelling import ask_nearest, find_nearest
 
 Result = TypeVar("Result")
 
@@ -93,21 +94,8 @@ class UnknownTool(InvalidParams):
 
     @classmethod
     def named(cls, name: str, tools: Collection[str]) -> UnknownTool:
-        # A name can be as long as a message, and comparing long texts is slow.
-        nearest = difflib.get_close_matches(name[:64], tools, n=3)
-        names = {"name": name[:128], "nearest": cls.join_alternatives(nearest)}
-        if not nearest:
-            return cls(_("Unknown tool: %(name)s.") % names)
-        return cls(_("Unknown tool: %(name)s. Did you mean %(nearest)s?") % names)
-
-    @staticmethod
-    def join_alternatives(names: Sequence[str]) -> str:
-        """Return names as people write them, ``a or b``; "" for none."""
-        if len(names) < 2:
-            return "".join(names)
-        *others, last = names
-        both = {"first": UnknownTool.join_alternatives(others), "last": last}
-        return _("%(first)s or %(last)s") % both
+        message = _("Unknown tool: %(name)s.") % {"name": name[:128]}
+        return cls(f"{message} {ask_nearest(find_nearest(name, tools, 3))}".strip())
 
 
 class ResourceNotFound(InvalidParams):

@@ -12,7 +12,15 @@ import pytest
 from tests.sources import ROOT, SOURCES, tree_of
 
 # Values and names that both sides share; nothing of REST framework, nothing of the wire.
-WAIST = {"codes", "outcomes", "settings", "option_types", "exceptions", "json_text"}
+WAIST = {
+    "codes",
+    "outcomes",
+    "settings",
+    "option_types",
+    "exceptions",
+    "json_text",
+    "spelling",
+}
 RIGHT = {"protocol", "truncation", "envelopes"}
 # Modules that see both sides: they hand over from one to the other.
 BRIDGES = {
@@ -40,8 +48,9 @@ ONLOOKERS = {"observability", "transports", "browsable", "operators", "managemen
 # The rooms that a room may import beside its own. Rooms that are not named here see all but
 # those in `READERS`.
 MAY_IMPORT: dict[str, set[str]] = {
-    "option_types": set(),
-    "exceptions": set(),
+    "spelling": set(),
+    "option_types": {"spelling"},
+    "exceptions": {"spelling"},
     "signals": set(),
     "codes": set(),
     "outcomes": {"codes", "json_text"},

@@ -5,7 +5,6 @@ Each can only take away. A tool that is left is still subject to the permissions
 
 from __future__ import annotations
 
-import difflib
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from drf_mcp.codes import gettext_noop
 from drf_mcp.exceptions import Refused
 from drf_mcp.option_types.kinds import ListOf, ToolPattern
 from drf_mcp.settings import mcp_settings
+from drf_mcp.spelling import ask_nearest, find_nearest
 
 PATTERNS = ListOf(ToolPattern(), none=True)
 TOOLSETS_HEADER = "MCP-Toolsets"
@@ -141,8 +141,5 @@ class Toolsets:
 
     def describe_unknown(self, name: str) -> str:
         # Tags are words for the project: clients are not told those that they do not know.
-        nearest = difflib.get_close_matches(name[:64], self.named, n=1)
-        facts = {"name": repr(name[:64]), "nearest": "".join(nearest)}
-        if nearest:
-            return _("There is no toolset %(name)s. Did you mean %(nearest)s?") % facts
-        return _("There is no toolset %(name)s.") % facts
+        message = _("There is no toolset %(name)s.") % {"name": repr(name[:64])}
+        return f"{message} {ask_nearest(find_nearest(name, self.named))}".strip()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -39,8 +38,9 @@ class ClosedSet:
     def takes(self, text: str) -> bool:
         raise NotImplementedError
 
-    def find_nearest(self, text: str) -> list[str]:
-        return difflib.get_close_matches(text, self.choices, n=1)
+    def get_candidates(self, text: str) -> Sequence[str]:
+        """Return the values that may have been meant by another."""
+        return self.choices
 
     def ignored(self, text: str) -> list[str]:
         parts = text.split(self.separator) if self.separator else [text]
@@ -95,7 +95,7 @@ class LongestTexts(ClosedSet):
     def takes(self, text: str) -> bool:
         return len(text) <= self.max_length
 
-    def find_nearest(self, text: str) -> list[str]:
+    def get_candidates(self, text: str) -> Sequence[str]:
         # A number with hyphens or spaces in it, as people write those of books and cards.
         bare = re.sub(r"[\W_]+", "", text)
         return [bare] if bare and self.takes(bare) else []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
+
+from drf_mcp.spelling import find_nearest
 
 # Of each member by name: what of it is asked for, None for all.
 FieldTree: TypeAlias = "dict[str, FieldTree | None]"
@@ -111,5 +112,5 @@ def is_page(members: Collection[str]) -> bool:
 def find_nearest_path(path: str, known: Collection[str]) -> str | None:
     # Models write the path of the envelope too: data.results.id.
     end = path.rpartition(".")[2]
-    matches = (difflib.get_close_matches(text, known, n=1) for text in (path, end))
+    matches = (find_nearest(text, known) for text in (path, end))
     return next((found[0] for found in matches if found), None)

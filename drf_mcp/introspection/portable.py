@@ -13,8 +13,9 @@ from django.utils.translation import gettext as _
 from drf_mcp.introspection.field_schema import FORMATS, FieldSchema, Kind, explain, make_own_format
 from drf_mcp.introspection.names import is_portable, measure_pattern, translate_pattern
 from drf_mcp.introspection.schema_words import SchemaWords
-from drf_mcp.introspection.text import clean_text, join_alternatives, join_values
+from drf_mcp.introspection.text import clean_text, join_values
 from drf_mcp.json_text import JSONPointer
+from drf_mcp.spelling import join_alternatives
 
 LONGEST_DESCRIPTION = 1024
 

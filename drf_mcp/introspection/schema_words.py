@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, ngettext_lazy
 
 from drf_mcp.introspection.field_schema import FieldSchema
-from drf_mcp.introspection.text import clean_text, join_alternatives, join_values
+from drf_mcp.introspection.text import clean_text, join_values
+from drf_mcp.spelling import find_nearest, join_alternatives
 
 NAMES = {
     "array": gettext_noop("array"),
@@ -78,7 +78,7 @@ class SchemaWords:
         alike = [
             spelled[text]
             for value in values
-            for text in get_close_matches(str(value).casefold(), spelled, MOST_NEAREST)
+            for text in find_nearest(str(value), spelled, MOST_NEAREST)
         ]
         shown = dict.fromkeys(alike or choices[:MOST_NEAREST])
         return [

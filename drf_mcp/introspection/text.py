@@ -5,13 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable
-from functools import reduce
 from typing import Any
 
 from django.utils import translation
 from django.utils.encoding import force_str
 from django.utils.text import camel_case_to_spaces
-from django.utils.translation import gettext as _
 
 HISSING = re.compile(r"(?:s|x|z|ch|sh)$", re.IGNORECASE)
 CONSONANT_Y = re.compile(r"(?<=[^aeiou\W])y$")
@@ -26,13 +24,6 @@ def clean_text(value: Any) -> str:
 
 def join_values(values: Iterable[Any]) -> str:
     return ", ".join(str(value) for value in values)
-
-
-def join_alternatives(values: Iterable[str]) -> str:
-    def join(first: str, last: str) -> str:
-        return _("%(first)s or %(last)s") % {"first": first, "last": last}
-
-    return reduce(join, values)
 
 
 def get_model_name(model: Any) -> str:

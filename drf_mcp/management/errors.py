@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.introspection.text import join_alternatives
+from drf_mcp.spelling import ask_nearest, find_nearest
 
 # The exit code of a command that could not do what it was asked.
 USAGE = 2
@@ -36,13 +35,12 @@ class UsageError(CommandError):
 
         The noun is one of `UNKNOWN`. Where no name is near, a complete list is shown whole.
         """
-        names = {other.casefold(): other for other in known}
-        nearest = difflib.get_close_matches(name[:64].casefold(), names, n=3)
+        known = [*known]
+        nearest = find_nearest(name, known, 3)
         sentences = [_(UNKNOWN[noun]) % {"name": name[:128]}]
         if nearest:
-            meant = join_alternatives(names[other] for other in nearest)
-            sentences.append(_("Did you mean %(names)s?") % {"names": meant})
+            sentences.append(ask_nearest(nearest))
         elif complete:
-            listed = ", ".join(names.values())
+            listed = ", ".join(known)
             sentences.append(_("Choose from %(names)s.") % {"names": listed})
         return cls(" ".join(sentences))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -10,6 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
+
+from drf_mcp.spelling import find_nearest
 
 
 class Setting(NamedTuple):
@@ -81,6 +82,6 @@ class ProjectSettings:
     def refuse_name(cls, name: Any) -> str:
         if name in cls.moved:
             return f"DRF_MCP has no setting {name!r} any more: {cls.moved[name]}"
-        nearest = difflib.get_close_matches(str(name), cls.table, n=1)
+        nearest = find_nearest(str(name), cls.table)
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         return f"DRF_MCP has no setting {name!r}.{hint}"

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import difflib
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from drf_mcp.protocol.context import RequestContext
 from drf_mcp.protocol.input import InputRequired
 from drf_mcp.protocol.paging import cut_page
 from drf_mcp.settings import mcp_settings
+from drf_mcp.spelling import ask_nearest, find_nearest
 
 _OLD = frozenset({"name", "description", "arguments", "required"})
 _TITLED = _OLD | {"title", "_meta"}
@@ -111,12 +111,9 @@ class PromptsCapability(Capability):
             raise InvalidParams(_('The params must name a prompt: "name", a string.'))
         prompts = self.get_prompts()
         if name not in prompts:
-            nearest = difflib.get_close_matches(name[:64], prompts, n=1)
-            message = _("Unknown prompt: %(name)s.")
-            if nearest:
-                message = _("Unknown prompt: %(name)s. Did you mean %(nearest)s?")
-            facts = {"name": name[:128], "nearest": "".join(nearest)}
-            raise InvalidParams(message % facts, http_status=200)
+            message = _("Unknown prompt: %(name)s.") % {"name": name[:128]}
+            asked = ask_nearest(find_nearest(name, prompts))
+            raise InvalidParams(f"{message} {asked}".strip(), http_status=200)
         return prompts[name]
 
     def read_resources(

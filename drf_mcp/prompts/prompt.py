@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from drf_mcp.exceptions import InvalidParams
 from drf_mcp.introspection.names import sounds_secret
 from drf_mcp.option_types.hints import ICONS, MetaMembers
 from drf_mcp.option_types.kinds import Class, Kind, Text, Words, refuse_wrong_values
+from drf_mcp.spelling import ask_nearest, find_nearest
 from drf_mcp.tools.arguments.masking import MASK, shorten_value
 
 KINDS: Mapping[str, Kind] = {
@@ -158,14 +158,10 @@ class Prompt:
     def refuse_unknown(self, arguments: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         for name in arguments:
             if name not in known:
-                nearest = difflib.get_close_matches(name[:64], known, n=1)
-                message = _("The prompt %(prompt)s has no argument %(name)r.")
-                if nearest:
-                    message = _(
-                        "The prompt %(prompt)s has no argument %(name)r. Did you mean %(nearest)s?"
-                    )
-                facts = {"prompt": self.name, "name": name[:64], "nearest": "".join(nearest)}
-                raise InvalidParams(message % facts, http_status=200)
+                facts = {"prompt": self.name, "name": name[:64]}
+                message = _("The prompt %(prompt)s has no argument %(name)r.") % facts
+                asked = ask_nearest(find_nearest(name, known))
+                raise InvalidParams(f"{message} {asked}".strip(), http_status=200)
 
     def sanitize_arguments(self, arguments: Any) -> Any:
         if not isinstance(arguments, Mapping):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,11 +13,11 @@ from django.utils.translation import gettext as _
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import contain
-from drf_mcp.introspection.text import join_alternatives
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
+from drf_mcp.spelling import ask_nearest, find_nearest
 from drf_mcp.surface.catalogue import Catalogue
 from drf_mcp.surface.tools import INNER, SEARCH, SURFACE_TOOLS, RunTool, make_tool
 from drf_mcp.surface.views import READ, WRITE
@@ -164,13 +163,13 @@ class Surface:
             message = _("%(tool)s runs by itself.") % {"tool": name}
             advice = _("Call %(tool)s itself.") % {"tool": name}
             return Problem("unknown_tool", message, "/name", remediation=advice)
-        nearest = difflib.get_close_matches(name[:64], self.tools, n=8)
+        nearest = find_nearest(name, self.tools, 8)
         seen = Visibility(self.caller).find_first((self.tools[each] for each in nearest), 3)
         names = [tool.name for tool in seen]
         advice = _("Find the name with %(search)s.") % {"search": SEARCH}
         if names:
-            facts = {"names": join_alternatives(names), "search": SEARCH}
-            advice = _("Did you mean %(names)s? Else find the name with %(search)s.") % facts
+            otherwise = _("Else find the name with %(search)s.") % {"search": SEARCH}
+            advice = f"{ask_nearest(names)} {otherwise}"
         return Problem(
             "unknown_tool",
             _("There is no such tool."),

@@ -129,7 +129,7 @@ def test_whether_an_action_filters_is_what_its_decorator_says(expose):
     tools = registry.tools()
     arguments = {name: set(tools[name].input_schema["properties"]) for name in tools}
     assert arguments["groups_list"] == set()
-    assert arguments["groups_retrieve"] == {"pk", "search"}
+    assert arguments["groups_retrieve"] == {"id", "search"}
     assert arguments["groups_unsaid"] == set()
 
 

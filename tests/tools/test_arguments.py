@@ -207,7 +207,7 @@ NAME_MISSING = ("/body/name", "required")
         ({"kwargs": {"key": "p", "kye": 1}}, [("/kwargs/kye", "unknown"), NAME_MISSING]),
         ({"kwargs": {"key": "p"}, "body": {"nmae": 1}}, [("/body/nmae", "unknown"), NAME_MISSING]),
         ({"kwargs": {"key": "p"}, "bdoy": {}}, [("/bdoy", "unknown"), NAME_MISSING]),
-        ({"key": "p"}, [("/key", "unknown"), ("/kwargs/key", "required"), NAME_MISSING]),
+        ({"key": "p"}, [("/kwargs/key", "required"), ("/key", "unknown"), NAME_MISSING]),
     ],
 )
 def test_what_is_wrong_with_a_group_is_pointed_at(grouped, arguments, problems):

@@ -107,9 +107,7 @@ def names_of(tool):
     return list(tool.input_schema["properties"])
 
 
-@pytest.mark.parametrize(
-    "name", ["retrieve", "update", "partial_update", "destroy", "rename"]
-)
+@pytest.mark.parametrize("name", ["retrieve", "update", "partial_update", "destroy", "rename"])
 def test_the_key_is_called_as_rows_show_it(tools, name):
     tool = tools()[f"groups_{name}"]
     assert names_of(tool)[0] == "id"

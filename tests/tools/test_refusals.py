@@ -125,7 +125,7 @@ def test_an_unknown_argument_beside_an_open_body_belongs_into_it(tool_of):
 def test_of_very_many_arguments_some_are_told(tool_of):
     with pytest.raises(ArgumentsRefused) as refused:
         tool_of(Numbers).bind({"pk": 1, "other": "x"})
-    assert refused.value.problems[0].accepted.endswith("f38 and 11 more")
+    assert refused.value.problems[-1].accepted.endswith("f38 and 11 more")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_secrets_in_arguments_of_the_wrong_type_are_masked(problem_of):
 def test_every_unknown_and_every_missing_argument_is_told(tool_of):
     with pytest.raises(ArgumentsRefused) as caught:
         tool_of().bind({"one": 1, "two": 2})
-    assert [p.pointer for p in caught.value.problems] == ["/one", "/two", "/pk", "/name"]
+    assert [p.pointer for p in caught.value.problems] == ["/pk", "/name", "/one", "/two"]
 
 
 def test_a_missing_body_argument_alone_is_left_to_the_view(tool_of):

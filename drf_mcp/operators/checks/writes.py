@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error
 
 from drf_mcp.operators.checks.project import Project, register_check
+from drf_mcp.spelling import find_nearest
 from drf_mcp.tools.tool import Tool
 
 
@@ -27,7 +27,7 @@ def check_undo(project: Project) -> Iterator[CheckMessage]:
     for name, tool in project.tools.items():
         undo = tool.options.undo
         if undo and undo not in project.tools and not tool.reads:
-            nearest = difflib.get_close_matches(undo, project.tools, n=1)
+            nearest = find_nearest(undo, project.tools)
             hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
             yield Error(
                 f"undo= of {name} at {tool.endpoint.place} names {undo!r}, which is no tool.{hint}",
@@ -44,6 +44,6 @@ def find_version_fault(tool: Tool) -> str:
     if precondition.model is None or not hasattr(tool.endpoint.view_class, "get_object"):
         return "the view has no get_object(), or no model is known of it."
     names = [field.name for field in precondition.model._meta.concrete_fields]
-    nearest = difflib.get_close_matches(precondition.name, names, n=1)
+    nearest = find_nearest(precondition.name, names)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     return f"{precondition.model.__name__} has no field {precondition.name!r}.{hint}"

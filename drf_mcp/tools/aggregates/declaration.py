@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_noop
 
 from drf_mcp.introspection.inspection import GUARD, Inspection
 from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.spelling import find_nearest
 from drf_mcp.tools.aggregates.columns import Column, Columns, NotAColumn
 from drf_mcp.tools.aggregates.listing import find_fault
 from drf_mcp.tools.aggregates.terms import Terms
@@ -91,7 +91,7 @@ class Declaration:
 
     def describe_fault(self, name: str, reason: str) -> str:
         known = dict.fromkeys(known for columns in self.views for known in columns.names)
-        nearest = [] if name in known else difflib.get_close_matches(name, known, n=1)
+        nearest = [] if name in known else find_nearest(name, known)
         # Translators: the reason is one such as "OrderSerializer shows no field 'totl'".
         text = _("aggregate= names %(name)r, but %(reason)s")
         if nearest:

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import Inspection
 from drf_mcp.introspection.safe_call import Finding
-from drf_mcp.introspection.text import join_alternatives
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
+from drf_mcp.spelling import join_alternatives
 from drf_mcp.tools.aggregates.columns import AMOUNTS
 from drf_mcp.tools.aggregates.declaration import REMEDY, Declaration
 from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint

@@ -27,7 +27,7 @@ from drf_mcp.tools.arguments.call import (
     write_query,
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
-from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused
+from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, beside_whole_body
 from drf_mcp.tools.arguments.ids import IdsArgument
 from drf_mcp.tools.arguments.uploads import UploadPlaces
 from drf_mcp.tools.arguments.values import NestedMembers, QueryValues
@@ -194,7 +194,7 @@ class Arguments:
         values = self.read_uploads(values) if self.uploading else values
         for argument, value in values:
             if argument.whole and len(values) > 1:
-                raise ArgumentsRefused([self.beside_whole_body(argument)])
+                raise ArgumentsRefused([beside_whole_body(argument)])
             if argument.whole:
                 return value
         if values or self.encoder.expected:
@@ -224,16 +224,6 @@ class Arguments:
         renamed = {place[-1] for place in self.keys.values()}
         found = (NestedMembers(a, renamed).find_problems(v) for a, v in body)
         return list(islice(chain.from_iterable(found), MAX_UNKNOWN))
-
-    def beside_whole_body(self, argument: Argument) -> Problem:
-        message = _("'%(name)s' is the whole body, so no other field of it can be sent.")
-        remediation = _("Send either '%(name)s' or the fields of one object, then call again.")
-        return Problem(
-            code="invalid",
-            message=message % {"name": argument.name},
-            pointer=argument.pointer,
-            remediation=remediation % {"name": argument.name},
-        )
 
     # --- From the view's names back to arguments ------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -12,17 +11,24 @@ from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
+from drf_mcp.spelling import ask_nearest, find_nearest
 from drf_mcp.tools.arguments.masking import mask_member, mask_secrets
 
 # A body has room for a hundred thousand unknown arguments, an error for a few.
 MAX_UNKNOWN = 20
 MAX_NAMES = 40
+LEAVE_OUT = gettext_noop("Else leave '%(name)s' out.")
 
 
 def suggest(name: str, nearest: str | None, otherwise: str) -> str:
     """Return the advice to use the nearest name or value, or other advice where none is near."""
-    text = gettext_noop("Did you mean '%(nearest)s'? Else leave '%(name)s' out.")
-    return _(text if nearest else otherwise) % {"nearest": nearest, "name": name}
+    if not nearest:
+        return _(otherwise) % {"name": name}
+    return f"{ask_nearest([quote(nearest)])} {_(LEAVE_OUT) % {'name': name}}"
+
+
+def quote(name: str) -> str:
+    return f"'{name}'"
 
 
 class ArgumentsRefused(Exception):
@@ -31,6 +37,17 @@ class ArgumentsRefused(Exception):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(f"{p.path} {p.message}".strip() for p in problems))
         self.problems = tuple(problems)
+
+
+def beside_whole_body(argument: Any) -> Problem:
+    message = _("'%(name)s' is the whole body, so no other field of it can be sent.")
+    remediation = _("Send either '%(name)s' or the fields of one object, then call again.")
+    return Problem(
+        code="invalid",
+        message=message % {"name": argument.name},
+        pointer=argument.pointer,
+        remediation=remediation % {"name": argument.name},
+    )
 
 
 class ArgumentErrors:
@@ -71,10 +88,25 @@ class ArgumentErrors:
             for name in unknown
         ]
 
+    @staticmethod
+    def put_first(unknown: list[Problem], missing: list[Problem]) -> list[Problem]:
+        """Return all problems: first those of required arguments, each of them once.
+
+        A required argument that was sent by another name is the problem of that name.
+        """
+        required = {problem.pointer: problem for problem in missing}
+        renamed, others = [], []
+        for problem in unknown:
+            group = problem.pointer.rpartition("/")[0]
+            meant = f"{group}/{JSONPointer.escape(problem.accepted or '')}"
+            is_renamed = problem.code == "unknown" and required.pop(meant, None) is not None
+            (renamed if is_renamed else others).append(problem)
+        return [*renamed, *required.values(), *others]
+
     def unknown_argument(self, name: str, value: Any) -> Problem:
         taken = [*self.known, *self.unlisted]
         same = [self.renamed[name]] if name in self.renamed else []
-        nearest = same or difflib.get_close_matches(name, taken, n=1)
+        nearest = same or find_nearest(name, taken)
         rest = len(self.known) - MAX_NAMES
         names = ", ".join(islice(self.known, MAX_NAMES)) or pgettext("accepted names", "none")
         if rest > 0:
@@ -93,10 +125,11 @@ class ArgumentErrors:
         if not self.holder:
             otherwise = gettext_noop("Correct its name, or leave '%(name)s' out.")
             return suggest(name, nearest, otherwise)
-        text = _("Correct its name, or put '%(name)s' into '%(holder)s'.")
-        if nearest:
-            text = _("Did you mean '%(nearest)s'? Else put '%(name)s' into '%(holder)s'.")
-        return text % {"nearest": nearest, "name": name, "holder": self.holder}
+        facts = {"name": name, "holder": self.holder}
+        if not nearest:
+            return _("Correct its name, or put '%(name)s' into '%(holder)s'.") % facts
+        text = _("Else put '%(name)s' into '%(holder)s'.") % facts
+        return f"{ask_nearest([quote(nearest)])} {text}"
 
     def read_only_argument(self, name: str, value: Any) -> Problem:
         return Problem(
@@ -117,9 +150,10 @@ class ArgumentErrors:
 
     def differing_names(self, name: str, other: str) -> Problem:
         facts = {"name": name, "other": other}
+        message = _("'%(other)s' is another name of '%(name)s', and their values differ.")
         return Problem(
             code="conflicting",
-            message=_("'%(other)s' is another name of '%(name)s', and their values differ.") % facts,
+            message=message % facts,
             pointer=self.get_pointer(other),
             remediation=_("Send '%(name)s' alone.") % facts,
         )

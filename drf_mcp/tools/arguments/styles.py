@@ -14,6 +14,7 @@ from drf_mcp.introspection.text import join_values
 from drf_mcp.introspection.types import Body, EndpointSchema, Parameter
 from drf_mcp.json_text import parse_json_text
 from drf_mcp.outcomes import Problem
+from drf_mcp.spelling import find_same
 from drf_mcp.tools.arguments.base import Arguments, Values
 from drf_mcp.tools.arguments.call import ANSWER, BODY, CONTROL, PATH, QUERY, Argument
 from drf_mcp.tools.arguments.errors import ArgumentErrors
@@ -93,21 +94,19 @@ class FlatArguments(Arguments):
             else:
                 return []
         body = [a for a in self.arguments if a.location == BODY and a.whole]
+        lacking = [a.name for a in self.arguments if a.required and a.is_missing_in(arguments)]
         errors = ArgumentErrors(
             known=[*(a.name for a in self.named.values() if a.listed), *self.further_names],
             holder=next((argument.name for argument in body if not argument.json_type), ""),
             unlisted=[name for name, argument in self.named.items() if not argument.listed],
-            read_only=self.read_only,
+            # The value of a read-only field may be that of a key by another name.
+            read_only={name for name in self.read_only if not find_same(name, lacking)},
             renamed={argument.parameter.name: argument.name for argument in self.arguments},
         )
         twice = [name for name in self.url_names if name in arguments]
-        problems = [errors.differing_names(self.url_names[name], name) for name in twice]
-        problems += errors.find_unknown({n: v for n, v in arguments.items() if n not in twice})
-        return problems + [
-            errors.missing_argument(argument.name)
-            for argument in self.arguments
-            if argument.required and argument.is_missing_in(arguments)
-        ]
+        unknown = errors.find_unknown({n: v for n, v in arguments.items() if n not in twice})
+        unknown += [errors.differing_names(self.url_names[name], name) for name in twice]
+        return errors.put_first(unknown, list(map(errors.missing_argument, lacking)))
 
     def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         for name, own in self.url_names.items():
@@ -185,10 +184,11 @@ class GroupedArguments(Arguments):
         if self.whole is not None:
             groups.append(self.whole.group)
         groups += self.further_names
-        problems = ArgumentErrors(known=groups).find_unknown(arguments)
+        errors = ArgumentErrors(known=groups)
+        unknown = errors.find_unknown(arguments)
         for location in self.by_name:
-            problems += self.find_group_problems(location, self.get_group(location, arguments))
-        problems += self.find_missing(arguments, PATH)
+            unknown += self.find_group_problems(location, self.get_group(location, arguments))
+        problems = errors.put_first(unknown, list(self.find_missing(arguments, PATH)))
         # The view names its missing arguments itself, unless it is not going to be asked.
         return [*problems, *self.find_missing(arguments, QUERY, BODY)] if problems else []
 

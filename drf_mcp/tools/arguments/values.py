@@ -14,6 +14,7 @@ from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
+from drf_mcp.spelling import find_nearest
 from drf_mcp.tools.arguments.call import Argument, write_query_text
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors, suggest
 from drf_mcp.tools.arguments.masking import mask_secrets
@@ -42,7 +43,7 @@ class QueryValues:
                     yield self.ignored_value(part, pointer, closed)
 
     def ignored_value(self, value: str, pointer: str, closed: ClosedSet) -> Problem:
-        nearest = next(iter(closed.find_nearest(value)), "")
+        nearest = next(iter(find_nearest(value, closed.get_candidates(value))), "")
         otherwise = gettext_noop("Use an accepted value, or leave '%(name)s' out.")
         return Problem(
             code=closed.code,
