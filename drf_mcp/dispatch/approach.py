@@ -95,12 +95,14 @@ class Approach:
 
     Attributes:
         view: the instance that was asked last.
+        is_counted: True for a call whose throttles count, as they do over HTTP.
         keeps_locks: True if what is written is not undone, so that locks of rows last.
 
     Raises:
         APIException: if the caller is not let into the endpoint.
     """
 
+    is_counted = False
     keeps_locks = False
 
     def __init__(
@@ -191,7 +193,10 @@ class Approach:
         return atomic
 
     def make_view(self, match: ResolverMatch) -> Any:
-        return make_unthrottled_view(self.endpoint, match)
+        view = make_unthrottled_view(self.endpoint, match)
+        if self.is_counted:
+            del view.check_throttles
+        return view
 
     def make_request(self, path: str | None) -> ToolRequest:
         sent = (self.query_string, self.body, self.content_type)

@@ -10,7 +10,7 @@ from django.db import router
 from django.db.models import Model, ProtectedError, QuerySet, RestrictedError
 from django.db.models.deletion import Collector
 
-from drf_mcp.dispatch.blockers import MOST_ROWS
+from drf_mcp.guards.changes import MOST_KEYS
 
 
 class Cascade:
@@ -53,7 +53,7 @@ class Cascade:
         for model, rows in found:
             if isinstance(rows, QuerySet):
                 # One more than are counted tells that they are too many.
-                own = set(rows.order_by("pk").values_list("pk", flat=True)[: MOST_ROWS + 1])
+                own = set(rows.order_by("pk").values_list("pk", flat=True)[: MOST_KEYS + 1])
             else:
                 own = {row.pk for row in (rows if isinstance(rows, Iterable) else (rows,))}
             keys.setdefault(model, set()).update(own)

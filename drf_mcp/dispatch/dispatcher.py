@@ -29,7 +29,7 @@ from drf_mcp.dispatch.middleware import (
     keep_thread_state,
 )
 from drf_mcp.dispatch.preconditions import PreconditionGuard
-from drf_mcp.dispatch.previews import Admission, Previewer, get_rerun_callback
+from drf_mcp.dispatch.previews import Admission, Previewer
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.reading import Reading
 from drf_mcp.dispatch.request import ToolRequest
@@ -190,9 +190,10 @@ class Dispatcher(FailureOutcomes):
         # ``callback`` answers instead of the route's own.
         route, own = tool.endpoint.route, self.get_callback(tool)
         is_rerun = caller.task is not None and caller.task.is_running
-        if not caller.is_known_to(route.callback):
-            is_replaced = is_rerun or callback is not None or not caller.can_introduce(own)
-            introducing = None if is_replaced else BareCallback.of(own)
+        is_replaced = is_rerun or callback is not None
+        if is_replaced or not caller.is_known_to(route.callback):
+            is_introduced = not is_replaced and caller.can_introduce(own)
+            introducing = BareCallback.of(own) if is_introduced else None
             if introducing is None:
                 caller.authenticate()
             own = introducing or own
@@ -206,7 +207,9 @@ class Dispatcher(FailureOutcomes):
         request = self.get_request(tool, call, caller, path)
         request.resolver_match = match
         if is_rerun:
-            callback = get_rerun_callback(tool, match)
+            # It was let in and counted before.
+            probe = Probe.of(caller, tool, call)
+            callback = None if probe.is_decorated else probe.answer_by(None)
 
         def answer() -> Outcome:
             if middleware := CallHandler.of_settings():

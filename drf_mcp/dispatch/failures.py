@@ -42,7 +42,7 @@ class FailureOutcomes:
     def get_crash_outcome(
         self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str
     ) -> Outcome:
-        listings = Listings(tool.finders, getattr(request, "caller", None))
+        listings = Listings(tool, getattr(request, "caller", None))
         failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
         status = get_exception_status(exc)
         if status >= 500:

@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Callable
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Model
-from django.http.response import HttpResponseBase
-from django.urls import ResolverMatch
 from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
-from drf_mcp.dispatch.bare_callbacks import BareCallback
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.cascades import Cascade
 from drf_mcp.dispatch.encoding import encode_data
-from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation
+from drf_mcp.dispatch.errors.exceptions import find_violation
 from drf_mcp.dispatch.list_hints import ListHint
-from drf_mcp.dispatch.middleware import transactions
-from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view, names_an_object
+from drf_mcp.dispatch.probe import Probe
+from drf_mcp.dispatch.request import names_an_object
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.base import PendingCall
 from drf_mcp.guards.preview import Preview
+from drf_mcp.guards.rollback import Rollback
 from drf_mcp.interaction.state import hash_json
 from drf_mcp.introspection.source.members import is_drf_code
 from drf_mcp.introspection.text import get_model_name
-from drf_mcp.outcomes import Failure, Outcome
-from drf_mcp.tools.tool import Tool
+from drf_mcp.outcomes import Outcome
 
 # Characters of what an object says of itself.
 LONGEST_LABEL = 200
 # A method of a view by this name and that of a handler says what the handler would do.
 PREFIX = "preview_"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a call is about, as the view finds it.
+
+    Attributes:
+        instance: the object, None for a call of none.
+        own: what the view's own preview says, any JSON value.
+        cascade: what Django deletes with the object, where the call deletes it.
+        is_plain: whether REST framework and Django alone delete it.
+    """
+
+    instance: Any
+    own: Any
+    cascade: Cascade | None
+    is_plain: bool
 
 
 class Previewer:
@@ -48,76 +62,98 @@ class Previewer:
         self.dispatcher = dispatcher
         self.pending = pending
         self.tool = pending.tool
-        self.callback = BareCallback.of(pending.tool.endpoint.route.callback)
-        self.found: Preview | Failure | None = None
+        self.probe: Probe = dispatcher.get_probe(pending)
 
     def preview(self) -> Preview | Outcome:
-        if self.callback is None:
+        if self.probe.is_decorated:
             # A decorator may refuse the call, and does not run here: nothing is said of the object.
             return Preview()
-        pending, dispatcher = self.pending, self.dispatcher
-        # A queryset may lock its rows, which takes a transaction.
-        respond = transactions.make_view_atomic(self.respond)
-        outcome: Outcome = dispatcher.perform_call(
+        found: list[Target] = []
+
+        def look(*args: Any, **kwargs: Any) -> Response:
+            found.append(self.look(*args, **kwargs))
+            return Response(status=204)
+
+        outcome = self.perform(look)
+        if not found or outcome.failure is not None:
+            return ListHint(self.tool).add_to(outcome)
+        target = found[0]
+        if target.cascade is None or target.is_plain:
+            return self.find_conflict(target.cascade) or self.describe(target)
+        return self.rehearse(target)
+
+    def perform(self, look: Any) -> Outcome:
+        pending, respond = self.pending, self.probe.answer_by(look)
+        outcome: Outcome = self.dispatcher.perform_call(
             self.tool, pending.call, pending.caller, pending.request_id, respond
         )
-        if isinstance(self.found, Failure):
-            refused: Outcome = dispatcher.get_failed_outcome(self.tool, 409, self.found)
-            return refused
-        if self.found is None or outcome.failure is not None:
-            refused = ListHint(self.tool).add_to(outcome)
-            return refused
-        return self.found
+        return outcome
 
-    def respond(self, request: ToolRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        view = self.make_view(request.resolver_match)  # type: ignore[arg-type]
-        self.callback.bind(view, request, *args, **kwargs)  # type: ignore[union-attr]
-        setattr(view, self.tool.endpoint.method.lower(), functools.partial(self.look, view))
-        response: HttpResponseBase = view.dispatch(request, *args, **kwargs)
-        return response
-
-    def make_view(self, match: ResolverMatch) -> Any:
-        return make_unthrottled_view(self.tool.endpoint, match)
-
-    def look(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> Response:
-        instance = view.get_object() if names_an_object(view) else None
-        own = getattr(view, f"{PREFIX}{self.tool.endpoint.handler_name}", None)
+    def look(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> Target:
+        instance, endpoint = get_named_object(view), self.tool.endpoint
+        own = getattr(view, f"{PREFIX}{endpoint.handler_name}", None)
         said = None if own is None else json.loads(encode_data(own(request, *args, **kwargs)))
-        cascade = None
-        if self.tool.endpoint.method == "DELETE" and isinstance(instance, Model):
-            cascade = Cascade(instance)
-        self.found = self.find_conflict(view, cascade) or self.describe(instance, cascade, said)
-        return Response(status=204)
-
-    def find_conflict(self, view: Any, cascade: Cascade | None) -> Failure | None:
-        # Where nothing of the project's own deletes, what Django refuses is refused for certain.
-        if cascade is None or cascade.refusal is None:
-            return None
-        steps = {"destroy", "perform_destroy", self.tool.endpoint.handler_name}
+        if endpoint.method != "DELETE" or not isinstance(instance, Model):
+            return Target(instance, said, None, True)
+        steps = {"destroy", "perform_destroy", endpoint.handler_name}
         is_plain = is_drf_code(type(view), *(step for step in steps if hasattr(view, step)))
-        if not is_plain or type(cascade.instance).delete is not Model.delete:
-            return None
-        return find_violation(cascade.refusal, self.listings.name_blockers)
+        is_plain = is_plain and type(instance).delete is Model.delete
+        return Target(instance, said, Cascade(instance), is_plain)
 
     @property
     def listings(self) -> Listings:
-        return Listings(self.tool.finders, self.pending.caller)
+        return Listings(self.tool, self.pending.caller, self.pending.call.kwargs)
 
-    def describe(self, instance: Any, cascade: Cascade | None, own: Any) -> Preview:
+    def find_conflict(self, cascade: Cascade | None) -> Outcome | None:
+        if cascade is None or cascade.refusal is None:
+            return None
+        failure = find_violation(cascade.refusal, self.listings.name_blockers)
+        outcome: Outcome = self.dispatcher.get_failed_outcome(self.tool, 409, failure)
+        return outcome
+
+    def describe(self, target: Target) -> Preview:
+        cascade, listings = target.cascade, self.listings
         deleted = {} if cascade is None else cascade.deleted
         changed = {} if cascade is None else cascade.changed
-        refusal = None if cascade is None else cascade.refusal
-        blockers = {} if refusal is None else Blockers.from_exception(refusal)
-        listings = self.listings
-        rows = [{m._meta.label: keys for m, keys in found.items()} for found in (deleted, changed)]
         return Preview(
-            self.get_label(instance),
+            self.get_label(target.instance),
             listings.describe(deleted),
             listings.describe(changed),
-            listings.describe(blockers),
-            own,
-            hash_json([self.get_values(instance), *rows, list(blockers.values()), own]),
+            own=target.own,
+            state=self.get_state(target, deleted, changed),
         )
+
+    def rehearse(self, target: Target) -> Preview | Outcome:
+        """Return what a delete of the project's own does, which only trying it can show."""
+        rollback = Rollback(Rollback.find_aliases())
+        label = self.get_label(target.instance)
+        callback = self.tool.endpoint.route.callback
+        # A project that has no dry run of the tool wants none here.
+        unknown = Preview(label, own=target.own, state=self.get_state(target))
+        if self.tool.options.dry_run is False or rollback.find_obstacle(callback):
+            return unknown
+        with rollback.undoing():
+            outcome = rollback.watch(self.pending.caller, lambda: self.perform(None))
+        if rollback.obstacle:
+            return unknown
+        if outcome.failure is not None:
+            return ListHint(self.tool).add_to(outcome)
+        changes, listings = rollback.changes, self.listings
+        deleted, updated = changes.get_deleted_keys(), changes.get_updated_keys()
+        model, key = type(target.instance)._meta.concrete_model, target.instance.pk
+        # The object itself is what the call names, wherever it is deleted.
+        deleted = {m: keys - {key} if m is model else keys for m, keys in deleted.items()}
+        return Preview(
+            label,
+            listings.describe({m: keys for m, keys in deleted.items() if keys or m is not model}),
+            changed=listings.describe(updated),
+            own=target.own,
+            state=self.get_state(target, deleted, updated),
+        )
+
+    def get_state(self, target: Target, *rows: Mapping[type[Model], Collection[Any]]) -> str:
+        keys = [{m._meta.label: sorted(map(str, k)) for m, k in each.items()} for each in rows]
+        return hash_json([self.get_values(target.instance), *keys, target.own])
 
     def get_label(self, instance: Any) -> str:
         if instance is None:
@@ -141,24 +177,18 @@ class Admission(Previewer):
 
     def find_refusal(self) -> Outcome | None:
         # Of several objects each has its own outcome.
-        call = self.pending.call
-        found = None if call.is_batch else self.preview()
-        return found if isinstance(found, Outcome) else None
-
-    def make_view(self, match: ResolverMatch) -> Any:
-        view = super().make_view(match)
+        if self.pending.call.is_batch or self.probe.is_decorated:
+            return None
         # This is the call that counts.
-        del view.check_throttles
-        return view
+        self.probe.is_counted = True
 
-    def look(self, view: Any, request: Any, *args: Any, **kwargs: Any) -> Response:
-        if names_an_object(view):
-            view.get_object()
-        self.found = Preview()
-        return Response(status=204)
+        def look(view: Any, *args: Any, **kwargs: Any) -> Response:
+            get_named_object(view)
+            return Response(status=204)
+
+        outcome = self.perform(look)
+        return outcome if outcome.failure is not None else None
 
 
-def get_rerun_callback(tool: Tool, match: ResolverMatch) -> Callable[..., HttpResponseBase] | None:
-    """Return what makes a call that was let in before, None where only the route's callback can."""
-    bare = BareCallback.of(tool.endpoint.route.callback)
-    return bare and bare.by(lambda: make_unthrottled_view(tool.endpoint, match))
+def get_named_object(view: Any) -> Any:
+    return view.get_object() if names_an_object(view) else None

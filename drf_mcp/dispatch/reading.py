@@ -37,9 +37,10 @@ class Reading(CallTarget):
         tool = replace(self.tool.for_endpoint(reader), name=next(names, ""))
         return reader is not None and caller.find_narrowing(tool) is None
 
-    def may_list(self, model: Any) -> bool:
-        """Return whether the caller may list a model, and so know how many rows change."""
-        return Listings(self.tool.finders, self.pending.caller).may_list(model)
+    @property
+    def listings(self) -> Listings:
+        """The lists, as far as the caller may see their rows."""
+        return Listings(self.tool, self.pending.caller, self.pending.call.kwargs)
 
     def settle(self, outcome: Outcome) -> Outcome:
         """Return an outcome of JSON values, which no database has to be asked for any more."""

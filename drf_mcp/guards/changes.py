@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 from django.apps import apps
@@ -27,6 +27,12 @@ COMMON = re.compile(rf"{LEAD}WITH\b.*?(?<!FOR )(?<!KEY )(?<!DO )\b{WRITES}", WRI
 OTHER = re.compile(
     rf"{LEAD}(?P<verb>CREATE|ALTER|DROP|TRUNCATE|RENAME|COPY|CALL|DO|LOAD)\b", WRITE.flags
 )
+# What Django writes, in which nothing else than the rows depends on the verb.
+DELETE = re.compile(
+    rf"\s*DELETE\s+FROM\s+{TABLE}(?P<rest>(?:\s+WHERE\b(?!.*\bRETURNING\b).*)?)", WRITE.flags
+)
+# More rows than this are not counted one by one.
+MOST_KEYS = 10_000
 # Whether rows of a model are counted, or the model is only named.
 Counts: TypeAlias = Callable[[Any], bool]
 QUOTES = str.maketrans("", "", '"`[]')
@@ -38,12 +44,14 @@ class Statement:
     Attributes:
         verb: ``INSERT``, ``UPDATE``, ``DELETE``, or the word it begins with.
         table: the table's name without quotes; "" where it is not known.
+        keys: the primary keys of the rows that it deletes, None where they are not known.
     """
 
     def __init__(self, verb: str, table: str) -> None:
         self.verb = verb
         self.table = table
         self.cursor: Any = None
+        self.keys: set[Any] | None = None
         self.counted: int | None = None
 
     @classmethod
@@ -79,6 +87,8 @@ class Changes:
     def __init__(self) -> None:
         self.created: dict[Any, set[Any]] = {}
         self.updated: dict[Any, set[Any]] = {}
+        # The keys of deleted rows where they can be known, else how many there are, by table.
+        self.deleted_keys: dict[Any, set[Any]] = {}
         self.deleted: Counter[str] = Counter()
         self.bulk: list[Statement] = []
         # The tables that the save of an object is going to write to, by the id of the object.
@@ -127,11 +137,28 @@ class Changes:
             # An update of no row is followed by an insert.
             if statement.verb == "INSERT" or statement.rows:
                 saving.discard(statement.table)
+        elif statement.keys is not None:
+            self.deleted_keys.setdefault(self.models[statement.table], set()).update(statement.keys)
         elif statement.verb == "DELETE" and statement.rows is not None:
             self.deleted[statement.table] += statement.rows
         else:
             self.bulk.append(statement)
         return result
+
+    def find_deleted_keys(
+        self, statement: Statement, sql: str, params: Any, connection: Any
+    ) -> None:
+        """Find which rows a statement is about to delete."""
+        model, found = self.models.get(statement.table), DELETE.fullmatch(sql)
+        if model is None or found is None or not (column := model._meta.pk.column):
+            return
+        table = found["table"]
+        select = f"SELECT {table}.{connection.ops.quote_name(column)} FROM {table}{found['rest']}"
+        with connection.cursor() as cursor:
+            cursor.execute(select, params)
+            rows = cursor.fetchmany(MOST_KEYS + 1)
+        if len(rows) <= MOST_KEYS:
+            statement.keys = {model._meta.pk.to_python(key) for (key,) in rows}
 
     def find_saving(self, statement: Statement) -> set[str] | None:
         if statement.verb not in ("INSERT", "UPDATE"):
@@ -149,35 +176,61 @@ class Changes:
         """The models whose foreign keys may lead nowhere now."""
         touched = {*self.created, *self.updated}
         touched |= {self.models[s.table] for s in self.bulk if s.table in self.models}
-        for model in (self.models[table] for table in self.deleted if table in self.models):
+        tables = (self.models[table] for table in self.deleted if table in self.models)
+        for model in {*self.deleted_keys, *tables}:
             fields = model._meta.get_fields(include_hidden=True)
             touched |= {f.related_model for f in fields if f.auto_created and not f.concrete}
         return touched
 
-    def report(self, may_list: Callable[[Any], bool]) -> dict[str, Any]:
+    def get_updated_keys(self) -> dict[Any, set[Any]]:
+        """Return the keys of the rows that change and are not deleted, by model."""
+        known = self.deleted_keys
+        rest = {model: keys - known.get(model, set()) for model, keys in self.updated.items()}
+        named = [self.models.get(statement.table) for statement in self.bulk if statement.rows != 0]
+        # Of other rows only the model is known.
+        return {
+            **{model: set() for model in named if model},
+            **{m: k for m, k in rest.items() if k},
+        }
+
+    def get_deleted_keys(self) -> dict[Any, set[Any]]:
+        """Return the keys of the deleted rows by model, none where they are not known."""
+        named = {self.models[table]: set() for table in self.deleted if table in self.models}
+        return {**named, **{model: keys for model, keys in self.deleted_keys.items() if keys}}
+
+    def report(self, shown: Mapping[Any, set[Any]], shows_all: Counts) -> dict[str, Any]:
         """Return the counts by model, and what they leave out: see `Outcome.dry_run`.
 
         Args:
-            may_list: whether the caller may list a model; no rows of others are counted.
+            shown: the keys of the rows that the caller may see, by model; no others are counted.
+            shows_all: whether the caller sees every row of a model.
         """
         # A table without a model is listed by nobody.
-        counts: Counts = cache(lambda model: model is not None and may_list(model))
-        name = partial(self.name_all, counts)
-        deleted = ((self.models.get(table), count) for table, count in self.deleted.items())
+        counts: Counts = cache(lambda model: model is not None and shows_all(model))
+
+        def count(rows: Mapping[Any, set[Any]]) -> Iterator[tuple[Any, int | None]]:
+            for model, keys in rows.items():
+                if keys:
+                    yield model, len(keys & shown.get(model, set())) or None
+
+        unknown = (
+            (model, rows if counts(model) else None)
+            for model, rows in ((self.models.get(t), rows) for t, rows in self.deleted.items())
+            if rows
+        )
         report = {
-            "created": name((model, len(keys)) for model, keys in self.created.items()),
-            "updated": name((model, len(keys)) for model, keys in self.updated.items()),
-            "deleted": name(deleted),
+            "created": self.name_all(count(self.created)),
+            "updated": self.name_all(count(self.updated)),
+            "deleted": self.name_all([*count(self.deleted_keys), *unknown]),
             "bulk_statements": list(self.describe_bulk(counts)),
         }
         return {name: value for name, value in report.items() if value}
 
-    def name_all(self, counts: Counts, rows: Iterable[tuple[Any, int]]) -> dict[str, int | None]:
+    def name_all(self, rows: Iterable[tuple[Any, int | None]]) -> dict[str, int | None]:
         named: dict[str, int | None] = {}
         for model, count in rows:
-            if count:
-                known = named.get(name := self.get_name(model), 0)
-                named[name] = None if known is None or not counts(model) else known + count
+            known = named.get(name := self.get_name(model), 0)
+            named[name] = None if known is None or count is None else known + count
         return named
 
     def describe_bulk(self, counts: Counts) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -18,9 +18,13 @@ from drf_mcp.tools.controls import DRY_RUN
 from drf_mcp.tools.preconditions import IF_MATCH
 
 NOTE = gettext_noop("Dry run: nothing was changed.")
-UNCOUNTED = gettext_noop("Null: some rows change, and no tool lists rows of the model to you.")
+UNCOUNTED = gettext_noop(
+    "Null: some rows change, which are not counted: no tool is known to show them to you."
+)
 # Characters of a value before and after.
 MOST_SHOWN = 500
+Shown: TypeAlias = dict[Any, set[Any]]
+"""The keys of the rows that the caller may see, by model."""
 
 
 class DryRunGuard(Guard):
@@ -37,11 +41,12 @@ class DryRunGuard(Guard):
         callback = pending.tool.endpoint.route.callback
         if obstacle := rollback.find_obstacle(callback):
             return self.refuse(pending, obstacle, _("Nothing was run."))
+        shown: Shown = {}
         with rollback.undoing():
-            outcome = self.rehearse(pending, proceed, rollback)
+            outcome = self.rehearse(pending, proceed, rollback, shown)
         if rollback.obstacle:
             return self.refuse(pending, rollback.obstacle, _("Nothing was changed."))
-        return outcome
+        return outcome if outcome.is_error else self.count(pending, outcome, rollback, shown)
 
     def get_databases(self, pending: PendingCall) -> list[str]:
         """Return the databases in which the call is made and rolled back, by their aliases.
@@ -50,16 +55,13 @@ class DryRunGuard(Guard):
         """
         return Rollback.find_aliases()
 
-    def rehearse(self, pending: PendingCall, proceed: Proceed, rollback: Rollback) -> Outcome:
+    def rehearse(
+        self, pending: PendingCall, proceed: Proceed, rollback: Rollback, shown: Shown
+    ) -> Outcome:
         # Within the transactions, which still hold what the answer reads as it is written.
         before, caller = self.read_object(pending), pending.caller
         reading = pending.dispatcher.get_reading(pending)
-        caller.dry_run = rollback
-        try:
-            with rollback.watching():
-                outcome: Outcome = reading.settle(proceed(pending))
-        finally:
-            caller.dry_run = None
+        outcome: Outcome = rollback.watch(caller, lambda: reading.settle(proceed(pending)))
         if rollback.obstacle or outcome.failure is not None:
             return outcome.changed(dry_run={"note": _(NOTE)})
         fail = partial(pending.dispatcher.get_crash_outcome, pending.tool, caller.request)
@@ -69,19 +71,34 @@ class DryRunGuard(Guard):
         if failed is not None:
             return failed.changed(dry_run={"note": _(NOTE)})
         after = self.read_object(pending) if before else {}
-        counts = rollback.changes.report(partial(self.may_list, pending))
-        uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
-        note = f"{_(NOTE)} {_(UNCOUNTED)}" if uncounted else _(NOTE)
-        report = {**counts, **self.compare(before, after)}
+        changes = rollback.changes
+        for rows in (changes.created, changes.updated):
+            self.find_shown(pending, rows, shown)
         # The version that the view wrote is rolled back with it.
         meta = {name: value for name, value in outcome.meta.items() if name != IF_MATCH}
-        return outcome.changed(dry_run={"note": note, **report}, meta=meta)
+        return outcome.changed(dry_run=self.compare(before, after), meta=meta)
 
-    def may_list(self, pending: PendingCall, model: Any) -> bool:
-        """Return whether the caller may know how many rows of a model change."""
-        # A permission that fails may not spoil the transaction.
-        with Rollback(self.get_databases(pending)).undoing():
-            return bool(pending.dispatcher.get_reading(pending).may_list(model))
+    def count(
+        self, pending: PendingCall, outcome: Outcome, rollback: Rollback, shown: Shown
+    ) -> Outcome:
+        """Return the outcome with the counts of the rows that the caller sees, before or after."""
+        changes = rollback.changes
+        for rows in (changes.deleted_keys, changes.updated):
+            self.find_shown(pending, rows, shown)
+        listings = pending.dispatcher.get_reading(pending).listings
+        counts = changes.report(shown, listings.shows_all)
+        uncounted = any(None in rows.values() for rows in counts.values() if isinstance(rows, dict))
+        note = f"{_(NOTE)} {_(UNCOUNTED)}" if uncounted else _(NOTE)
+        return outcome.changed(dry_run={"note": note, **counts, **(outcome.dry_run or {})})
+
+    def find_shown(self, pending: PendingCall, rows: Mapping[Any, set[Any]], shown: Shown) -> None:
+        listings = pending.dispatcher.get_reading(pending).listings
+        for model, keys in rows.items():
+            known = shown.setdefault(model, set())
+            if missing := keys - known:
+                # A permission that fails may not spoil the transaction.
+                with Rollback(self.get_databases(pending)).undoing():
+                    known |= listings.find_visible(model, missing)
 
     def read_object(self, pending: PendingCall) -> Mapping[str, Any]:
         """Return the object of a call as the caller sees it, {} if they may not."""

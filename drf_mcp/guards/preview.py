@@ -46,8 +46,7 @@ class Preview:
         label: the object that the call is about, "" where none is known.
         deleted: the rows that are deleted with it.
         kept: the rows that stay, and no longer refer to it.
-        protecting: the rows because of which Django refuses to delete it, where the view has a
-            way of its own to delete.
+        changed: the rows that change with it, where the view has a way of its own to delete.
         own: what the view's own preview says, any JSON value; None for nothing.
         state: the hash of everything that the preview was made from.
     """
@@ -55,14 +54,14 @@ class Preview:
     label: str = ""
     deleted: tuple[Rows, ...] = ()
     kept: tuple[Rows, ...] = ()
-    protecting: tuple[Rows, ...] = ()
+    changed: tuple[Rows, ...] = ()
     own: Any = None
     state: str = ""
 
     @property
     def data(self) -> dict[str, Any]:
         """The preview as JSON, without what is empty."""
-        rows = {"deleted": self.deleted, "kept": self.kept, "protecting": self.protecting}
+        rows = {"deleted": self.deleted, "kept": self.kept, "changed": self.changed}
         members = {name: [each.data for each in found] for name, found in rows.items()}
         every = {"object": self.label, **members, "preview": self.own}
         return {name: value for name, value in every.items() if value not in (None, "", [], {})}
@@ -75,9 +74,8 @@ class Preview:
         if self.kept:
             rows = join_values(self.kept)
             yield _("Kept, without a reference to it: %(rows)s.") % {"rows": rows}
-        if self.protecting:
-            rows = join_values(self.protecting)
-            yield _("Django refuses to delete it because of: %(rows)s.") % {"rows": rows}
+        if self.changed:
+            yield _("Changed with it: %(rows)s.") % {"rows": join_values(self.changed)}
         if self.own not in (None, "", [], {}):
             is_text = isinstance(self.own, str)
             yield self.own if is_text else json.dumps(self.own, indent=1, ensure_ascii=False)

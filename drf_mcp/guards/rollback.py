@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop
 
 from drf_mcp.exceptions import NotUndone
 from drf_mcp.guards.changes import LEAD, OTHER, Changes, Statement
+from drf_mcp.outcomes import Outcome
 
 # A savepoint is part of the transaction.
 CONTROL = re.compile(
@@ -81,6 +82,15 @@ class Rollback:
                 stack.enter_context(connection.execute_wrapper(self))
             yield
 
+    def watch(self, caller: Any, make: Callable[[], Outcome]) -> Outcome:
+        """Return the outcome of a call that is only tried, whose view may know it."""
+        caller.dry_run = self
+        try:
+            with self.watching():
+                return make()
+        finally:
+            caller.dry_run = None
+
     def __call__(
         self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any
     ) -> Any:
@@ -94,13 +104,15 @@ class Rollback:
             self.stop(gettext_noop("writes to a database that no router names for writing"))
         if OTHER.match(str(sql)) and not connection.features.can_rollback_ddl:
             self.stop(gettext_noop("changes tables, which the database does not roll back"))
+        if not many:
+            self.changes.find_deleted_keys(statement, str(sql), params, connection)
         return self.changes.run(
             statement, lambda: execute(sql, params, many, context), context["cursor"]
         )
 
     def stop(self, obstacle: str) -> None:
-        # The view may catch the exception, and answer.
-        self.obstacle = obstacle
+        # The view may catch the exception, and answer; rolling back is stopped as well.
+        self.obstacle = self.obstacle or obstacle
         raise NotUndone(f"A dry run cannot go on: the view {obstacle}.")
 
     def explains(self, exc: Exception) -> bool:

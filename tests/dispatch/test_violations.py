@@ -116,10 +116,22 @@ class Rows(Lines):
         return list(super().get_queryset())
 
 
-@pytest.mark.parametrize("lines", [Forbidden, Nothing, Torn, Sliced, Rows])
+@pytest.mark.parametrize("lines", [Forbidden, Nothing, Torn])
 def test_rows_that_the_caller_is_not_shown_are_not_counted(products, lines):
     result = products(lines).agent.call("products_destroy", pk=sold().pk)
     assert (result.code, result.envelope["error"]) == ("CONFLICT", REFUSED.format("order lines"))
+
+
+@pytest.mark.parametrize("lines", [Sliced, Rows])
+def test_rows_of_a_list_that_is_no_plain_queryset_are_counted_as_it_shows_them(products, lines):
+    doors, product = products(lines), sold()
+    shown = doors.agent.call("lines_list").data["results"]
+    own = set(OrderLine.objects.filter(product=product).values_list("pk", flat=True))
+    count = len(own & {row["id"] for row in shown})
+    result = doors.agent.call("products_destroy", pk=product.pk)
+    assert result.envelope["error"] == REFUSED.format(
+        f"order lines ({count} of them in lines_list)"
+    )
 
 
 def test_only_the_rows_that_the_list_shows_are_counted(products):

@@ -154,7 +154,9 @@ def test_nothing_is_reported_as_a_crash_that_was_only_looked_at(agent, press, re
 def test_a_view_that_deletes_in_its_own_way_is_not_taken_to_be_refused(agent, press):
     Debt.objects.create(press=press)
     first = agent.call("closing_destroy", pk=press.pk)
-    assert first.data["preview"]["protecting"] == [{"model": "debts"}]
+    models = [rows["model"] for rows in first.data["preview"]["deleted"]]
+    assert models == ["debts", "notes", "volumes"]
+    assert Debt.objects.exists()
     assert agent.call("closing_destroy", **first.data["next"]).envelope["success"]
 
 

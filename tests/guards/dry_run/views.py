@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +37,7 @@ def make_trace(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Middleware that writes a row of its own."""
 
     def respond(request: Any) -> Any:
-        Group.objects.create(name="trace")
+        Group.objects.create(name=f"trace {uuid.uuid4()}")
         return get_response(request)
 
     return respond
