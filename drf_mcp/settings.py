@@ -162,6 +162,9 @@ SETTINGS: dict[str, Setting] = {
     # Largest file that an argument may carry, in bytes; its base64, a third larger, has
     # to fit into MAX_BODY_BYTES as well. See docs/files.md.
     "MAX_UPLOAD_BYTES": Setting(1024 * 1024, Number()),
+    # Most bytes that the arguments of one call may have in a URL, path and query together: about
+    # what HTTP servers take. More are refused with the longest argument. See docs/security.md.
+    "MAX_QUERY_LENGTH": Setting(8190, Number()),
     # Tools per page of tools/list. None: one page, which every client reads whole.
     "TOOLS_PAGE_SIZE": Setting(None, Number(none=True)),
     # True lists pinned tools and three more: tools_search finds the other tools, tools_read and

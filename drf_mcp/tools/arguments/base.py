@@ -30,7 +30,7 @@ from drf_mcp.tools.arguments.encoders import BodyEncoder
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, beside_whole_body
 from drf_mcp.tools.arguments.ids import IdsArgument
 from drf_mcp.tools.arguments.uploads import UploadPlaces
-from drf_mcp.tools.arguments.values import NestedMembers, QueryValues
+from drf_mcp.tools.arguments.values import NestedMembers, QueryValues, URLValues
 
 Values: TypeAlias = list[tuple[Argument, Any]]
 
@@ -176,6 +176,11 @@ class Arguments:
             message = _("The arguments cannot be sent as a request: %(reason)s") % {"reason": exc}
             remediation = _("Correct the value and call again.")
             raise ArgumentsRefused([Problem("invalid", message, remediation=remediation)]) from exc
+        length = len(query_string)
+        for _argument, value in parts[PATH]:
+            length += len(value) if type(value) is str else 0
+        if length > mcp_settings.MAX_QUERY_LENGTH:
+            raise ArgumentsRefused([URLValues(parts[PATH] + parts[QUERY]).too_long(length)])
         if parts[QUERY] and (fruitless := QueryValues(parts[QUERY]).find_problems()):
             raise ArgumentsRefused(fruitless)
         return Call(

@@ -14,12 +14,42 @@ from drf_mcp.introspection.schema_words import SchemaWords
 from drf_mcp.introspection.types import ANY, Place
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Problem
+from drf_mcp.settings import mcp_settings
 from drf_mcp.spelling import find_nearest
-from drf_mcp.tools.arguments.call import Argument, write_query_text
+from drf_mcp.tools.arguments.call import Argument, write_query, write_query_text
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentErrors, suggest
 from drf_mcp.tools.arguments.masking import mask_secrets
 
 Value = tuple[Argument, Any]
+
+
+class URLValues:
+    """The values of the path and query of a call, for which no URL has room.
+
+    RFC 9110, section 15.5.15: a server answers 414.
+    """
+
+    def __init__(self, values: list[Value]) -> None:
+        self.values = values
+
+    def too_long(self, length: int) -> Problem:
+        """Return the problem, with the longest argument.
+
+        Args:
+            length: the bytes of all values in the URL.
+        """
+        argument, _value = max(self.values, key=self.get_length)
+        facts = {"name": argument.name, "length": length, "limit": mcp_settings.MAX_QUERY_LENGTH}
+        return Problem(
+            code="max_length",
+            message=_("The URL of the request would have %(length)d bytes of arguments.") % facts,
+            pointer=argument.pointer,
+            accepted=_("at most %(limit)d bytes in all arguments of the path and query") % facts,
+            remediation=_("Shorten '%(name)s', or send it in parts, one call each.") % facts,
+        )
+
+    def get_length(self, each: Value) -> int:
+        return len(write_query(each[0].get_query_pairs(each[1])))
 
 
 class QueryValues:

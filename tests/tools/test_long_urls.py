@@ -1,0 +1,81 @@
+"""Arguments for which the URL of an HTTP request has no room."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import path
+from rest_framework import filters, generics, serializers
+
+
+class GroupSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ["id", "name"]
+
+
+class Groups(generics.ListCreateAPIView):
+    permission_classes = []
+    queryset = Group.objects.order_by("pk")
+    serializer_class = GroupSerializer
+    filter_backends = [filters.SearchFilter, filters.OrderingFilter]
+    search_fields = ordering_fields = ["name"]
+
+
+class OneGroup(generics.RetrieveAPIView):
+    permission_classes = []
+    queryset = Group.objects.all()
+    serializer_class = GroupSerializer
+    lookup_field = "name"
+
+
+@pytest.fixture
+def agent(expose, agent_of):
+    def serve(**mcp_settings):
+        expose(
+            path("groups/", Groups.as_view()),
+            path("groups/<name>/", OneGroup.as_view()),
+            **mcp_settings,
+        )
+        return agent_of(None)
+
+    return serve
+
+
+def test_a_query_longer_than_a_url_is_refused_with_its_longest_argument(
+    agent, django_assert_num_queries
+):
+    found = agent()
+    with django_assert_num_queries(0):
+        result = found.call("groups_list", **{"ordering": "name", "search": "word " * 10_000})
+    (problem,) = result.problems
+    assert result.code == "VALIDATION_ERROR"
+    assert (problem["pointer"], problem["code"]) == ("/search", "max_length")
+    assert "8190" in problem["accepted"].replace(",", "")
+
+
+def test_many_short_values_are_as_long_as_one_long_value(agent):
+    result = agent(EXTRA_QUERY=True).call(
+        "groups_list", **{"query": {"status": ["paid"] * 100_000}}
+    )
+    assert result.problems[0]["pointer"] == "/query"
+
+
+def test_a_value_of_the_path_counts(agent):
+    result = agent().call("groups_retrieve", **{"name": "x" * 8_191})
+    assert result.problems[0]["pointer"] == "/name"
+
+
+def test_the_longest_query_that_is_taken_is_answered(agent):
+    assert not agent().call("groups_list", **{"search": "x" * (8_190 - len("search="))}).is_error
+
+
+def test_a_body_may_be_longer(agent):
+    result = agent(MAX_QUERY_LENGTH=100).call("groups_create", **{"name": "x" * 150})
+    assert not result.is_error
+
+
+def test_a_project_may_take_longer_queries(agent):
+    assert (
+        not agent(MAX_QUERY_LENGTH=20_000).call("groups_list", **{"search": "x" * 9_000}).is_error
+    )
