@@ -34,7 +34,7 @@ MUTANTS = (
         "dispatch/dispatcher.py",
         "        caller.authenticate()\n        # What a credential takes away",
         "        # What a credential takes away",
-        ("server/test_door.py", "tools/test_refusals.py"),
+        ("dispatch/test_strangers.py",),
     ),
     Mutant(
         "a caller whom the view's authentication refuses is refused at the door",
@@ -117,8 +117,15 @@ MUTANTS = (
     Mutant(
         "pages of other origins",
         "access/origins.py",
-        "if unnamed or (origin is not None and not admits(origin)):",
+        "if unnamed or (origin is not None and not admits(origin, request)):",
         "if unnamed:",
+        ("server/test_origins.py",),
+    ),
+    Mutant(
+        "the scheme and the port of an origin",
+        "access/origins.py",
+        'place == read_origin(f"{request.scheme}://{request.get_host()}")',
+        "True",
         ("server/test_origins.py",),
     ),
     Mutant(
@@ -154,7 +161,7 @@ MUTANTS = (
         "protocol/jsonrpc.py",
         "        if len(value) > max_batch:",
         "        if False:",
-        ("protocol/test_jsonrpc.py",),
+        ("server/test_batches.py",),
     ),
     Mutant(
         "headers that contradict the message",
@@ -190,14 +197,16 @@ MUTANTS = (
         "tools/routes.py",
         "if match.func is not self.callback or match.route != self.match_route:",
         "if False:",
-        ("parity/test_path_values.py",),
+        ("parity/test_path_values.py::test_a_value_that_an_earlier_route_takes_reaches_neither",),
     ),
     Mutant(
         "arguments that change what the path names",
         "tools/routes.py",
         "return match if captured == expected else None",
         "return match",
-        ("parity/test_path_values.py",),
+        (
+            "parity/test_path_values.py::test_a_value_that_spills_into_the_next_argument_reaches_nothing",
+        ),
     ),
     Mutant(
         "names of arguments that are unknown",

@@ -10,7 +10,7 @@ from django.urls import path, re_path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drf_mcp.tools import registry
+from drf_mcp.tools import mcp_viewset, registry
 from drf_mcp.tools.endpoints import find_endpoints
 from tests.parity.answers import called
 from tests.parity.probes import Probe
@@ -120,6 +120,28 @@ def test_a_number_reaches_a_route_that_takes_text(expose, alice, name):
     expose(PATTERNS[name](probe.as_view()))
     assert not called(alice, "files_get", {"name": 9}).is_error
     assert probe.seen == ["9"]
+
+
+def test_a_value_that_spills_into_the_next_argument_reaches_nothing(expose, alice):
+    """The route would take it, as another folder and another file."""
+    probe = Probe.looking(lambda request: request.parser_context["kwargs"]["name"])
+    expose(re_path(r"^files/(?P<folder>[^/]+)/(?P<name>.+)$", probe.as_view()))
+    assert not called(alice, "files_get", {"folder": "a", "name": "b/c"}).is_error
+    assert probe.seen == ["b/c"]
+    result = called(alice, "files_get", {"folder": "a/b", "name": "c"})
+    assert result.code == "NOT_FOUND"
+    assert len(probe.seen) == 1
+
+
+def test_a_value_that_an_earlier_route_takes_reaches_neither(expose, alice):
+    earlier, probe = Probe.looking(captured), Probe.looking(captured)
+    expose(
+        path("files/<slug:name>/", mcp_viewset(name="earlier")(earlier).as_view()),
+        path("files/<str:name>/", mcp_viewset(name="later")(probe).as_view()),
+    )
+    assert not called(alice, "later_get", {"name": "a b"}).is_error
+    assert called(alice, "later_get", {"name": "a"}).code == "NOT_FOUND"
+    assert (earlier.seen, probe.seen) == ([], ["a b"])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""The table of features, and the cases that are drawn from it: each pair of values meets."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+Case: TypeAlias = dict[str, str]
+OFF, ON = "off", "on"
+
+# A feature that is new adds a row.
+FEATURES: Mapping[str, Sequence[str]] = {
+    "view": ("viewset", "overridden list", "action", "APIView", "function", "async"),
+    "envelope": ("v2", "ok", "status", "plain"),
+    # A caller whom nobody knows is tried in each case: no other feature would be reached by one.
+    "caller": ("plain", "staff", "narrowed"),
+    "door": ("HTTP", "stdio", "in process"),
+    "guard": ("none", "dry run", "confirmation", "idempotency", "if_match"),
+    "middleware": (OFF, ON),
+    "tasks": (OFF, ON),
+    "search": (OFF, ON),
+    "time limit": (OFF, ON),
+    "throttle": (OFF, ON),
+    "atomic": (OFF, ON),
+    "over budget": (OFF, ON),
+    "output schema": (OFF, ON),
+}
+
+
+def is_possible(case: Mapping[str, str]) -> bool:
+    """Return whether values can meet at all."""
+    # Only who calls over HTTP leaves a worker a credential; a narrowed token has none in process.
+    if case.get("tasks") == ON and case.get("door", "HTTP") != "HTTP":
+        return False
+    if (case.get("door"), case.get("caller")) == ("in process", "narrowed"):
+        return False
+    # Django refuses them.
+    return (case.get("view"), case.get("atomic")) != ("async", ON)
+
+
+def draw(strength: int, seed: int = 0) -> Iterator[Case]:
+    """Yield cases in which each combination of so many features' values occurs that can."""
+    chance = random.Random(seed)
+    missing = {
+        tuple(zip(names, values, strict=True))
+        for names in itertools.combinations(FEATURES, strength)
+        for values in itertools.product(*(FEATURES[name] for name in names))
+    }
+    missing = {combination for combination in missing if is_possible(dict(combination))}
+    while missing:
+        case = dict(min(missing))
+        for name in chance.sample(list(FEATURES), len(FEATURES)):
+            if name not in case:
+                case[name] = choose(name, case, missing, chance)
+        yield case
+        missing = {combination for combination in missing if not case.items() >= set(combination)}
+
+
+def choose(
+    name: str, case: Case, missing: set[tuple[tuple[str, str], ...]], chance: random.Random
+) -> str:
+    """Return the value with which a case has the most of the combinations that are missing."""
+    values = [value for value in FEATURES[name] if is_possible({**case, name: value})]
+    chance.shuffle(values)
+    gains = dict.fromkeys(values, 0)
+    for combination in missing:
+        for of, value in combination:
+            if of == name and value in gains:
+                others = (case.get(n, v) == v for n, v in combination if n != name)
+                gains[value] += all(others)
+    return max(values, key=gains.__getitem__)
+
+
+def name_case(case: Mapping[str, str]) -> str:
+    said = [value for name, value in case.items() if value not in (OFF, ON)]
+    return "-".join([*said, *(name for name, value in case.items() if value == ON)])
