@@ -58,6 +58,7 @@ from drf_mcp.outcomes import Outcome
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.arguments.errors import ArgumentsRefused
+from drf_mcp.tools.arguments.fields import lacks_field
 from drf_mcp.tools.preconditions import IF_MATCH, write_etag
 from drf_mcp.tools.tool import Tool
 
@@ -269,7 +270,14 @@ class Dispatcher(FailureOutcomes):
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
         if answer.status == 403:
             return outcome.changed(scopes=self.find_missing_scopes(request.caller, answer.view))
-        outcome = self.select_fields(outcome, call.fields) if call.fields else outcome
+        if call.fields and outcome.failure is None:
+            unanswered = tool.arguments.fields.find_unanswered(call.fields, outcome.data)
+            if len(unanswered) == len(call.fields):
+                failure = self.get_error_mapper().from_problems(tuple(unanswered))
+                return self.get_failed_outcome(tool, 400, failure)
+            further = (lacks_field(problem) for problem in unanswered)
+            outcome = outcome.changed(warnings=(*outcome.warnings, *further))
+            outcome = self.select_fields(outcome, call.fields)
         if tool.precondition is not None:
             outcome = tool.precondition.tell(outcome, answer.content.data, answer.headers)
         return outcome

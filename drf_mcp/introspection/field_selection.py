@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from drf_mcp.spelling import find_nearest
@@ -89,6 +89,11 @@ class FieldSelection:
             return {**data, "results": self.pick(data["results"], self.tree or None)}
         return self.pick(data, self.tree or None)
 
+    def find_unanswered(self, data: Any) -> list[str]:
+        """Return the paths that lead to nothing in an answer, none where it has no rows."""
+        rows = data["results"] if isinstance(data, Mapping) and is_page(data) else data
+        return [".".join(names) for names in walk_tree(self.tree) if not has_member(rows, names)]
+
     @classmethod
     def pick(cls, value: Any, tree: FieldTree | None) -> Any:
         if tree is None:
@@ -102,6 +107,35 @@ class FieldSelection:
         if isinstance(value, (list, tuple)):
             return [cls.pick(item, tree) for item in value]
         return value
+
+
+def walk_tree(tree: FieldTree) -> Iterator[tuple[str, ...]]:
+    for name, inside in tree.items():
+        if inside is None:
+            yield (name,)
+        else:
+            yield from ((name, *rest) for rest in walk_tree(inside))
+
+
+def has_member(value: Any, names: Sequence[str]) -> bool:
+    # What may hold others, and holds none, says nothing of them.
+    if not names or value is None:
+        return True
+    if isinstance(value, (list, tuple)):
+        return not value or any(has_member(item, names) for item in value)
+    if not isinstance(value, Mapping):
+        return False
+    return names[0] in value and has_member(value[names[0]], names[1:])
+
+
+def infer_schema(value: Any, deepest: int = 4) -> Schema:
+    """Return a schema with the names of the members of an answer: of its first row, if of many."""
+    if isinstance(value, (list, tuple)):
+        return {"items": infer_schema(value[0], deepest) if value else {}}
+    if not isinstance(value, Mapping) or not deepest:
+        return {}
+    members = {str(name): infer_schema(member, deepest - 1) for name, member in value.items()}
+    return {"properties": members}
 
 
 def is_page(members: Collection[str]) -> bool:

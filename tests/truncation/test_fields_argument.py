@@ -18,7 +18,7 @@ from rest_framework.pagination import PageNumberPagination
 
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
-from drf_mcp.introspection.field_selection import FieldSelection
+from drf_mcp.introspection.field_selection import FieldSelection, SelectableFields
 from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.outcomes import Category, Failure, Outcome
 from drf_mcp.test import MCPClient
@@ -139,7 +139,13 @@ def test_the_reads_of_the_example_project_take_fields(carol):
         n for n, tool in carol.tools().items() if "fields" in tool["inputSchema"]["properties"]
     }
     short = {"customers_retrieve", "documents_retrieve"}
-    assert shown == {name for name in SHOP_READS if name in carol.tools()} - short
+    known = {name for name in SHOP_READS if name in carol.tools()} - short
+    unknown = {
+        n
+        for n, tool in registry.tools().items()
+        if tool.selects and not SelectableFields(tool.schema.output).get_paths()
+    }
+    assert shown == known | (unknown & {*carol.tools()})
     assert "orders_list" in shown
 
 
@@ -202,13 +208,21 @@ def test_one_setting_takes_it_away(argument):
     assert argument(BookList.as_view(), FIELDS_ARGUMENT=False) is None
 
 
-def test_an_answer_that_is_not_known_has_none(argument):
-    class Extended(BookList):
-        def list(self, request, *args, **kwargs):
-            return super().list(request, *args, **kwargs)
+class Extended(BookList):
+    """Answers in a way of its own, of which nothing is known before."""
 
-    assert argument(Extended.as_view()) is None
-    assert argument(BookList.as_view(serializer_class=LabelledSerializer)) is None
+    def list(self, request, *args, **kwargs):
+        return super().list(request, *args, **kwargs)
+
+
+def test_an_answer_that_is_not_known_takes_any_field(argument):
+    any_field = {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "Only these fields of the answer.",
+    }
+    assert argument(Extended.as_view()) == any_field
+    assert argument(BookList.as_view(serializer_class=LabelledSerializer)) == any_field
 
 
 def test_a_write_has_none(argument):
@@ -383,6 +397,37 @@ def test_below_a_field_of_any_json_every_name_may_be_asked_for(call):
     wanted = ["metadata.size.height", "first_letter.letter", "metadata.weight"]
     answer = call("books_retrieve", {"pk": 1, "fields": wanted})
     assert answer.data == {"metadata": {"size": {"height": 3}}, "first_letter": {"letter": "E"}}
+
+
+def test_the_rows_of_an_answer_that_is_not_known_are_selected(call):
+    answer = call("books_list", {"fields": ["owner.name"]}, path("books/", Extended.as_view()))
+    assert answer.data == {"results": [{"owner": {"name": "Ann"}}] * 2}
+    assert "warnings" not in answer.envelope["meta"]
+
+
+def test_a_field_that_such_an_answer_lacks_is_a_warning_beside_the_others(call):
+    arguments = {"fields": ["id", "book_titel", "owner.name"]}
+    answer = call("books_list", arguments, path("books/", Extended.as_view()))
+    assert answer.data["results"][0] == {"id": 1, "owner": {"name": "Ann"}}
+    (warning,) = answer.envelope["meta"]["warning_details"]
+    assert warning["code"] == "UNKNOWN_FIELD"
+    assert "'book_titel'" in warning["message"]
+    assert "Did you mean 'book_title'?" in json.dumps(warning)
+
+
+def test_fields_of_which_such_an_answer_has_none_are_refused_with_its_own(call):
+    refused = call("books_list", {"fields": ["titel"]}, path("books/", Extended.as_view()))
+    assert refused.code == "VALIDATION_ERROR"
+    (problem,) = refused.problems
+    assert problem["pointer"] == "/fields"
+    assert problem["accepted"] == "book_title" or problem["accepted"].startswith("id, book_title")
+
+
+def test_an_answer_without_rows_lacks_no_field(call):
+    empty = type("Empty", (Extended,), {"get_queryset": lambda self: []})
+    answer = call("books_list", {"fields": ["anything"]}, path("books/", empty.as_view()))
+    assert answer.data == {"results": []}
+    assert "warnings" not in answer.envelope["meta"]
 
 
 def test_a_member_that_a_nested_serializer_adds_may_be_asked_for(call):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -11,15 +11,21 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from drf_mcp.introspection.field_selection import SelectableFields, find_nearest_path
+from drf_mcp.introspection.field_selection import (
+    FieldSelection,
+    SelectableFields,
+    find_nearest_path,
+    infer_schema,
+)
 from drf_mcp.introspection.names import make_portable_name
 from drf_mcp.introspection.types import EndpointSchema, Parameter, Schema
-from drf_mcp.outcomes import Problem
+from drf_mcp.outcomes import Problem, Warning
 from drf_mcp.tools.arguments.call import ANSWER, Argument
 from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, suggest
 from drf_mcp.tools.arguments.masking import mask_secrets
 
 NAME = "fields"
+ONLY_THESE = gettext_noop("Only these fields of the answer.")
 # An enumeration of more paths, or of longer ones together, costs more than it helps.
 MAX_ENUM = 12
 # To choose from one flat row of so few fields saves less than their names cost.
@@ -31,19 +37,29 @@ MAX_CHARACTERS = 600
 @dataclass(frozen=True)
 class FieldsArgument(Argument):
     output: Schema = field(default_factory=dict)
+    # Whether the answer surely has no other fields than the output tells.
+    is_closed: bool = True
 
     @classmethod
     def for_endpoint(cls, endpoint: EndpointSchema) -> FieldsArgument | None:
         fields = SelectableFields(endpoint.output)
         known = fields.get_paths()
         declared = (*endpoint.path, *endpoint.query, *endpoint.body.fields)
-        if not known or any(make_portable_name(parameter.name) == NAME for parameter in declared):
+        if any(make_portable_name(parameter.name) == NAME for parameter in declared):
             return None
+        if not known:
+            return cls.for_any_answer() if fields.may_have_others(fields.row) else None
         enumerated = fields.names_all()
         schema = cls.build_schema(known, enumerated=enumerated)
         is_short = enumerated and len(known) <= MAX_SHORT and not any("." in path for path in known)
         is_wide = fields.are_many or not is_short
-        return cls(NAME, ANSWER, Parameter(NAME, schema, listed=is_wide), output=endpoint.output)
+        parameter = Parameter(NAME, schema, listed=is_wide)
+        return cls(NAME, ANSWER, parameter, output=endpoint.output, is_closed=enumerated)
+
+    @classmethod
+    def for_any_answer(cls) -> FieldsArgument:
+        schema = {"type": "array", "items": {"type": "string"}, "description": _(ONLY_THESE)}
+        return cls(NAME, ANSWER, Parameter(NAME, schema), is_closed=False)
 
     @classmethod
     def build_schema(cls, known: list[str], *, enumerated: bool) -> Schema:
@@ -53,7 +69,7 @@ class FieldsArgument(Argument):
             return {"type": "array", "items": {"type": "string", **items}}
         nested = next((path for path in known if "." in path), None)
         outermost = cls.join_paths([path for path in known if "." not in path])
-        sentences = [_("Only these fields of the answer.")]
+        sentences = [_(ONLY_THESE)]
         if nested:
             sentences.append(_("Nested ones by dots, such as %(path)s.") % {"path": nested})
         # Translators: fields of an answer.
@@ -95,6 +111,13 @@ class FieldsArgument(Argument):
             raise ArgumentsRefused([self.unknown_field(p, paths[p], known) for p in unknown])
         return tuple(paths)
 
+    def find_unanswered(self, paths: Sequence[str], data: Any) -> list[Problem]:
+        """Return a problem for each path that leads to nothing in an answer."""
+        unanswered = [] if self.is_closed else FieldSelection(paths).find_unanswered(data)
+        known = SelectableFields(infer_schema(data)).get_paths() if unanswered else []
+        # Text, numbers and files stay as they are.
+        return [self.unknown_field(path, self.pointer, known) for path in unanswered if known]
+
     def find_paths(self, value: Any) -> Iterator[tuple[str, str]]:
         items = value if isinstance(value, list) else [] if value is None else [value]
         for index, item in enumerate(items):
@@ -124,3 +147,8 @@ class FieldsArgument(Argument):
             accepted=nearest or names,
             remediation=suggest(path, nearest, otherwise),
         )
+
+
+def lacks_field(problem: Problem) -> Warning:
+    message = _("The answer has no field '%(name)s'.") % {"name": problem.received}
+    return Warning("UNKNOWN_FIELD", message, remediation=problem.remediation)
