@@ -1,0 +1,195 @@
+"""Folders with sheets of several people, and the ways in which lists show a caller theirs."""
+
+from __future__ import annotations
+
+from django.db import models
+from rest_framework import serializers, viewsets
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.response import Response
+
+from drf_mcp.tools import mcp_tool
+
+
+class Folder(models.Model):
+    name = models.CharField(max_length=40)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Sheet(models.Model):
+    folder = models.ForeignKey(Folder, models.CASCADE, related_name="sheets")
+    slug = models.SlugField()
+    owner = models.CharField(max_length=20)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Lien(models.Model):
+    folder = models.ForeignKey(Folder, models.PROTECT)
+    owner = models.CharField(max_length=20)
+
+    class Meta:
+        app_label = "tests"
+
+    def __str__(self) -> str:
+        return f"Lien {self.pk}"
+
+
+MODELS = (Folder, Sheet, Lien)
+
+
+class FolderSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Folder
+        fields = ["id", "name"]
+
+
+class SheetSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Sheet
+        fields = ["id", "slug", "owner"]
+
+
+class LienSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Lien
+        fields = ["id", "owner"]
+
+
+class FolderViewSet(viewsets.ModelViewSet):
+    queryset = Folder.objects.order_by("pk")
+    serializer_class = FolderSerializer
+    authentication_classes = [TokenAuthentication]
+
+
+class OwnFolderViewSet(FolderViewSet):
+    """Deletes in a way of its own."""
+
+    def perform_destroy(self, instance) -> None:
+        instance.sheets.filter(owner="alice").delete()
+        instance.sheets.update(slug="kept")
+        instance.name = "gone"
+        instance.save()
+
+
+class ProtectingFolderViewSet(FolderViewSet):
+    """Has a delete of its own that changes nothing."""
+
+    def destroy(self, request, *args, **kwargs) -> Response:
+        return super().destroy(request, *args, **kwargs)
+
+
+class UntriedFolderViewSet(FolderViewSet):
+    @mcp_tool(dry_run=False)
+    def destroy(self, request, *args, **kwargs) -> Response:
+        raise LookupError("tried")
+
+
+class OfOwner(BaseFilterBackend):
+    def filter_queryset(self, request, queryset, view):
+        return queryset.filter(owner=request.user.get_username())
+
+
+class TwoAPage(PageNumberPagination):
+    page_size = 2
+
+
+class OwnListSerializer(serializers.ListSerializer):
+    """Leaves out what is not the caller's."""
+
+    def to_representation(self, data):
+        owner = self.context["request"].user.get_username()
+        return super().to_representation([row for row in data if row.owner == owner])
+
+
+class Listed:
+    """The ways of a list: each is mixed into a view of rows that have an owner."""
+
+    class Stock:
+        """REST framework's own, with a filter backend."""
+
+        filter_backends = [OfOwner]
+
+    class Paged(Stock):
+        pagination_class = TwoAPage
+
+    class Handler:
+        """A handler that narrows, over a queryset that does not."""
+
+        def list(self, request, *args, **kwargs) -> Response:
+            rows = self.get_queryset().filter(owner=request.user.get_username())
+            return Response(self.get_serializer(rows, many=True).data)
+
+    class Wrapped:
+        def list(self, request, *args, **kwargs) -> Response:
+            rows = self.get_queryset().filter(owner=request.user.get_username())
+            return Response({"rows": self.get_serializer(rows, many=True).data})
+
+    class PagedHandler:
+        pagination_class = TwoAPage
+
+        def list(self, request, *args, **kwargs) -> Response:
+            rows = self.get_queryset().filter(owner=request.user.get_username())
+            page = self.paginate_queryset(rows)
+            return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    class Pagination:
+        """Narrows where the page is cut."""
+
+        def paginate_queryset(self, queryset):
+            return list(queryset.filter(owner=self.request.user.get_username()))
+
+        def get_paginated_response(self, data) -> Response:
+            return Response(data)
+
+    class Handwritten:
+        """Writes rows of which nothing is known."""
+
+        def list(self, request, *args, **kwargs) -> Response:
+            rows = self.get_queryset().filter(owner=request.user.get_username())
+            return Response([{"id": row.pk} for row in rows])
+
+    class Leaving:
+        """A serializer for lists that leaves rows out."""
+
+        def get_serializer_class(self):
+            own = super().get_serializer_class()
+            meta = type("Meta", (own.Meta,), {"list_serializer_class": OwnListSerializer})
+            return type(own.__name__, (own,), {"Meta": meta})
+
+    class Refusing:
+        def list(self, request, *args, **kwargs) -> Response:
+            return Response({"detail": "Not for you."}, status=403)
+
+    class Raising:
+        def list(self, request, *args, **kwargs) -> Response:
+            raise PermissionDenied
+
+    class Failing:
+        def list(self, request, *args, **kwargs) -> Response:
+            raise LookupError("secret")
+
+    class Missing:
+        """Is no list at all."""
+
+        http_method_names = ["put"]
+
+
+def make_view(way: type, model: type[models.Model], serializer: type) -> type:
+    members = {
+        "queryset": model.objects.order_by("pk"),
+        "serializer_class": serializer,
+        "authentication_classes": [TokenAuthentication],
+    }
+    return type(f"{model.__name__}ViewSet", (way, viewsets.ModelViewSet), members)

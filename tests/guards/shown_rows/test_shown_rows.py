@@ -1,0 +1,205 @@
+"""Whoever speaks of rows names and counts only those that the list shows the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.urls import include, path
+from rest_framework import serializers
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.routers import SimpleRouter
+
+from drf_mcp.prompts import Prompt
+from drf_mcp.tools import registry
+from tests.agents import make_agent
+from tests.guards.shown_rows import folders
+from tests.guards.shown_rows.folders import Folder, Lien, Listed, Sheet
+
+# Ways in which a list shows alice one sheet, and keeps seven of bob's from her: whether it can be
+# said that it shows the one, and how many it shows in all.
+WAYS = [
+    (Listed.Stock, True, 1),
+    (Listed.Paged, True, 1),
+    (Listed.Handler, True, 1),
+    (Listed.PagedHandler, True, 1),
+    (Listed.Pagination, True, 1),
+    # It may have further pages.
+    (Listed.Wrapped, True, None),
+    (Listed.Handwritten, False, None),
+    (Listed.Leaving, False, None),
+    (Listed.Refusing, False, None),
+    (Listed.Raising, False, None),
+    (Listed.Failing, False, None),
+    (Listed.Missing, False, None),
+]
+naming = pytest.mark.parametrize(("way", "is_shown"), [(way, shown) for way, shown, _ in WAYS])
+counting = pytest.mark.parametrize(("way", "count"), [(way, count) for way, _, count in WAYS])
+
+
+class SheetArgument(serializers.Serializer):
+    sheet = serializers.SlugRelatedField("slug", queryset=Sheet.objects.all())
+
+
+@pytest.fixture(scope="module")
+def tables(django_db_setup, django_db_blocker) -> Iterator[None]:
+    with django_db_blocker.unblock(), connection.schema_editor() as editor:
+        for model in folders.MODELS:
+            editor.create_model(model)
+    yield
+    with django_db_blocker.unblock(), connection.schema_editor() as editor:
+        for model in reversed(folders.MODELS):
+            editor.delete_model(model)
+
+
+@pytest.fixture
+def folder(tables, db) -> Folder:
+    """A folder with a sheet of alice and seven of bob."""
+    folder = Folder.objects.create(name="Deeds")
+    for number in range(8):
+        folder.sheets.create(slug=f"sheet-{number}", owner="bob" if number else "alice")
+    return folder
+
+
+@pytest.fixture
+def serve(settings, monkeypatch, folder):
+    """Serve lists that show rows in this way; returns alice's agent."""
+
+    def serve(way, **mcp_settings):
+        sheets = folders.make_view(way, Sheet, folders.SheetSerializer)
+        liens = folders.make_view(way, Lien, folders.LienSerializer)
+        router = SimpleRouter()
+        router.register("folders", folders.FolderViewSet)
+        router.register("own", folders.OwnFolderViewSet, basename="own")
+        router.register("protecting", folders.ProtectingFolderViewSet, basename="protecting")
+        router.register("untried", folders.UntriedFolderViewSet, basename="untried")
+        router.register("sheets", sheets)
+        router.register("liens", liens)
+        patterns = [path("", include("drf_mcp.urls")), *router.urls]
+        prompt = Prompt("ask", text="About {{ sheet }}.", serializer_class=SheetArgument)
+        monkeypatch.setattr(registry, "_added", [prompt])
+        settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
+        settings.DRF_MCP = {
+            "EXPOSE": "urlconf",
+            "RESOURCES": True,
+            "DRY_RUN": True,
+            "CONFIRM": True,
+            "AUTHENTICATION_CLASSES": [TokenAuthentication],
+            **mcp_settings,
+        }
+        registry.reload()
+        agent = make_agent("alice")
+        agent.http.raise_request_exception = False
+        return agent
+
+    return serve
+
+
+def complete(agent, ref: dict, name: str) -> list[str]:
+    asked = {"name": name, "value": ""}
+    return agent.result("completion/complete", ref=ref, argument=asked)["completion"]["values"]
+
+
+def rows_of(preview: dict, name: str) -> list[dict]:
+    return [rows for rows in preview.get(name, []) if rows["model"] in ("sheets", "liens")]
+
+
+def as_rows(model: str, count: int | None) -> list[dict]:
+    return [{"model": model, **({"count": count, "tool": f"{model}_list"} if count else {})}]
+
+
+# --- What names rows ----------------------------------------------------------------------------
+
+
+@naming
+def test_completion_names_no_other_rows(serve, way, is_shown):
+    found = complete(serve(way), {"type": "ref/prompt", "name": "ask"}, "sheet")
+    assert found == (["sheet-0"] if is_shown else [])
+
+
+@naming
+def test_a_prompt_takes_no_other_rows(serve, way, is_shown):
+    agent = serve(way)
+    asked = agent.request("prompts/get", name="ask", arguments={"sheet": "sheet-3"})
+    # Where nothing lists the model, the field of the prompt alone decides.
+    assert ("result" in asked) is (way is Listed.Missing)
+    shown = agent.request("prompts/get", name="ask", arguments={"sheet": "sheet-0"})
+    assert ("result" in shown) is (is_shown or way is Listed.Missing)
+
+
+# --- What counts rows ---------------------------------------------------------------------------
+
+
+@counting
+def test_a_confirmation_counts_no_other_rows(serve, folder, way, count):
+    preview = serve(way).call("folders_destroy", id=folder.pk).data["preview"]
+    assert rows_of(preview, "deleted") == as_rows("sheets", count)
+
+
+@counting
+def test_a_dry_run_counts_no_other_rows(serve, folder, way, count):
+    result = serve(way).call("folders_destroy", id=folder.pk, dry_run=True)
+    report = result.envelope["meta"]["dry_run"]
+    assert report["deleted"] == {"folder": 1, "sheet": count}
+    assert ("Null" in report["note"]) is (count is None)
+    assert Sheet.objects.count() == 8
+
+
+@counting
+def test_a_conflict_counts_no_other_rows(serve, folder, way, count):
+    for owner in ("alice", "bob", "bob"):
+        Lien.objects.create(folder=folder, owner=owner)
+    error = serve(way, CONFIRM=False).call("folders_destroy", id=folder.pk).envelope["error"]
+    shown = "liens (1 of them in liens_list)" if count else "liens"
+    assert error == f"The deletion was refused: {shown} depend on what would be deleted."
+
+
+def test_a_list_that_is_taken_away_counts_nothing(serve, folder):
+    agent = serve(Listed.Stock, TOOLSETS={"own": ["folders_*"]})
+    agent.http.defaults["HTTP_MCP_TOOLSETS"] = "own"
+    preview = agent.call("folders_destroy", id=folder.pk).data["preview"]
+    assert rows_of(preview, "deleted") == as_rows("sheets", None)
+
+
+def test_rows_of_further_pages_are_not_said_to_be_few(serve, folder):
+    """A handler of the project's own shows its first page: how many there are is not known."""
+    Sheet.objects.update(owner="alice")
+    preview = serve(Listed.PagedHandler).call("folders_destroy", id=folder.pk).data["preview"]
+    assert rows_of(preview, "deleted") == as_rows("sheets", None)
+
+
+def test_rows_of_all_pages_of_a_stock_list_are_counted(serve, folder):
+    Sheet.objects.update(owner="alice")
+    preview = serve(Listed.Paged).call("folders_destroy", id=folder.pk).data["preview"]
+    assert rows_of(preview, "deleted") == as_rows("sheets", 8)
+
+
+# --- Deletes of the project's own ---------------------------------------------------------------
+
+
+def test_the_preview_of_a_delete_of_ones_own_says_what_it_does(serve, folder):
+    agent = serve(Listed.Stock)
+    first = agent.call("own_destroy", id=folder.pk)
+    preview = first.data["preview"]
+    assert rows_of(preview, "deleted") == as_rows("sheets", 1)
+    changed = [rows["model"] for rows in preview["changed"]]
+    assert changed == ["sheets", "folders"]
+    assert Sheet.objects.filter(slug="kept").count() == 0
+    folder.refresh_from_db()
+    assert folder.name == "Deeds"
+    agent.call("own_destroy", **first.data["next"])
+    folder.refresh_from_db()
+    assert (folder.name, Sheet.objects.filter(slug="kept").count()) == ("gone", 7)
+
+
+def test_what_django_would_protect_is_a_conflict_and_not_to_be_confirmed(serve, folder):
+    Lien.objects.create(folder=folder, owner="alice")
+    result = serve(Listed.Stock).call("protecting_destroy", id=folder.pk)
+    assert (result.is_error, result.code) == (True, "CONFLICT")
+    assert "confirmation" not in result.data
+
+
+def test_a_delete_that_has_no_dry_run_is_not_tried(serve, folder):
+    preview = serve(Listed.Stock).call("untried_destroy", id=folder.pk).data["preview"]
+    assert preview == {"object": "folder “Deeds”"}
