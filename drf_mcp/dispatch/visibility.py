@@ -31,10 +31,12 @@ class Visibility:
             heeded. What lets somebody in asks anew.
     """
 
+    identities_class = Identities
+
     def __init__(self, caller: Caller, *, remembers: bool = False) -> None:
         self.caller = caller
         self.remembers = remembers and is_kept()
-        self.identities = Identities(caller)
+        self.identities = self.identities_class(caller)
         self.answers: dict[Question, bool] = {}
         self.is_sure = True
 

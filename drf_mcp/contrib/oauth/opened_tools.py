@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from drf_mcp.access.authentication import Caller, copy_identity
 from drf_mcp.access.metadata import FoundEndpoint
 from drf_mcp.contrib.oauth.audiences import find_endpoints_of
+from drf_mcp.dispatch.approach import Identities
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.exceptions import Refused
 from drf_mcp.protocol import Message, select_by_headers
@@ -39,13 +40,17 @@ class Promised(OAuth2Authentication):  # type: ignore[misc]
         return self.user, self.token
 
 
-class PromisedVisibility(Visibility):
-    """Asks every view on behalf of the token, which is in no database yet."""
+class PromisedIdentities(Identities):
+    """Has every view know the token, which is in no database yet."""
 
-    def request(self, tool: Tool, view: Any, path: str = "", query_string: str = "") -> Request:
-        request = super().request(tool, view, path, query_string)
+    def introduce(self, request: Request) -> None:
         copy_identity(request, self.caller.authenticate())
-        return request
+
+
+class PromisedVisibility(Visibility):
+    """Asks every view on behalf of the token."""
+
+    identities_class = PromisedIdentities
 
     def identify(self, classes: tuple[type, ...], tool: Tool) -> Request:
         return self.caller.authenticate()
