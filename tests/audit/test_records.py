@@ -135,15 +135,6 @@ def test_other_methods_are_no_calls(agent):
     assert not AuditedCall.objects.exists()
 
 
-def test_a_caller_without_a_credential_is_denied(configure, agent_of, row):
-    configure(PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"])
-    message, headers = agent_of(None).frame("tools/call", {"name": TOOL, "arguments": {"name": 1}})
-    assert agent_of(None).post(message, headers).status_code == 401
-    found = row()
-    assert (found.verdict, found.code, found.status) == ("denied", "UNAUTHORIZED", 401)
-    assert (found.user_pk, found.tool, found.arguments) == ("", TOOL, "")
-
-
 def test_a_caller_without_permission_is_denied(configure, agent_of, row):
     configure(PERMISSION_CLASSES=["rest_framework.permissions.IsAdminUser"])
     message, headers = agent_of("alice").frame("tools/list", {})
@@ -151,12 +142,6 @@ def test_a_caller_without_permission_is_denied(configure, agent_of, row):
     found = row()
     assert (found.verdict, found.code, found.method) == ("denied", "FORBIDDEN", "tools/list")
     assert found.user_label == "alice"
-
-
-def test_a_foreign_origin_is_denied(agent, row):
-    message, headers = agent.frame("tools/call", {"name": TOOL, "arguments": {"name": "a"}})
-    agent.post(message, {**headers, "Origin": "https://evil.example"})
-    assert (row().verdict, row().status, row().tool) == ("denied", 403, "")
 
 
 def test_other_refusals_of_the_door_are_no_calls(agent):
@@ -173,13 +158,6 @@ def test_a_batch_has_a_row_for_each_call(configure, agent_of):
     agent.post(batch, {"MCP-Protocol-Version": BATCHES})
     rows = AuditedCall.objects.order_by("pk").values_list("verdict", "code")
     assert list(rows) == [("success", ""), ("failed", "INTERNAL_ERROR")]
-
-
-def test_a_denied_batch_has_a_row_for_each_message(configure, agent_of):
-    configure(PERMISSION_CLASSES=["rest_framework.permissions.IsAuthenticated"])
-    batch = [call_message(1, name="a"), call_message(2, name="b")]
-    agent_of(None).post(batch, {"MCP-Protocol-Version": BATCHES})
-    assert list(AuditedCall.objects.values_list("verdict", "tool")) == [("denied", TOOL)] * 2
 
 
 def test_of_two_credentials_the_one_that_was_sent(configure, agent_of, row):

@@ -31,6 +31,7 @@ class AuditedCallAdmin(ReadOnlyAdmin):
         "verdict",
         "dry_run",
         "code",
+        "messages",
         "rows_changed",
         "duration_ms",
         "client_name",
@@ -48,7 +49,7 @@ class AuditedCallAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("user"), ordering="user_label")
     def shown_user(self, row: AuditedCall) -> Any:
-        return row.user_label or row.user_pk or _("anonymous")
+        return row.user_label or row.user_pk or row.address or _("anonymous")
 
     @admin.display(description=_("tool"), ordering="tool")
     def shown_tool(self, row: AuditedCall) -> str:

@@ -7,17 +7,19 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.db import connections, router
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.codes import screaming_code, standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
-from drf_mcp.exceptions import ProtocolError, Unavailable, contain
+from drf_mcp.contrib.audit.strangers import StrangerCounter, report_unwritten
+from drf_mcp.exceptions import ProtocolError, Refused, Unavailable, contain
 from drf_mcp.json_text import to_bytes
 from drf_mcp.observability.records import CallRecord
 from drf_mcp.protocol.constants import CLIENT_INFO_KEY
@@ -30,6 +32,8 @@ logger = logging.getLogger("drf_mcp")
 CALLS = frozenset({"tools/call", "resources/read", "prompts/get"})
 # The statuses of callers who are not let in.
 DENIALS = frozenset({401, 403})
+# What callers without a valid credential are refused with, whatever status REST framework gives it.
+STRANGERS = (NotAuthenticated, AuthenticationFailed)
 # Characters of the arguments of one call, each of which is cut already.
 MAX_ARGUMENTS = 20_000
 # Rows that one statement deletes.
@@ -48,6 +52,10 @@ class Auditor:
     `AuditConfig.auditor_class` names it. The database is the one that the project's routers
     choose for `AuditedCall`.
     """
+
+    @cached_property
+    def strangers(self) -> StrangerCounter:
+        return StrangerCounter(self)
 
     def open(self, message: Any, caller: Caller) -> Audit:
         """Return the audit of one message, which a door has received.
@@ -175,10 +183,13 @@ class Audit:
     def close(self) -> None:
         """Write what became of the message; a failure is logged and changes no answer."""
 
-        def tell(exc: Exception) -> None:
-            logger.error("The audit of a call could not be written", exc_info=exc)
-
-        contain(self.write_last, tell)
+        error = self.error
+        if isinstance(error, Refused) and error.http_status in DENIALS:
+            self.auditor.strangers.count(self.caller.request, error.http_status)
+        elif isinstance(error, STRANGERS):
+            self.auditor.strangers.count(self.caller.request, 401)
+        else:
+            contain(self.write_last, report_unwritten)
 
     def write_last(self) -> None:
         if self.row is None:
@@ -250,14 +261,12 @@ class Audit:
     def get_refusal(self, exc: Exception) -> dict[str, Any]:
         if isinstance(exc, ProtocolError):
             status, code = exc.http_status, screaming_code(type(exc).__name__)
-            denied = code == "REFUSED" and status in DENIALS
             data = exc.data if isinstance(exc.data, Mapping) else {}
             request_id = data.get("request_id")
         else:
             status, request_id = getattr(exc, "status_code", 500), None
-            code, denied = standard_code(status), isinstance(exc, APIException)
-        verdict = Verdict.DENIED if denied else Verdict.FAILED
-        code = standard_code(status) if denied else code
+            code = standard_code(status)
+        verdict = Verdict.DENIED if isinstance(exc, APIException) else Verdict.FAILED
         return {"verdict": verdict, "code": code, "status": status, "request_id": request_id}
 
     def keep_arguments(self, tool: Any, arguments: Any) -> None:

@@ -40,6 +40,9 @@ class AuditedCall(models.Model):
     client_name = models.CharField(_("client"), max_length=80, blank=True)
     client_version = models.CharField(_("version of the client"), max_length=40, blank=True)
     user_agent = models.CharField(_("user agent"), max_length=200, blank=True)
+    # Of callers without a valid credential, whose messages are counted by address.
+    address = models.CharField(_("address"), max_length=64, blank=True)
+    messages = models.PositiveIntegerField(_("messages"), default=1)
     endpoint = models.CharField(_("path of the endpoint"), max_length=200, blank=True)
     method = models.CharField(_("MCP method"), max_length=64, blank=True)
     tool = models.CharField(_("tool"), max_length=64, blank=True)

@@ -127,7 +127,11 @@ class Command(MCPCommand):
     def describe(self, row: AuditedCall) -> Iterator[str]:
         when = timezone.localtime(row.time).strftime("%Y-%m-%d %H:%M:%S")
         verdict = f"{row.verdict} {row.code}".strip()
-        parts = [when, row.user_label or row.user_pk or ANONYMOUS, row.tool or row.method, verdict]
+        who = row.user_label or row.user_pk or row.address or ANONYMOUS
+        parts = [when, who, row.tool or row.method, verdict]
+        if row.messages > 1:
+            count = ngettext("%(count)d message", "%(count)d messages", row.messages)
+            parts.append(count % {"count": row.messages})
         if row.rows_changed is not None:
             rows = ngettext("%(count)d row", "%(count)d rows", row.rows_changed)
             parts.append(rows % {"count": row.rows_changed})
