@@ -14,6 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 PROGRAMS = (
     "tests/archive/test_two_processes.py",
     "tests/benchmarks/test_agents.py::test_every_figure_is_in_the_table",
+    "tests/benchmarks/test_agents.py::test_tokens_are_counted_exactly_or_said_to_be_estimated",
     "tests/benchmarks/test_agents.py::test_no_figure_of_an_agent_becomes_worse_than_recorded",
     "tests/benchmarks/test_agents.py::test_the_tasks_of_the_sample_can_be_done",
     "tests/benchmarks/test_agents_beside.py::test_a_request_is_served_while_its_answer",
@@ -24,6 +25,7 @@ PROGRAMS = (
     "tests/browsable/test_sign_in_pages.py",
     "tests/browsable/test_ui_pages.py",
     "tests/commands/test_example_calls.py::test_the_call_that_is_printed_can_be_pasted",
+    "tests/commands/test_terminal.py::test_a_pipe_that_is_closed_ends_a_command_quietly",
     "tests/commands/test_terminal.py::test_bash_completes_names_of_tools",
     "tests/commands/test_terminal.py::test_the_script_of_a_project_reads_real_names",
     "tests/contracts/test_notes.py::test_the_package_gives_call_notes_without_loading_django",
@@ -49,6 +51,7 @@ PROGRAMS = (
     "tests/observability/test_tracing.py::test_opentelemetry_is_not_imported",
     "tests/packaging/test_distributions.py",
     "tests/packaging/test_installed_wheel.py",
+    "tests/packaging/test_interpreters.py",
     "tests/parity/test_host.py",
     "tests/test_client/test_plugin.py::test_a_project_gets_the_fixture_and_the_ready_test",
     "tests/test_client/test_plugin.py::test_the_plugin_imports_nothing_of_django",

@@ -24,8 +24,8 @@ PROMPT = "$ "
 SHOWN = (
     "python manage.py mcp_tools",
     "python manage.py mcp_tools tasks_finish",
-    'python manage.py mcp_call tasks_create title="Order a new lamp" priority=high --user ada',
-    'python manage.py mcp_call tasks_create title="Order a new lamp" priority=urgent --user ada',
+    'python manage.py mcp_call tasks_create title="Order a new lamp" priority=high --as ada',
+    'python manage.py mcp_call tasks_create title="Order a new lamp" priority=urgent --as ada',
 )
 SECONDS_PER_KEY = 0.035
 SECONDS_TO_RUN = 0.7

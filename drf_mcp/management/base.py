@@ -14,6 +14,7 @@ from rest_framework.exceptions import APIException
 
 from drf_mcp.dispatch.errors.body import ErrorBody
 from drf_mcp.exceptions import Refused, UnknownTool
+from drf_mcp.management.console import quiet_pipe
 from drf_mcp.management.errors import UsageError as UsageError
 from drf_mcp.tools import Tool
 from drf_mcp.transports.in_process import ServedEndpoint
@@ -27,8 +28,10 @@ MAX_USERS = 1000
 class MCPCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         # What programs read is the same in every language.
-        with override(None) if options.get("json") else nullcontext():
-            return super().execute(*args, **options)
+        with override(None) if options.get("json") else nullcontext(), quiet_pipe():
+            output = super().execute(*args, **options)
+            self.stdout.flush()
+            return output
 
     def add_endpoint_argument(self, add: Callable[..., Any]) -> None:
         add(
@@ -36,6 +39,9 @@ class MCPCommand(BaseCommand):
             metavar="PATH",
             help="the path of an endpoint with fewer tools, such as /mcp/readonly",
         )
+
+    def add_user_argument(self, add: Callable[..., Any], help: str) -> None:
+        add("--as", "--user", metavar="USER", dest="username", help=help)
 
     def get_endpoint(self, options: Mapping[str, Any]) -> ServedEndpoint:
         path = options["endpoint"]

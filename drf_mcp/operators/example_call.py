@@ -45,7 +45,7 @@ class ExampleCall:
             if user is None:
                 return []
             name = str(user.get_username())
-        return [f"--user={name}"] if name.startswith("-") else ["--user", name]
+        return [f"--as={name}"] if name.startswith("-") else ["--as", name]
 
     def write_arguments(self) -> Iterator[str]:
         arguments = self.arguments

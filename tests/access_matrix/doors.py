@@ -154,7 +154,7 @@ def in_process(credential: Credential, request: Request) -> Answer:
 def by_command(credential: Credential, request: Request) -> Answer:
     out, options = io.StringIO(), ["--raw", "--endpoint", "/mcp"]
     if credential.user is not None:
-        options += ["--user", credential.user.username]
+        options += ["--as", credential.user.username]
     try:
         with contextlib.suppress(SystemExit):
             arguments = json.dumps(request.arguments)

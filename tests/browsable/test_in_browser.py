@@ -143,7 +143,7 @@ def test_calls_of_the_tab_are_sent_again_and_copied_in_other_words(visit, shop_p
     assert arguments["quantity"] == 3
     words = shlex.split(copies["mcp_call"])
     assert words[:4] == ["python", "manage.py", "mcp_call", "quote"]
-    assert (json.loads(words[4]), words[5:]) == (arguments, ["--user", "alice"])
+    assert (json.loads(words[4]), words[5:]) == (arguments, ["--as", "alice"])
     program = copies["Python SDK"].replace("YOUR_TOKEN", shop_page.shop.tokens["alice"])
     assert "structured_content" in run_program(program)
     # Sent at once: it only reads.

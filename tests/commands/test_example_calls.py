@@ -114,12 +114,12 @@ def test_texts_that_a_shell_or_json_would_read_in_their_own_way_are_quoted(comma
 
 @pytest.mark.django_db
 def test_the_caller_is_one_who_may_call(command):
-    assert command(Odd).endswith("--user USERNAME")
+    assert command(Odd).endswith("--as USERNAME")
     User.objects.create(username="-odd")
     User.objects.create(username="plain")
-    assert command(Odd).endswith("--user=-odd")
-    assert "--user" not in command(Notes)
-    assert command(Notes, User.objects.get(username="plain")).endswith("--user plain")
+    assert command(Odd).endswith("--as=-odd")
+    assert "--as" not in command(Notes)
+    assert command(Notes, User.objects.get(username="plain")).endswith("--as plain")
 
 
 @pytest.mark.django_db
@@ -138,4 +138,4 @@ def test_grouped_arguments_are_one_object(command):
 def test_without_a_database_the_arguments_are_of_the_right_kind(command):
     own = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     declared = mcp_tool(input_schema=own)(type("Declared", (Odd,), {}))
-    assert command(declared).endswith("thing a=1 --user USERNAME")
+    assert command(declared).endswith("thing a=1 --as USERNAME")

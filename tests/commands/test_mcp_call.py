@@ -56,7 +56,7 @@ class Listed(APIView):
 
 def test_the_user_is_who_the_view_sees():
     seen = {
-        name: json.loads(run("stats", "--user", name)[1])["data"]["customers"]
+        name: json.loads(run("stats", "--as", name)[1])["data"]["customers"]
         for name in ("alice", "carol")
     }
     own = Customer.objects.filter(owner__username="alice").count()
@@ -64,16 +64,16 @@ def test_the_user_is_who_the_view_sees():
 
 
 def test_the_user_may_do_no_more_than_over_http():
-    code, text = run("customers_deactivate", '{"pk": 1}', "--user", "alice")
+    code, text = run("customers_deactivate", '{"pk": 1}', "--as", "alice")
     assert (code, json.loads(text)["data"]["error_code"]) == (1, "FORBIDDEN")
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["--user", "alice", "page_size=1", 'tier=["gold"]'],
-        ["page_size=1", "--user", "alice", 'tier=["gold"]'],
-        ["page_size=1", 'tier=["gold"]', "--user", "alice"],
+        ["--as", "alice", "page_size=1", 'tier=["gold"]'],
+        ["page_size=1", "--as", "alice", 'tier=["gold"]'],
+        ["page_size=1", 'tier=["gold"]', "--as", "alice"],
     ],
 )
 def test_options_stand_anywhere_among_the_arguments(words):
@@ -84,7 +84,7 @@ def test_options_stand_anywhere_among_the_arguments(words):
 
 def test_a_call_writes():
     order = Order.objects.filter(status="pending").first()
-    assert run("orders_cancel", json.dumps({"pk": order.pk}), "--user", "carol")[0] == 0
+    assert run("orders_cancel", json.dumps({"pk": order.pk}), "--as", "carol")[0] == 0
     order.refresh_from_db()
     assert order.status == "cancelled"
 
@@ -94,7 +94,7 @@ def test_a_call_writes():
     [('{"pk": 999999}', "NOT_FOUND"), ('{"nonsense": 1}', "VALIDATION_ERROR")],
 )
 def test_a_tool_that_fails_prints_its_envelope_and_exits_with_1(arguments, code):
-    status, text = run("orders_retrieve", arguments, "--user", "carol")
+    status, text = run("orders_retrieve", arguments, "--as", "carol")
     assert (status, json.loads(text)["data"]["error_code"]) == (1, code)
 
 
@@ -102,22 +102,22 @@ def test_a_tool_that_fails_prints_its_envelope_and_exits_with_1(arguments, code)
     "text", ["{", "", "nonsense", "[1]", '"text"', "5", "[" * 100_000, '{"limit": NaN}']
 )
 def test_arguments_that_are_no_object_exit_with_2(text):
-    assert refused("products_list", text, "--user", "alice").returncode == 2
+    assert refused("products_list", text, "--as", "alice").returncode == 2
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["orders_list"], "Name a user with --user."),
-        (["stat", "--user", "alice"], "Did you mean stats"),
-        (["stats", "--user", "nobody"], "There is no user 'nobody'."),
-        (["stats", "--user", "Alise"], "There is no user 'Alise'. Did you mean alice?"),
+        (["orders_list"], "Name a user with --as."),
+        (["stat", "--as", "alice"], "Did you mean stats"),
+        (["stats", "--as", "nobody"], "There is no user 'nobody'."),
+        (["stats", "--as", "Alise"], "There is no user 'Alise'. Did you mean alice?"),
         (["stat"], "Did you mean stats"),
-        (["no_such", "--user", "alice", "--raw"], "no_such"),
-        (["stats", "--user", "alice", "--envelope", "OkEnvelop"], "Did you mean OkEnvelope"),
-        (["stats", "--user", "alice", "--envelope", "x"], "Choose from ResponseV2Envelope, Ok"),
-        (["stats", "--user", "alice", "--envelope", "no.such.Envelope"], "cannot be imported"),
-        (["stats", "--user", "alice", "--envelope", "success_response"], "is not an envelope"),
+        (["no_such", "--as", "alice", "--raw"], "no_such"),
+        (["stats", "--as", "alice", "--envelope", "OkEnvelop"], "Did you mean OkEnvelope"),
+        (["stats", "--as", "alice", "--envelope", "x"], "Choose from ResponseV2Envelope, Ok"),
+        (["stats", "--as", "alice", "--envelope", "no.such.Envelope"], "cannot be imported"),
+        (["stats", "--as", "alice", "--envelope", "success_response"], "is not an envelope"),
     ],
 )
 def test_a_call_that_cannot_be_made_exits_with_2_and_says_why(args, message):
@@ -177,9 +177,9 @@ def test_arguments_that_name_nothing_exit_with_2(texts):
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_raw_is_the_response_on_the_wire_in_the_revision(revision):
-    _, indented = run("stats", "--user", "alice", "--revision", revision)
+    _, indented = run("stats", "--as", "alice", "--revision", revision)
     assert indented.startswith('{\n  "success": true,\n')
-    code, text = run("stats", "--user", "alice", "--raw", "--revision", revision)
+    code, text = run("stats", "--as", "alice", "--raw", "--revision", revision)
     response = json.loads(text)
     assert (code, response["jsonrpc"]) == (0, "2.0")
     assert ("resultType" in response["result"]) is (revision == "2026-07-28")
@@ -188,7 +188,7 @@ def test_raw_is_the_response_on_the_wire_in_the_revision(revision):
 
 @pytest.mark.parametrize("name", ["OkEnvelope", "drf_mcp.envelopes.OkEnvelope"])
 def test_an_envelope_is_chosen_by_its_name_or_its_path(name):
-    _, text = run("stats", "--user", "alice", "--envelope", name)
+    _, text = run("stats", "--as", "alice", "--envelope", name)
     assert json.loads(text)["ok"] is True
 
 
@@ -202,7 +202,7 @@ def test_an_envelope_is_chosen_over_the_tools_own(expose):
 
 
 def test_an_error_that_is_plain_text_is_printed_as_it_is():
-    code, text = run("orders_retrieve", "pk=0", "--user", "carol", "--envelope", "PlainEnvelope")
+    code, text = run("orders_retrieve", "pk=0", "--as", "carol", "--envelope", "PlainEnvelope")
     assert (code, text.startswith("Error executing tool:")) == (1, True)
 
 
@@ -230,7 +230,7 @@ def curl(*args: str) -> list[str]:
 
 
 def test_the_curl_command_sends_what_the_tool_sends():
-    words = curl("customers_list", 'tier=["gold","silver"]', "search=Ü&x", "--user", "alice")
+    words = curl("customers_list", 'tier=["gold","silver"]', "search=Ü&x", "--as", "alice")
     url, header = words[1], words[3]
     assert urlsplit(url).path == "/api/customers/"
     assert parse_qsl(urlsplit(url).query) == [
@@ -250,7 +250,7 @@ def test_the_curl_command_of_a_write_has_the_body():
 
 def test_the_curl_command_calls_nothing():
     order = Order.objects.filter(status="pending").first()
-    curl("orders_cancel", f"pk={order.pk}", "--user", "carol")
+    curl("orders_cancel", f"pk={order.pk}", "--as", "carol")
     order.refresh_from_db()
     assert order.status == "pending"
 

@@ -27,8 +27,8 @@ def test_toml_is_toml(client):
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no tomllib")
     remote = tomllib.loads(run(client, "--name", "my.shop", "--token", 'a"b')[0])
     assert remote["mcp_servers"]["my.shop"]["http_headers"] == {"Authorization": 'Token a"b'}
-    local = tomllib.loads(run(client, "--stdio", "--user", "alice")[0])["mcp_servers"]["shop"]
-    assert local["args"][-3:] == ["mcp_stdio", "--user", "alice"]
+    local = tomllib.loads(run(client, "--stdio", "--as", "alice")[0])["mcp_servers"]["shop"]
+    assert local["args"][-3:] == ["mcp_stdio", "--as", "alice"]
 
 
 def test_the_url_the_token_and_the_name_are_those_given():
@@ -47,8 +47,8 @@ def test_the_command_line_can_be_pasted_into_a_shell():
 def test_stdio_has_the_token_in_the_environment_unless_a_user_is_named():
     server = json.loads(run("cursor", "--stdio", "--token", "0123")[0])["mcpServers"]["shop"]
     assert server["env"]["MCP_TOKEN"] == "0123"
-    assert "--user" not in server["args"]
-    server = json.loads(run("cursor", "--stdio", "--user", "alice")[0])["mcpServers"]["shop"]
+    assert "--as" not in server["args"]
+    server = json.loads(run("cursor", "--stdio", "--as", "alice")[0])["mcpServers"]["shop"]
     assert "MCP_TOKEN" not in server["env"]
 
 
@@ -70,8 +70,8 @@ def test_an_unknown_client_is_refused_with_the_nearest_or_all(name, hint):
 
 
 def test_a_user_is_refused_over_http_where_a_token_decides():
-    with pytest.raises(CommandError, match="--user goes with --stdio"):
-        run("cursor", "--user", "alice")
+    with pytest.raises(CommandError, match="--as goes with --stdio"):
+        run("cursor", "--as", "alice")
 
 
 @pytest.fixture

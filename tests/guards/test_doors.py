@@ -68,7 +68,7 @@ def test_nothing_is_written_by_any_way_to_call(carol, db, path):
     out = io.StringIO()
     with pytest.raises(SystemExit) as ended:
         call_command(
-            *("mcp_call", "customers_create", json.dumps(WRITE), "--user", "carol"),
+            *("mcp_call", "customers_create", json.dumps(WRITE), "--as", "carol"),
             *("--endpoint", path),
             stdout=out,
         )
@@ -219,7 +219,7 @@ def test_a_client_is_told_the_path(db):
     assert "http://127.0.0.1:8000/mcp/readonly" in run(
         "mcp_config", "claude-code", "--endpoint", READONLY, "--token", "x"
     )
-    stdio = run("mcp_config", "claude-code", "--endpoint", READONLY, "--stdio", "--user", "carol")
+    stdio = run("mcp_config", "claude-code", "--endpoint", READONLY, "--stdio", "--as", "carol")
     assert "mcp_stdio --endpoint /mcp/readonly" in stdio
 
 

@@ -74,7 +74,7 @@ def test_list_can_be_of_one_user_and_of_all_states(issue):
     issue("alice", name="desk")
     issue("bob", name="phone", revoked=timezone.now())
     issue("bob", name="old", expires=timezone.now() - timedelta(days=1))
-    lines = run("list", "--user", "bob", "--all").splitlines()
+    lines = run("list", "--as", "bob", "--all").splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["expired", "revoked"]
 
 

@@ -22,7 +22,7 @@ def shop(tmp_path_factory) -> Shop:
 
 @pytest.fixture
 def serve(shop, tmp_path) -> Callable[..., Process]:
-    """Start a server: ``serve("--user", "alice", MCP_TOKEN="...")``."""
+    """Start a server: ``serve("--as", "alice", MCP_TOKEN="...")``."""
     with ExitStack() as stack:
 
         def start(

@@ -17,7 +17,7 @@ from tests.agents import REVISIONS, STATELESS
 from tests.interop.servers import ROOT
 
 SCRIPT = Path(__file__).with_name("stdio_client.cjs")
-SERVER = [sys.executable, str(ROOT / "manage.py"), "mcp_stdio", "--user", "alice"]
+SERVER = [sys.executable, str(ROOT / "manage.py"), "mcp_stdio", "--as", "alice"]
 
 # Package of the SDK and revision: the first version of the SDK and the second one.
 TYPESCRIPT_CLIENTS = [("sdk", "2025-11-25"), ("client", "2025-11-25"), ("client", STATELESS)]

@@ -43,7 +43,7 @@ def test_stdout_holds_nothing_but_the_protocol_however_much_is_printed(serve, fi
 
 @pytest.mark.parametrize("revision", HANDSHAKES)
 def test_the_revision_of_the_handshake_holds_for_the_whole_connection(serve, revision):
-    server = serve("--user", "alice")
+    server = serve("--as", "alice")
     server.send("initialize", 1, protocolVersion=revision, **INITIALIZE)
     assert server.answer()["result"]["protocolVersion"] == revision
     server.send("notifications/initialized")
@@ -64,7 +64,7 @@ def test_a_line_that_is_no_message_is_answered_without_an_id(noisy):
 
 
 def test_everything_asked_is_answered_before_the_end_of_stdin_ends_the_server(serve):
-    server = serve("--user", "alice")
+    server = serve("--as", "alice")
     for number in range(20):
         server.call(number, "stats")
     server.send_stateless("server/discover", 20)
@@ -142,8 +142,8 @@ def test_a_stranger_is_refused_request_by_request(serve, environment):
 @pytest.mark.parametrize(
     ("arguments", "environment", "told"),
     [
-        (["--user", "nobody"], {}, "There is no user 'nobody'."),
-        (["--user", "alice"], {"MCP_TOKEN": "x"}, "not both"),
+        (["--as", "nobody"], {}, "There is no user 'nobody'."),
+        (["--as", "alice"], {"MCP_TOKEN": "x"}, "not both"),
     ],
 )
 def test_a_server_that_cannot_start_says_so_on_stderr(shop, arguments, environment, told):

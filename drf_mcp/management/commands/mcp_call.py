@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from argparse import ArgumentParser
@@ -16,6 +17,7 @@ from drf_mcp import envelopes
 from drf_mcp.envelopes import Envelope
 from drf_mcp.management.arguments import CommandLineArguments
 from drf_mcp.management.base import DEFAULT_ORIGIN, MCPCommand, UsageError
+from drf_mcp.management.console import quiet_console
 from drf_mcp.operators.client_configs import BASIC, find_authorization_scheme
 from drf_mcp.operators.http_equivalent import EquivalentRequest
 from drf_mcp.protocol import REVISIONS
@@ -54,7 +56,7 @@ class Command(MCPCommand):
             help="""its arguments: page=2 tier='["gold"]' address.city=Bonn, or as JSON: """
             """'{"page": 2}'""",
         )
-        add("--user", help="the user who calls, by USERNAME_FIELD; nobody by default")
+        self.add_user_argument(add, "the user who calls, by USERNAME_FIELD; nobody by default")
         add(
             "--revision",
             choices=REVISIONS,
@@ -84,7 +86,10 @@ class Command(MCPCommand):
         if options["http"]:
             self.stdout.write(self.get_curl(tool, arguments, options))
             return
-        body = self.call(arguments, options)
+        with contextlib.nullcontext([]) if options["traceback"] else quiet_console() as kept:
+            body = self.call(arguments, options)
+        if kept:
+            self.stderr.write(_("Add --traceback to see where it failed."), self.style.NOTICE)
         response = json.loads(body)
         if options["raw"]:
             self.stdout.write(body.decode())
@@ -97,7 +102,7 @@ class Command(MCPCommand):
 
     def call(self, arguments: dict[str, Any], options: dict[str, Any]) -> bytes:
         client = InProcessClient(
-            self.get_user(options["user"]),
+            self.get_user(options["username"]),
             revision=options["revision"],
             envelope_class=self.get_envelope_class(options["envelope"]),
             endpoint=self.endpoint,
@@ -110,7 +115,7 @@ class Command(MCPCommand):
                 return self.converse(client, params, yes=options["yes"])
             return client.send_for_bytes("tools/call", params)
         except APIException as exc:
-            advice = _("Name a user with --user.")
+            advice = _("Name a user with --as.")
             raise UsageError(f"{self.get_reason(exc)} {advice}") from exc
 
     def converse(self, client: InProcessClient, params: dict[str, Any], *, yes: bool) -> bytes:
@@ -168,7 +173,7 @@ class Command(MCPCommand):
             raise UsageError(" ".join(problem.message for problem in exc.problems)) from exc
         if request is None:
             raise UsageError(_("No HTTP request stands for this call."))
-        return request.to_curl(options["http"], *self.get_credential(options["user"]))
+        return request.to_curl(options["http"], *self.get_credential(options["username"]))
 
     def get_credential(self, username: str | None) -> tuple[str | None, str | None]:
         # The Authorization header, or the user whose password curl asks for.

@@ -50,7 +50,9 @@ class Command(MCPCommand):
         self.add_endpoint_argument(add)
         add("--json", action="store_true", help="print titles, places and texts as JSON")
         add("--stdio", action="store_true", help="let the client start mcp_stdio itself")
-        add("--user", help="with --stdio: the user to act as, by USERNAME_FIELD, without a token")
+        self.add_user_argument(
+            add, "with --stdio: the user to act as, by USERNAME_FIELD, without a token"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         chosen, target = self.get_config_classes(options["client"]), self.get_target(options)
@@ -74,8 +76,8 @@ class Command(MCPCommand):
     def get_target(self, options: dict[str, Any]) -> dict[str, Any]:
         if options["stdio"]:
             return {"command": self.get_server_command(options)}
-        if options["user"]:
-            raise UsageError(_("--user goes with --stdio. Over HTTP, --token says who is calling."))
+        if options["username"]:
+            raise UsageError(_("--as goes with --stdio. Over HTTP, --token says who is calling."))
         if find_challenge() is None:
             self.stderr.write(f"# {_(NO_TOKEN_READ)}", self.style.WARNING)
         url = options["url"] or self.get_url(options)
@@ -106,8 +108,8 @@ class Command(MCPCommand):
         environment = {}
         if settings_module := os.environ.get("DJANGO_SETTINGS_MODULE"):
             environment["DJANGO_SETTINGS_MODULE"] = settings_module
-        if options["user"]:
-            arguments += ["--user", options["user"]]
+        if options["username"]:
+            arguments += ["--as", options["username"]]
         else:
             environment["MCP_TOKEN"] = self.get_authorization(options["token"]).split(None, 1)[1]
         return ServerCommand(arguments, environment)

@@ -30,9 +30,9 @@ class Command(MCPCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--user",
-            help=f"the user to act as, by USERNAME_FIELD; without it, {TOKEN_VARIABLE} decides",
+        self.add_user_argument(
+            parser.add_argument,
+            f"the user to act as, by USERNAME_FIELD; without it, {TOKEN_VARIABLE} decides",
         )
         parser.add_argument(
             "--scheme",
@@ -54,7 +54,7 @@ class Command(MCPCommand):
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        username, authorization = options["user"], self.get_authorization(options)
+        username, authorization = options["username"], self.get_authorization(options)
         self.get_user(username)
         endpoint = self.get_endpoint(options)
         close_old_connections()
@@ -75,8 +75,8 @@ class Command(MCPCommand):
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
         if not token:
             return None
-        if options["user"]:
-            message = _("Give --user or %(variable)s, not both.")
+        if options["username"]:
+            message = _("Give --as or %(variable)s, not both.")
             raise UsageError(message % {"variable": TOKEN_VARIABLE})
         # The variable may hold the whole header.
         if " " in token and not options["scheme"]:

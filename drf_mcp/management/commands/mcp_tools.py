@@ -41,11 +41,9 @@ class Command(MCPCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", help="show this tool whole")
-        parser.add_argument(
-            "--as",
-            metavar="USER",
-            dest="username",
-            help="only the tools that this user sees; anonymous for a caller who is not signed in",
+        self.add_user_argument(
+            parser.add_argument,
+            "only the tools that this user sees; anonymous for a caller who is not signed in",
         )
         parser.add_argument(
             "--json",

@@ -83,7 +83,7 @@ const Words = (() => {
   function commandOf(tool, args) {
     const words = ["python manage.py mcp_call", tool.name];
     if (Object.keys(args).length) words.push(quoted(JSON.stringify(args)));
-    if (tool.user) words.push(tool.user.startsWith("-") ? quoted(`--user=${tool.user}`) : `--user ${quoted(tool.user)}`);
+    if (tool.user) words.push(tool.user.startsWith("-") ? quoted(`--as=${tool.user}`) : `--as ${quoted(tool.user)}`);
     if (tool.own) words.push(`--endpoint ${quoted(new URL(tool.endpoint).pathname)}`);
     return words.join(" ");
   }

@@ -32,7 +32,7 @@ class Command(MCPCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("--as", metavar="USER", dest="username", help="of this user; anonymous for nobody's")
+        self.add_user_argument(add, "of this user; anonymous for calls of no user")
         add("--tool", help="of this tool")
         add(
             "--verdict",

@@ -50,7 +50,7 @@ class Command(MCPCommand):
         add("--expires", metavar="DATE", help="the last day, 2030-12-31, or days, 90d; never")
         add("--networks", nargs="+", default=[], metavar="CIDR", help="203.0.113.0/24; everywhere")
         listed = commands.add_parser("list", help="list the tokens, and when they were used")
-        listed.add_argument("--user", help="only those of this user")
+        self.add_user_argument(listed.add_argument, "only those of this user")
         listed.add_argument("--all", action="store_true", help="expired and revoked ones as well")
         why = commands.add_parser("why", help="what decides over a call with a token, one by one")
         why.add_argument("token", metavar="TOKEN", help="as listed: mcp_ab12cd34")
@@ -86,8 +86,8 @@ class Command(MCPCommand):
 
     def list(self, options: dict[str, Any]) -> None:
         tokens: QuerySet[AgentToken] = AgentToken.objects.select_related("user")
-        if options["user"] is not None:
-            tokens = tokens.filter(user=self.get_user(options["user"]))
+        if options["username"] is not None:
+            tokens = tokens.filter(user=self.get_user(options["username"]))
         shown = [token for token in tokens if options["all"] or token.is_open]
         table = Table([_(heading) for heading in COLUMNS], self.width)
         lines = table.list_rows([self.get_row(token) for token in shown])
