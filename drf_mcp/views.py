@@ -268,7 +268,7 @@ class MCPView(View):
     def refuse_caller(self, exc: APIException) -> HttpResponse:
         refusal = Refusal(self.caller, exc)
         headers = {"WWW-Authenticate": refusal.challenge} if refusal.challenge else None
-        sentence = ErrorBody(exc.detail).sentence
+        sentence = f"{ErrorBody(exc.detail).sentence} {refusal.advice}".rstrip()
         return self.refuse(Refused(refusal.status, sentence, headers=headers))
 
     def fail(self, exc: Exception) -> HttpResponse:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.utils.encoding import force_str
+from django.utils.translation import gettext as _
 from django.utils.translation import override
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.challenges import TOKEN, BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied, describe_scopes
-from drf_mcp.exceptions import Refused
+from drf_mcp.exceptions import Refused, UnknownTool
 
-CHALLENGE = 'Bearer realm="mcp"'
+BEARER = "Bearer"
+CHALLENGE = f'{BEARER} realm="mcp"'
+# The word before a credential, as far as an answer repeats it.
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,19}")
 
 
 class Refusal:
@@ -40,6 +45,21 @@ class Refusal:
             return self.exc.status_code
         # RFC 6750, section 3.1.
         return 400 if self.caller.resource and self.is_malformed else 401
+
+    @property
+    def advice(self) -> str:
+        """What a caller has to know whose credential nothing reads, "" for others."""
+        sent = self.caller.request.META.get("HTTP_AUTHORIZATION", "").partition(" ")[0]
+        taken = [challenge.split()[0] for challenge in self.own_challenges]
+        if self.caller.resource is not None:
+            taken.append(BEARER)
+        if not isinstance(self.exc, NotAuthenticated) or not taken or not SCHEME.fullmatch(sent):
+            return ""
+        if sent.lower() in map(str.lower, taken):
+            return ""
+        names = UnknownTool.join_alternatives(list(dict.fromkeys(taken)))
+        text = _("The Authorization header has to begin with %(taken)s, not with %(sent)s.")
+        return text % {"taken": names, "sent": sent}
 
     @property
     def challenge(self) -> str:

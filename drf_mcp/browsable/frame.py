@@ -77,6 +77,7 @@ class Frame:
         context = {
             "scripts": [f"drf_mcp/{name}" for name in scripts],
             "texts": ScriptTexts.locate(self.request.path),
+            "trusted": self.is_trusted,
             **context,
             **self.get_tokens_links(),
             **self.get_account_links(signed_in),
@@ -88,6 +89,12 @@ class Frame:
         patch_vary_headers(response, ["Accept", "Cookie"])
         add_never_cache_headers(response)
         return response
+
+    @property
+    def is_trusted(self) -> bool:
+        # Findings, row counts and the number of hidden tools are not for everybody.
+        user = getattr(self.request, "user", None)
+        return settings.DEBUG or bool(getattr(user, "is_staff", False))
 
     def get_content_security_policy(self) -> str:
         # STATIC_URL may name another host.

@@ -87,7 +87,6 @@ class Page(Frame):
             "groups": self.group(cards),
             "count": len(cards),
             "hidden": len(tools) - len(cards) if self.is_trusted else 0,
-            "trusted": self.is_trusted,
         }
         if self.is_staff:
             context["hidden_tools"] = [
@@ -220,11 +219,6 @@ class Page(Frame):
         by_view = itertools.groupby(cards, key=lambda card: card.view)
         groups = [list(group) for _, group in by_view]
         return [(group[0], group) for group in groups]
-
-    @property
-    def is_trusted(self) -> bool:
-        # Findings, row counts and the number of hidden tools are not for everybody.
-        return settings.DEBUG or bool(getattr(self.caller.user, "is_staff", False))
 
     @property
     def is_staff(self) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import shlex
+import sys
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -52,6 +54,33 @@ class Listed(APIView):
     def get(self, request) -> Response:
         pages = Pages()
         return pages.get_paginated_response(pages.paginate_queryset([1, 2], request, view=self))
+
+
+class Crashing(APIView):
+    permission_classes = []
+
+    def get(self, request) -> Response:
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("name", ["drf_mcp", ""])
+def test_a_crash_is_told_by_the_envelope_without_a_traceback(expose, capsys, name):
+    expose(path("thing/", Crashing.as_view()))
+    handler = logging.StreamHandler(sys.stderr)
+    logging.getLogger(name).addHandler(handler)
+    try:
+        code, out = run("thing")
+        assert (code, json.loads(out)["data"]["error_code"]) == (1, "INTERNAL_ERROR")
+        assert capsys.readouterr().err.strip() == "Add --traceback to see where it failed."
+        run("thing", "--traceback")
+        assert "ZeroDivisionError" in capsys.readouterr().err
+    finally:
+        logging.getLogger(name).removeHandler(handler)
+
+
+@pytest.mark.parametrize("option", ["--as", "--user"])
+def test_both_spellings_name_the_user(option):
+    assert json.loads(run("stats", option, "alice")[1])["data"]["customers"]
 
 
 def test_the_user_is_who_the_view_sees():

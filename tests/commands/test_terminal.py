@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from django.utils import timezone
 
 from drf_mcp.contrib.tokens.models import AgentToken
 from drf_mcp.management import progress
+from drf_mcp.management.console import CLOSED_PIPE
 from drf_mcp.management.progress import ProgressLine
 from drf_mcp.management.tables import Table
 from drf_mcp.tools import registry
@@ -163,6 +165,25 @@ def test_bash_completes_names_of_tools(tmp_path, line, completed):
     )
     assert done.stderr == ""
     assert done.stdout.split() == completed
+
+
+@pytest.mark.parametrize(
+    "arguments", [("mcp_tools", "--json"), ("mcp_tools",), ("mcp_config", "all")]
+)
+def test_a_pipe_that_is_closed_ends_a_command_quietly(arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(writer)
+    assert done.returncode == CLOSED_PIPE
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
 
 
 def test_zsh_gets_the_same_by_its_own_function_for_bash():

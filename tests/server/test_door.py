@@ -14,7 +14,12 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.db import connections
 from django.test import AsyncClient, Client, RequestFactory
 from django.urls import path
-from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.authentication import (
+    BaseAuthentication,
+    BasicAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
 from rest_framework.authtoken.models import Token
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.response import Response
@@ -273,6 +278,36 @@ def test_a_refusal_of_what_has_no_readable_id_has_null_or_none(client, revision,
     assert answer["error"]["code"] == 401
     # Since 2025-11-25 the member is left out.
     assert answer.get("id", "none") == (None if revision < "2025-11-25" else "none")
+
+
+@pytest.mark.parametrize(
+    ("classes", "sent", "advice"),
+    [
+        ([TokenAuthentication], "Bearer abc", "begin with Token, not with Bearer."),
+        (
+            [SessionAuthentication, TokenAuthentication, BasicAuthentication],
+            "Bearer abc",
+            "begin with Token or Basic, not with Bearer.",
+        ),
+        ([BasicAuthentication], "token abc", "begin with Basic, not with token."),
+        ([SessionAuthentication], "Bearer abc", ""),
+        ([TokenAuthentication], "", ""),
+        ([TokenAuthentication], "<b>!</b> abc", ""),
+    ],
+)
+def test_a_credential_of_another_scheme_is_answered_with_the_one_that_is_taken(
+    settings, client, classes, sent, advice
+):
+    endpoint = path("mcp", MCPView.as_view(authentication_classes=classes))
+    settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": [endpoint]})
+    client.defaults["HTTP_AUTHORIZATION"] = sent
+    response = Agent(client).post(PING)
+    assert response.status_code == 401
+    begin = "Authentication credentials were not provided."
+    end = f" The Authorization header has to {advice}" if advice else ""
+    assert response.json()["error"]["message"] == begin + end
+    if advice:
+        assert response.headers["WWW-Authenticate"].split()[0] in advice
 
 
 def test_a_refusal_of_several_members_is_told_in_its_sentence(settings, client):

@@ -48,6 +48,12 @@ def test_the_key_is_shown_once(browser_of):
     assert not [c for c in browser.cookies.values() if key.rpartition("_")[2] in c.value]
 
 
+@pytest.mark.parametrize(("username", "shown"), [("carol", True), ("alice", False)])
+def test_staff_keep_the_link_to_the_findings(browser_of, settings, username, shown):
+    settings.DRF_MCP = {**settings.DRF_MCP, "BROWSABLE_PAGE": True}
+    assert ("show=findings" in text_of(browser_of(username).get(PAGE))) is shown
+
+
 def test_the_page_is_kept_by_no_cache_and_framed_by_no_other(browser_of):
     response = browser_of("alice").post(PAGE, {"name": "desk"})
     assert "no-store" in response["Cache-Control"]
