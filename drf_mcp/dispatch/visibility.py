@@ -137,8 +137,14 @@ class Visibility:
             probe.check_permissions_alone(prepare)
             return True
 
-        # A call that lacks a scope alone is answered with the way to get it.
-        return contain(ask, lambda exc: self.judge(exc) or self.is_short_of_scopes(probe.view))
+        def judge(exc: Exception) -> bool:
+            if probe.view.request is None and tool.endpoint.route.kwargs:
+                # Middleware refused a path that no call has.
+                return True
+            # A call that lacks a scope alone is answered with the way to get it.
+            return self.judge(exc) or self.is_short_of_scopes(probe.view)
+
+        return contain(ask, judge)
 
     def ask_within_middleware(self, tool: Any, ask: Callable[[], bool]) -> bool:
         """Return an answer that is found within CALL_MIDDLEWARE; true where that refuses the path.

@@ -206,6 +206,11 @@ def test_the_list_of_tools_asks_permissions_within_the_middleware(probe):
     assert seen.isdisjoint({"groups_destroy", "closed_list"})
 
 
+def test_a_path_that_middleware_refuses_hides_no_tool_whose_arguments_make_the_path(probe):
+    caller, tools = probe("groups_list").caller, registry.tools()
+    assert Visibility(caller).allows(tools["closed_retrieve"])
+
+
 def test_a_replay_asks_permissions_within_the_middleware(probe, agent_of, settings):
     from rest_framework.authentication import TokenAuthentication
 
