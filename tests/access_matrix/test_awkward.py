@@ -26,8 +26,8 @@ def test_no_door_gives_another_answer_than_http(matrix):
     assert not faults, "\n".join(faults)
 
 
-def test_prompts_completion_and_previews_name_no_row_that_http_hides(matrix):
-    faults = [fault for fault in matrix.faults if " by further: names" in fault]
+def test_prompts_completion_and_previews_name_and_count_no_row_that_http_hides(matrix):
+    faults = [fault for fault in matrix.faults if " by further: " in fault]
     assert not faults, "\n".join(faults)
 
 
