@@ -31,7 +31,7 @@ from drf_mcp.views import MCPView
 from example_project.shop.models import Ticket
 from tests.agents import Agent
 from tests.crossings.drawing import ON, Case
-from tests.crossings.views import AUTHENTICATION, KINDS
+from tests.crossings.views import AUTHENTICATION, KINDS, STAMP
 from tests.parity.answers import CODES, over_http
 
 ENDPOINT = "/crossing/mcp"
@@ -153,7 +153,9 @@ class Crossing:
             *self.kind.urls,
         ]
         settings.ROOT_URLCONF = type("URLConf", (), {"urlpatterns": patterns})
-        stamp = "tests.crossings.views.StampMiddleware"
+        if self.is_on("middleware"):
+            settings.MIDDLEWARE = [*settings.MIDDLEWARE, STAMP]
+        settings.NOTES_ANSWER = self.case["answer"]
         settings.DRF_MCP = {
             "EXPOSE": "urlconf",
             "INCLUDE": ["*"],
@@ -161,7 +163,7 @@ class Crossing:
             "CONFIRM": self.has("confirmation"),
             "DRY_RUN": self.has("dry run"),
             "IDEMPOTENCY_KEYS": self.has("idempotency"),
-            "CALL_MIDDLEWARE": [stamp] if self.is_on("middleware") else [],
+            "CALL_MIDDLEWARE": [STAMP] if self.is_on("middleware") else [],
             "TASKS_BACKEND": "background" if self.is_on("tasks") else None,
             "TIME_LIMIT": 60 if self.is_on("time limit") else None,
             "MAX_RESULT_TOKENS": SMALL if self.is_on("over budget") else None,

@@ -61,7 +61,9 @@ def test_the_features_keep_their_promises_together(crossing):
     check_change(crossing)
     check_delete(crossing)
     if crossing.is_on("throttle"):
-        assert Counted.calls == crossing.sent
+        # Whether a tool that a token does not open is counted depends on what asks for it first.
+        unopened = crossing.case["caller"] == "narrowed"
+        assert crossing.sent - unopened <= Counted.calls <= crossing.sent
     assert {"note<0>"} - marks(json.dumps(get_notes())) == {"note<0>"}
 
 
@@ -87,10 +89,12 @@ def check_read(crossing: Crossing) -> None:
     response, reply = crossing.over_http("GET"), crossing.call("GET")
     expected = marks(response.content.decode())
     assert expected
+    assert not reply.is_error, reply.raw
     if not crossing.is_on("over budget"):
-        reply.answers_as(response)
+        if crossing.case["answer"] == "rows":
+            reply.answers_as(response)
+        assert marks(reply.text) == expected
         return
-    assert not reply.is_error
     given = reply.text
     assert marks(given) < expected
     named = set(ARCHIVED.findall(given))

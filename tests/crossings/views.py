@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from rest_framework import serializers, viewsets
@@ -18,9 +19,32 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
 from drf_mcp.contrib.tokens.authentication import AgentTokenAuthentication
+from drf_mcp.envelopes import success_response
+from drf_mcp.exceptions import SoftFailure
 from example_project.shop.models import Customer, Ticket
 
 AUTHENTICATION = [AgentTokenAuthentication, TokenAuthentication]
+STAMP = "tests.crossings.views.StampMiddleware"
+
+
+class StampMiddleware:
+    """Puts onto each request for notes what the permission of the views looks at."""
+
+    def __init__(self, get_response: Any) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Any) -> Any:
+        if request.path_info.startswith("/notes/"):
+            request.tenant = "shop"
+        return self.get_response(request)
+
+
+class IsStamped(IsAuthenticated):
+    """Lets users in, where the middleware is installed only with what it puts onto requests."""
+
+    def has_permission(self, request: Any, view: Any) -> bool:
+        is_stamped = STAMP not in settings.MIDDLEWARE or request.tenant == "shop"
+        return is_stamped and super().has_permission(request, view)
 
 
 class NoteSerializer(serializers.ModelSerializer):
@@ -35,7 +59,22 @@ def find_notes(request: Any) -> Any:
 
 
 def answer_list(request: Any) -> Response:
-    return Response(NoteSerializer(find_notes(request), many=True).data)
+    # `asdict` copies lists, which it cannot those of a serializer.
+    rows = [*NoteSerializer(find_notes(request), many=True).data]
+    return ANSWERS[getattr(settings, "NOTES_ANSWER", "rows")](rows)
+
+
+def answer_in_envelope(rows: Any) -> Response:
+    """Answer as the project's own REST API does, in an envelope that the package knows."""
+    return Response(asdict(success_response({"results": rows})))
+
+
+def answer_softly(rows: Any) -> Response:
+    """Answer that there is a problem, and what was found all the same."""
+    raise SoftFailure("Not all are new.", "stale", data={"results": rows})
+
+
+ANSWERS = {"rows": Response, "own envelope": answer_in_envelope, "soft failure": answer_softly}
 
 
 def answer_create(request: Any) -> Response:
@@ -66,7 +105,7 @@ def answer_delete(request: Any, pk: int) -> Response:
 
 class Common:
     authentication_classes = AUTHENTICATION
-    permission_classes = [IsAuthenticated]
+    permission_classes = [IsStamped]
 
 
 class Stock(Common, viewsets.ModelViewSet):
@@ -150,7 +189,7 @@ def make_function(methods: dict[str, Callable[..., Response]], name: str) -> Any
         return methods[request.method](request, **kwargs)
 
     notes.__name__ = name
-    for decorate in (permission_classes([IsAuthenticated]), authentication_classes(AUTHENTICATION)):
+    for decorate in (permission_classes([IsStamped]), authentication_classes(AUTHENTICATION)):
         notes = decorate(notes)
     return api_view(list(methods))(notes)
 
@@ -210,15 +249,3 @@ KINDS = {
         "/notes/{pk}/",
     ),
 }
-
-
-class StampMiddleware:
-    """Puts onto each request of a note what views may look at."""
-
-    def __init__(self, get_response: Any) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: Any) -> Any:
-        if request.path_info.startswith("/notes/"):
-            request.tenant = "shop"
-        return self.get_response(request)
