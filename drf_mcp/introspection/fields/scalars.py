@@ -174,8 +174,10 @@ class DateTimeDescriber(StringDescriber):
     def get_input_schema(self) -> Schema:
         by_setting = getattr(api_settings, self.formats_setting)
         formats = getattr(self.field, "input_formats", by_setting)
-        if any(input_format.lower() == ISO_8601 for input_format in formats):
-            return super().get_input_schema()
+        standard = [input_format.lower() == ISO_8601 for input_format in formats]
+        if any(standard):
+            schema = FieldSchema.of(super().get_input_schema())
+            return schema if all(standard) else schema.without_pattern()
         return FieldSchema(STRING).with_kind(make_own_format(self.humanize(formats)))
 
 
