@@ -123,7 +123,7 @@ bench-agents: .venv/installed-test
 sbom: .venv/bin/python
 	@rm -rf build/sbom && mkdir -p build/sbom
 	@$(run) -m venv build/sbom/tool && build/sbom/tool/bin/python -m pip install --quiet 'cyclonedx-bom>=7'
-	@set -e; for extra in $(foreach extra,$(shipped_extras),[$(extra)]) ""; do \
+	@set -e; for extra in "" $(foreach extra,$(shipped_extras),[$(extra)]); do \
 	  name=$$(echo "drf-mcp-server$$extra" | tr '[' - | tr -d ']'); \
 	  $(run) -m venv --clear build/sbom/installed; \
 	  build/sbom/installed/bin/python -m pip install --quiet ".$$extra"; \

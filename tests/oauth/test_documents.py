@@ -29,6 +29,8 @@ from oauth2_provider.models import get_application_model
 from drf_mcp.contrib.oauth.documents import MOST_READERS, BoundedFetcher
 
 HOST = "agent.example"
+# Also of the one certificate.
+SLOW_HOSTS = "*.slow.example"
 DOCUMENT = f"https://{HOST}/client.json"
 CALLBACK = "https://agent.example/callback"
 PUBLIC = "93.184.216.34"
@@ -71,7 +73,9 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
         .serial_number(1)
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([*map(x509.DNSName, (HOST, SLOW_HOSTS))]), critical=False
+        )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

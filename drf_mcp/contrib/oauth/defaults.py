@@ -31,6 +31,9 @@ AGENTS: dict[str, Any] = {
     # Clients introduce themselves by a document that they publish; registering is off.
     "CIMD_ENABLED": True,
     "CIMD_METADATA_FETCHER": "drf_mcp.contrib.oauth.documents.BoundedFetcher",
+    # A document that could not be read is asked for again soon: the reader has limits of its own.
+    "CIMD_FAILURE_BACKOFF_SECONDS": 5,
+    "CIMD_MAX_CONCURRENT_FETCHES": None,
     "DCR_ENABLED": False,
     "ACCESS_TOKEN_EXPIRE_SECONDS": 60 * 60,
     "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 60 * 60,

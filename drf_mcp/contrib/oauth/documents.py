@@ -2,74 +2,228 @@
 
 from __future__ import annotations
 
+import hashlib
+import socket
+import ssl
 import threading
-import time
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from oauth2_provider.cimd import CIMDError, SafeMetadataFetcher
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+from oauth2_provider.cimd import (
+    CIMDError,
+    SafeMetadataFetcher,
+    _resolve_and_validate,
+    _validate_client_id_url,
+)
+from oauth2_provider.models import (
+    get_access_token_model,
+    get_application_model,
+    get_grant_model,
+    get_refresh_token_model,
+)
 from oauth2_provider.settings import oauth2_settings
+from rest_framework.throttling import SimpleRateThrottle
+from urllib3 import HTTPSConnectionPool
+from urllib3.connection import HTTPSConnection
+from urllib3.exceptions import HTTPError
 
 from drf_mcp.exceptions import contain
 
-# Readers of one process, those that a server keeps waiting among them.
-MOST_READERS = 10
-CHUNK = 4096
-SLOW = "The server of the document took too long."
+# So many documents are read at once by one process: in all, of one host, and for one person.
+MOST_READERS = 12
+MOST_OF_HOST = 4
+MOST_OF_PERSON = 2
+# So many are read for one person in a minute.
+RATE = "10/min"
+# A client that nobody connected is kept for so long: a sign-in takes minutes.
+UNUSED_FOR = timedelta(hours=1)
+# The key of a request's META with the person who is signed in; no client can send it.
+PERSON = "drf_mcp.person"
+# For whom documents are read, None for nobody.
+reading_for: ContextVar[str | None] = ContextVar("reading_for", default="")
+
+
+class NotNow(BaseException):
+    """A document is not read, and nothing is known against it.
+
+    No Exception: for each of those, django-oauth-toolkit lets the document be for a while.
+    """
+
+
+class ReadingRate(SimpleRateThrottle):
+    """How often documents are read for a person, counted as REST framework counts."""
+
+    rate = RATE
+
+    def get_cache_key(self, request: Any, view: Any) -> str:
+        person = str(reading_for.get()).encode()
+        return f"drf_mcp.oauth.documents:{hashlib.sha256(person).hexdigest()}"
+
+
+class Readers:
+    """Who is reading, by host and by person, so that neither keeps the others waiting."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.lock = threading.Lock()
+
+    @contextmanager
+    def reading(self, host: str, person: str) -> Iterator[None]:
+        keys = {("host", host): MOST_OF_HOST, ("person", person): MOST_OF_PERSON}
+        with self.lock:
+            if any(self.counts[key] >= most for key, most in keys.items()):
+                raise NotNow
+            self.counts.update(keys.keys())
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.counts.subtract(keys.keys())
+                # Nothing is kept of hosts that nobody reads from.
+                self.counts = +self.counts
+
+
+class Connections:
+    """The connections of one fetch, which all end with it, whatever they wait for."""
+
+    def __init__(self) -> None:
+        self.sockets: list[socket.socket] = []
+        self.is_over = False
+        self.lock = threading.Lock()
+
+    def add(self, made: socket.socket) -> None:
+        with self.lock:
+            if self.is_over:
+                raise CIMDError("The time for the document is over.")
+            # TLS takes the socket itself away.
+            self.sockets.append(made.dup())
+
+    def end(self) -> None:
+        with self.lock:
+            self.is_over = True
+            for each in self.sockets:
+                contain(partial(each.shutdown, socket.SHUT_RDWR), lambda exc: None)
+                each.close()
+
+
+class Connection(HTTPSConnection):
+    def __init__(self, connections: Connections, **options: Any) -> None:
+        super().__init__(**options)
+        self.connections = connections
+
+    def _new_conn(self) -> socket.socket:
+        made = super()._new_conn()
+        try:
+            self.connections.add(made)
+        except CIMDError:
+            made.close()
+            raise
+        return made
 
 
 class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
-    """The reader of django-oauth-toolkit, with a limit for all of the time that it takes.
+    """The reader of django-oauth-toolkit, with one limit of time for all that it does.
 
-    Its own limit begins anew with every byte, so a server that sends one now and then would hold
-    a worker of the project for hours.
+    Its own limit begins anew with every byte of the headers, and knows nothing of a name that no
+    server resolves: one host after the other would hold the workers of the project.
     """
 
     readers = threading.BoundedSemaphore(MOST_READERS)
+    by_place = Readers()
 
     def fetch(self, client_id: str) -> tuple[dict[str, Any], int]:
         """Return the document of a client, and for how many seconds it may be kept.
 
         Raises:
             CIMDError: if there is none, or it takes more than CIMD_FETCH_TIMEOUT_SECONDS.
+            NotNow: if nobody is signed in, or too many documents are being read.
         """
-        if not self.readers.acquire(blocking=False):
-            raise CIMDError("Too many documents are being read.")
+        person = reading_for.get()
+        host = _validate_client_id_url(client_id).hostname
+        if person is None or not ReadingRate().allow_request(None, None):
+            raise NotNow
+        with self.by_place.reading(host, person):
+            if not self.readers.acquire(blocking=False):
+                raise NotNow
+            try:
+                found = self.read_in_time(client_id)
+            finally:
+                self.readers.release()
+        expire_documents()
+        return found
+
+    def read_in_time(self, client_id: str) -> tuple[dict[str, Any], int]:
         found: Future[tuple[dict[str, Any], int]] = Future()
-        threading.Thread(target=self.read, args=(client_id, found), daemon=True).start()
+        connections = Connections()
+
+        def read() -> None:
+            document = partial(self.read, client_id, connections)
+            contain(lambda: found.set_result(document()), found.set_exception)
+
+        # A name can only be waited for in a thread, which ends when the resolver does.
+        threading.Thread(target=read, daemon=True).start()
         try:
             return found.result(oauth2_settings.CIMD_FETCH_TIMEOUT_SECONDS)
         except FutureTimeoutError:
-            raise CIMDError(SLOW) from None
+            raise CIMDError("The server of the document took too long.") from None
+        finally:
+            connections.end()
 
-    def read(self, client_id: str, found: Future[tuple[dict[str, Any], int]]) -> None:
-        self.deadline = time.monotonic() + oauth2_settings.CIMD_FETCH_TIMEOUT_SECONDS
-        document = partial(super().fetch, client_id)
-        contain(lambda: found.set_result(document()), found.set_exception)
-        self.readers.release()
+    def read(self, client_id: str, connections: Connections) -> tuple[dict[str, Any], int]:
+        # As the toolkit does, to the addresses that were checked and under the name of the host.
+        place = _validate_client_id_url(client_id)
+        port = place.port or 443
+        failure: HTTPError | None = None
+        for address in _resolve_and_validate(place.hostname, port):
+            pool = HTTPSConnectionPool(
+                host=address,
+                port=port,
+                timeout=oauth2_settings.CIMD_FETCH_TIMEOUT_SECONDS,
+                retries=False,
+                ssl_context=ssl.create_default_context(),
+                server_hostname=place.hostname,
+            )
+            pool.ConnectionCls = partial(Connection, connections)  # type: ignore[assignment]
+            try:
+                return self.ask(pool, place)
+            except HTTPError as exc:
+                failure = exc
+            finally:
+                pool.close()
+        raise CIMDError(f"The document could not be read: {failure}")
 
-    def _read_document(self, response: Any) -> Any:
+    def ask(self, pool: HTTPSConnectionPool, place: Any) -> tuple[dict[str, Any], int]:
+        path = f"{place.path}?{place.query}" if place.query else place.path
+        headers = {"Host": place.netloc, "Accept": "application/json, application/*+json"}
+        response = pool.urlopen("GET", path, headers=headers, redirect=False, preload_content=False)
         try:
-            return super()._read_document(BoundedResponse(response, self.deadline))
+            found: tuple[dict[str, Any], int] = self._read_document(response)
+            return found
         finally:
             response.close()
 
 
-class BoundedResponse:
-    """An answer whose body is read until a point in time."""
-
-    def __init__(self, response: Any, deadline: float) -> None:
-        self.response = response
-        self.deadline = deadline
-        self.status = response.status
-        self.headers = response.headers
-
-    def read(self, size: int) -> bytes:
-        body = b""
-        while len(body) < size and (chunk := self.response.read1(min(CHUNK, size - len(body)))):
-            body += chunk
-            if time.monotonic() > self.deadline:
-                raise CIMDError(SLOW)
-        return body
+def expire_documents() -> int:
+    """Delete the clients that published a document and that no person has connected."""
+    now = timezone.now()
+    own = {"application": OuterRef("pk")}
+    used = (
+        get_access_token_model().objects.filter(**own, expires__gt=now),
+        get_refresh_token_model().objects.filter(**own, revoked=None),
+        get_grant_model().objects.filter(**own, expires__gt=now),
+    )
+    model = get_application_model()
+    source = model.RegistrationSource.CIMD
+    old = model.objects.filter(registration_source=source, updated__lte=now - UNUSED_FOR)
+    unused = old.filter(*(~Exists(rows) for rows in used))
+    count: int = unused.delete()[1].get(model._meta.label, 0)
+    return count

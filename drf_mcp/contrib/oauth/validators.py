@@ -13,6 +13,7 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 
 from drf_mcp.access.principals import is_gone
+from drf_mcp.contrib.oauth.documents import PERSON, NotNow, reading_for
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # What a client that nobody of the project knows may do: ask a person.
@@ -21,6 +22,19 @@ OWN_GRANTS = frozenset({"authorization_code", "refresh_token"})
 
 class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     """The rules of django-oauth-toolkit, and those for clients that introduced themselves."""
+
+    def _load_application(self, client_id: str, request: Any) -> Any:
+        # A document is read for a person who signed in: a client with a code has been here before.
+        token = reading_for.set(request.headers.get(PERSON))
+        try:
+            return super()._load_application(client_id, request)
+        except NotNow:
+            # A client that is known goes on with what was read last.
+            known = get_application_model().objects.filter(client_id=client_id).first()
+            request.client = known if known is not None and known.is_usable(request) else None
+            return request.client
+        finally:
+            reading_for.reset(token)
 
     def validate_redirect_uri(
         self, client_id: str, redirect_uri: str, request: Any, *args: Any, **kwargs: Any

@@ -22,6 +22,7 @@ from drf_mcp.access.metadata import CORS_HEADERS, MAX_AGE, PREFLIGHT_HEADERS
 from drf_mcp.contrib.oauth.audiences import get_default_resources, is_resource
 from drf_mcp.contrib.oauth.clients import ClientCard
 from drf_mcp.contrib.oauth.connections import end_connection, find_connections, find_scopes
+from drf_mcp.contrib.oauth.documents import PERSON
 from drf_mcp.contrib.oauth.opened_tools import OpenedTools
 from drf_mcp.settings import mcp_settings
 
@@ -54,6 +55,12 @@ class ConsentView(AgentPage, toolkit.AuthorizationView):  # type: ignore[misc]
     """Asks the person who signed in whether a client may act for them (OAuth 2.1, section 4.1)."""
 
     template_name = "drf_mcp/oauth/consent.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            request.META[PERSON] = str(request.user.pk)
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)
+        return response
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         # Any program on a person's machine can call itself what a known one does, so nobody but

@@ -4,8 +4,10 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.apps import apps
 from django.db import router
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
@@ -33,6 +35,12 @@ DELETED: Mapping[str, Any] = {
 }
 
 
+def find_of_apps() -> Mapping[str, tuple[str, Any]]:
+    """Return what installed apps want to be deleted: ``mcp_expires`` of their AppConfig."""
+    configs = apps.get_app_configs()
+    return {n: each for c in configs for n, each in getattr(c, "mcp_expires", {}).items()}
+
+
 class Command(MCPCommand):
     """Run it once a day where ARCHIVE_CLASS is the database, with AUDIT_RETENTION or CONFIRM, or
     where tools take an idempotency_key or become tasks.
@@ -53,16 +61,18 @@ class Command(MCPCommand):
             "tasks": self.expire_rows(CallTask),
             "audited_calls": None if auditor is None else auditor.expire(),
             "answers_to_changes": IntendedChange.expire(),
+            **{name: import_string(path)() for name, (path, _text) in find_of_apps().items()},
         }
         self.write_data(deleted, self.list_lines(deleted), options)
 
     def list_lines(self, deleted: dict[str, int | None]) -> Iterator[str]:
+        texts = {**DELETED, **{name: text for name, (_path, text) in find_of_apps().items()}}
         if deleted["expired_archives"] is None:
             yield _("Nothing is archived: ARCHIVE_CLASS is None.")
         for name, count in deleted.items():
             # What is kept for nobody is said of the archive alone.
             if count or (count is not None and name in ("expired_archives", "audited_calls")):
-                yield DELETED[name] % {"count": count}
+                yield texts[name] % {"count": count}
 
     def expire_rows(self, model: Any) -> int:
         rows = model._default_manager.using(router.db_for_write(model))
