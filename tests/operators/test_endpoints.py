@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from django.urls import include, path
 from oauth2_provider.contrib.rest_framework import OAuth2Authentication
-from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.authentication import (
+    BaseAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
 from rest_framework.permissions import AllowAny, IsAdminUser
 from rest_framework.response import Response
 from rest_framework.throttling import UserRateThrottle
@@ -130,6 +134,27 @@ def test_an_endpoint_without_a_throttle_is_told_of_before_deploying(found, serve
     throttled = {"DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.AnonRateThrottle"]}
     settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, **throttled}
     assert found("drf_mcp.W033", deploy=True) == []
+
+
+class HeaderAuthentication(BaseAuthentication):
+    """Of a project's own, without a challenge."""
+
+
+@pytest.mark.parametrize(
+    ("classes", "told"),
+    [
+        ([SessionAuthentication], True),
+        ([], True),
+        ([SessionAuthentication, TokenAuthentication], False),
+        ([SessionAuthentication, HeaderAuthentication], False),
+    ],
+)
+def test_an_endpoint_that_reads_no_header_is_told_of(found, serve, classes, told):
+    serve(path("mcp", MCPView.as_view(authentication_classes=classes)))
+    messages = [warning.msg for warning in found("drf_mcp.W034")]
+    assert any("No authentication class of /mcp reads" in text for text in messages) is told
+    serve(path("mcp", MCPView.as_view(authentication_classes=classes, permission_classes=[])))
+    assert found("drf_mcp.W034") == []
 
 
 # --- Any host -----------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group
 from django.urls import path
+from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.response import Response
 from rest_framework.serializers import ModelSerializer
 from rest_framework.views import APIView
@@ -61,3 +62,28 @@ def test_an_undo_that_is_no_tool_is_told_with_the_nearest(expose, found):
     assert error.msg.endswith(
         "names 'own_retreive', which is no tool. Did you mean 'own_retrieve'?"
     )
+
+
+class Refund(APIView):
+    permission_classes = [AllowAny]
+
+    def get(self, request):
+        return Response({})
+
+    def post(self, request):
+        return Response({})
+
+
+def test_writes_that_ask_for_no_permission_are_told_together(expose, found):
+    guarded = type("Guarded", (Refund,), {"permission_classes": [IsAuthenticated]})
+    open_ones = [path(f"refund{n}/", type(f"Refund{n}", (Refund,), {}).as_view()) for n in range(7)]
+    expose(*open_ones, path("guarded/", guarded.as_view()))
+    (warning,) = found("drf_mcp.W035")
+    names = ", ".join(f"refund{n}_post" for n in range(5))
+    assert warning.msg == f"Tools that change data and ask for no permission: {names} and 2 more."
+
+
+def test_writes_that_ask_for_a_permission_are_in_order(expose, found):
+    guarded = type("Guarded", (Refund,), {"permission_classes": [IsAuthenticated]})
+    expose(path("guarded/", guarded.as_view()))
+    assert found("drf_mcp.W035") == []

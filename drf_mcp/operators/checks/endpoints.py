@@ -14,6 +14,7 @@ from django.core.checks import CheckMessage, Warning
 from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 from django.utils.module_loading import import_string
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
@@ -124,6 +125,24 @@ def check_hosts(project: Project) -> Iterator[CheckMessage]:
             "in DRF_MCP['ALLOWED_ORIGINS'].",
             id="drf_mcp.W008",
         )
+
+
+@register_check()
+def check_agents_can_sign_in(project: Project) -> Iterator[CheckMessage]:
+    for endpoint in project.endpoints:
+        classes = resolve_authentication_classes(endpoint.view.authentication_classes)
+        is_open = all(permission is AllowAny for permission in endpoint.permission_classes)
+        # A class of the project's own may read a header without saying so.
+        reads_none = all(issubclass(one, SessionAuthentication) for one in classes)
+        if reads_none and not is_open and not endpoint.view.get_authorization_servers():
+            yield Warning(
+                f"No authentication class of {endpoint.path} reads an Authorization header, so "
+                "that no agent can sign in by HTTP.",
+                hint="Add one, such as REST framework's TokenAuthentication, to "
+                "DRF_MCP['AUTHENTICATION_CLASSES'], or silence this warning if only mcp_stdio "
+                "and the page in a browser are used. See docs/authentication.md.",
+                id="drf_mcp.W034",
+            )
 
 
 @register_check()

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.core.checks import CheckMessage, Error
+from django.core.checks import CheckMessage, Error, Warning
 
+from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.operators.checks.project import Project, register_check
 from drf_mcp.spelling import find_nearest
 from drf_mcp.tools.tool import Tool
+
+# Names in one message.
+SHOWN = 5
 
 
 @register_check()
@@ -34,6 +38,21 @@ def check_undo(project: Project) -> Iterator[CheckMessage]:
                 hint="Name the tool that takes a call back. See docs/writes.md.",
                 id="drf_mcp.E010",
             )
+
+
+@register_check()
+def check_writes_have_permissions(project: Project) -> Iterator[CheckMessage]:
+    names = [name for name, tool in project.tools.items() if not tool.reads and is_open(tool)]
+    if names:
+        more = len(names) - SHOWN
+        shown = ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+        yield Warning(
+            f"Tools that change data and ask for no permission: {shown}.",
+            hint="Set permission_classes on the views, or leave the tools out with EXCLUDE. "
+            "python manage.py mcp_tools --warnings shows each place. Silence this warning if "
+            "everybody may call them.",
+            id="drf_mcp.W035",
+        )
 
 
 def find_version_fault(tool: Tool) -> str:

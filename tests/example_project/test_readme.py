@@ -1,0 +1,36 @@
+"""The README shows what the demo answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from tests.interop.servers import ROOT
+
+README = (ROOT / "README.md").read_text()
+# The tool, the arguments and the answer of each call that is shown.
+CALLS = re.findall(r"`(\w+)` with .*?```json\n(.*?)```.*?```json\n(.*?)```", README, re.S)
+
+
+def without_own(envelope: dict[str, Any]) -> dict[str, Any]:
+    meta = {n: v for n, v in envelope["meta"].items() if n not in ("request_id", "telemetry")}
+    return {**envelope, "meta": meta}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("tool", "arguments", "answer"), CALLS, ids=[c[0] for c in CALLS])
+def test_the_demo_answers_as_the_readme_shows(tool, arguments, answer):
+    out = io.StringIO()
+    with suppress(SystemExit):
+        call_command("mcp_call", tool, arguments, "--as", "alice", stdout=out)
+    assert without_own(json.loads(out.getvalue())) == without_own(json.loads(answer))
+
+
+def test_a_success_and_a_refusal_are_shown():
+    assert [json.loads(answer)["success"] for *_, answer in CALLS] == [True, False]
