@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Model, QuerySet
 from rest_framework.utils.serializer_helpers import ReturnList
 
-from drf_mcp.tools.aggregates.columns import is_stock
+from drf_mcp.tools.aggregates.columns import Columns, NotAColumn
 from drf_mcp.tools.aggregates.listing import find_fault
 from drf_mcp.tools.stock_lists import find_obstacle
 
@@ -30,10 +30,11 @@ def get_listed_rows(view: Any) -> QuerySet[Any] | None:
     rows = view.filter_queryset(view.get_queryset())
     if find_fault(rows):
         return None
-    # A serializer for the list may leave rows out.
-    serializer = view.get_serializer([], many=True)
-    is_plain = is_stock(serializer, object, "to_representation", "data")
-    return rows if is_plain else None
+    try:
+        Columns.of_view(view, rows.model).check_list()
+    except NotAColumn:
+        return None
+    return rows  # type: ignore[no-any-return]
 
 
 def find_keys(rows: QuerySet[Any], keys: Iterable[Any]) -> set[str]:

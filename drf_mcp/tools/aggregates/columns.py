@@ -165,11 +165,16 @@ class Columns:
         model_field = self.find_model_field(path, name)
         return Column(name, "__".join(path), find_kind(field, model_field), model_field, field)
 
-    def check_serializers(self) -> None:
+    def check_list(self) -> None:
+        """Raise `NotAColumn` where the serializer for the list may leave rows out."""
         every = self.serializer
         if not is_stock(every, serializers.ListSerializer, "to_representation", "data"):
             reason = gettext_noop("%(serializer)s writes the list in a way of its own")
             raise NotAColumn(reason, serializer=type(every).__name__)
+
+    def check_serializers(self) -> None:
+        self.check_list()
+        every = self.serializer
         own = ("to_representation", "_readable_fields")
         if not is_stock(every.child, serializers.Serializer, *own):
             reason = gettext_noop("%(serializer)s has a to_representation() of its own")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from django.db.models import QuerySet
 from django.db.models.query import ModelIterable
@@ -37,10 +37,18 @@ class Aggregation:
 
     def __init__(self, view: Any, rows: Any) -> None:
         if fault := find_fault(rows):
-            advice = _("Page through the list instead.")
-            raise ValidationError(f"{fault} {advice}", "not_aggregated")
+            self.refuse(fault)
         self.view = view
         self.rows: QuerySet[Any] = rows
+        self.columns = Columns.of_view(view, rows.model)
+        try:
+            self.columns.check_list()
+        except NotAColumn as exc:
+            self.refuse(f"{exc}.")
+
+    def refuse(self, fault: str) -> NoReturn:
+        advice = _("Page through the list instead.")
+        raise ValidationError(f"{fault} {advice}", "not_aggregated")
 
     def get_answer(self) -> dict[str, Any]:
         terms = Terms(self.find_columns())
@@ -53,10 +61,10 @@ class Aggregation:
         return {**answer, "time_zone": ", ".join(sorted(zones))} if zones else answer
 
     def find_columns(self) -> list[Column]:
-        columns, found = Columns.of_view(self.view, self.rows.model), []
+        found = []
         for name in self.view.mcp_aggregate:
             try:
-                found.append(columns.find(name))
+                found.append(self.columns.find(name))
             except NotAColumn:
                 continue
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.urls import include, path
 from rest_framework import serializers
@@ -12,7 +13,7 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.routers import SimpleRouter
 
 from drf_mcp.prompts import Prompt
-from drf_mcp.tools import registry
+from drf_mcp.tools import mcp_viewset, registry
 from tests.agents import make_agent
 from tests.guards.shown_rows import folders
 from tests.guards.shown_rows.folders import Folder, Lien, Listed, Sheet
@@ -66,8 +67,9 @@ def folder(tables, db) -> Folder:
 def serve(settings, monkeypatch, folder):
     """Serve lists that show rows in this way; returns alice's agent."""
 
-    def serve(way, **mcp_settings):
+    def serve(way, aggregate=None, **mcp_settings):
         sheets = folders.make_view(way, Sheet, folders.SheetSerializer)
+        sheets = mcp_viewset(aggregate=aggregate)(sheets) if aggregate else sheets
         liens = folders.make_view(way, Lien, folders.LienSerializer)
         router = SimpleRouter()
         router.register("folders", folders.FolderViewSet)
@@ -173,6 +175,23 @@ def test_rows_of_all_pages_of_a_stock_list_are_counted(serve, folder):
     Sheet.objects.update(owner="alice")
     preview = serve(Listed.Paged).call("folders_destroy", id=folder.pk).data["preview"]
     assert rows_of(preview, "deleted") == as_rows("sheets", 8)
+
+
+def test_an_aggregate_counts_no_other_rows(serve):
+    result = serve(Listed.Stock, aggregate=["owner"]).call("sheets_aggregate")
+    assert result.data["total"] == {"count": 1}
+
+
+def test_an_aggregate_counts_nothing_that_the_serializer_leaves_out(serve):
+    result = serve(Listed.Leaving, aggregate=["owner"]).call("sheets_aggregate")
+    assert result.is_error
+    assert "OwnListSerializer writes the list in a way of its own." in result.envelope["error"]
+
+
+def test_a_list_of_ones_own_has_no_aggregate(serve):
+    serve(Listed.Handler, aggregate=["owner"])
+    with pytest.raises(ImproperlyConfigured, match="code of its own"):
+        registry.tools()
 
 
 # --- Deletes of the project's own ---------------------------------------------------------------
