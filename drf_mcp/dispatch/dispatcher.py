@@ -96,9 +96,7 @@ class Dispatcher(FailureOutcomes):
             guards = self.get_guards(pending)
             outcome = pass_guards(guards, pending, perform) if guards else perform(pending)
         except ArgumentsRefused as exc:
-            problems = tuple(map(tool.advise, exc.problems))
-            failure = self.get_error_mapper().from_problems(problems)
-            outcome = self.get_failed_outcome(tool, 400, failure)
+            outcome = self.get_arguments_outcome(pending, exc)
         except CallRefused as exc:
             outcome = self.get_refused_outcome(tool, exc.exc, exc.rate_limit)
         except Asked as exc:

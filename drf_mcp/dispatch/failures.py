@@ -1,19 +1,29 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from rest_framework import exceptions
 from rest_framework.exceptions import APIException
 
+from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
+from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
-from drf_mcp.exceptions import NotUndone, TimeLimitExceeded
+from drf_mcp.exceptions import NotUndone, TimeLimitExceeded, contain
+from drf_mcp.guards.base import PendingCall
+from drf_mcp.guards.narrowing import find_refusal
 from drf_mcp.outcomes import Failure, Outcome, RateLimit
 from drf_mcp.settings import mcp_settings
+from drf_mcp.tools.arguments.call import find_kwargs
+from drf_mcp.tools.arguments.errors import ArgumentsRefused
 from drf_mcp.tools.tool import Tool
 
 logger = logging.getLogger("drf_mcp")
@@ -74,6 +84,40 @@ class FailureOutcomes:
             request_id=request_id,
             version=version if isinstance(version, str) else "",
         )
+
+    def get_arguments_outcome(self, pending: PendingCall, exc: ArgumentsRefused) -> Outcome:
+        """Return the outcome of arguments that no request can be made of.
+
+        Only whoever may call the tool learns what is wrong with them.
+        """
+        tool = pending.tool
+        if refused := self.find_permission_refusal(tool, pending.arguments, pending.caller):
+            return refused
+        failure = self.get_error_mapper().from_problems(tuple(map(tool.advise, exc.problems)))
+        return self.get_failed_outcome(tool, 400, failure)
+
+    def find_permission_refusal(self, tool: Tool, arguments: Any, caller: Caller) -> Outcome | None:
+        """Return the outcome of a caller who may not call a tool, None for any other caller.
+
+        Raises:
+            APIException: if the caller is not let into the endpoint at all.
+        """
+        if caller.find_narrowing(tool):
+            return find_refusal(tool, caller)
+        names = tool.arguments
+        sent = names.use_own_names(arguments) if isinstance(arguments, Mapping) else arguments
+        probe = Probe(caller, tool, find_kwargs(names.arguments, sent))
+
+        def judge(exc: Exception) -> Outcome | None:
+            # A permission that misses a body or an object cannot be asked: the call asks it.
+            if isinstance(exc, PermissionDenied):
+                return self.get_refused_outcome(tool, exceptions.PermissionDenied(*exc.args))
+            if isinstance(exc, Http404):
+                return self.get_refused_outcome(tool, exceptions.NotFound())
+            refuses = isinstance(exc, APIException) and exc.status_code in (401, 403, 404)
+            return self.get_refused_outcome(tool, exc) if refuses else None
+
+        return contain(probe.check_permissions, judge)
 
     def report_crash(
         self, tool: Tool, request: HttpRequest, exc: Exception, request_id: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -21,6 +21,10 @@ from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.questions import Audience, Question, get_question, permission_steps
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import contain
+from drf_mcp.spelling import find_nearest
+
+# Of the tools that a wrong name is like, so many are asked, and so many are named.
+MOST_ASKED, MOST_NAMED = 8, 3
 
 
 class Visibility:
@@ -61,6 +65,15 @@ class Visibility:
         seen = list(islice(filter(self.allows, tools), most))
         self.restore_user()
         return seen
+
+    def find_nearest(self, name: str, tools: Mapping[str, Any]) -> list[str]:
+        """Return the names of tools that a wrong name probably stands for, of those it sees.
+
+        Args:
+            tools: the tools by their names.
+        """
+        nearest = find_nearest(name, tools, MOST_ASKED)
+        return [tool.name for tool in self.find_first(map(tools.__getitem__, nearest), MOST_NAMED)]
 
     def restore_user(self) -> None:
         # Views that authenticate in their own way have left their user on the request.

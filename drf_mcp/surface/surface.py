@@ -17,7 +17,7 @@ from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import Failure, Outcome, Problem
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.settings import mcp_settings
-from drf_mcp.spelling import ask_nearest, find_nearest
+from drf_mcp.spelling import ask_nearest
 from drf_mcp.surface.catalogue import Catalogue
 from drf_mcp.surface.tools import INNER, SEARCH, SURFACE_TOOLS, RunTool, make_tool
 from drf_mcp.surface.views import READ, WRITE
@@ -151,7 +151,8 @@ class Surface:
             return Run(self, context, context, runner.refusing(*exc.problems))
         tool = self.every.get(name)
         if tool is None or tool.reads != (runner.name == READ):
-            problem = self.refuse_name(name) if tool is None else self.refuse_kind(tool)
+            is_seen = tool is not None and self.sees_any([tool])
+            problem = self.refuse_kind(tool) if is_seen else self.refuse_name(name)
             return Run(self, context, context, runner.refusing(problem))
         params = {**context.message.params, "name": name, "arguments": arguments}
         inner = context.for_params(context.message.method, params)
@@ -163,9 +164,7 @@ class Surface:
             message = _("%(tool)s runs by itself.") % {"tool": name}
             advice = _("Call %(tool)s itself.") % {"tool": name}
             return Problem("unknown_tool", message, "/name", remediation=advice)
-        nearest = find_nearest(name, self.tools, 8)
-        seen = Visibility(self.caller).find_first((self.tools[each] for each in nearest), 3)
-        names = [tool.name for tool in seen]
+        names = Visibility(self.caller).find_nearest(name, self.tools)
         advice = _("Find the name with %(search)s.") % {"search": SEARCH}
         if names:
             otherwise = _("Else find the name with %(search)s.") % {"search": SEARCH}

@@ -14,9 +14,10 @@ from drf_mcp.access.refusals import refuse_scopes
 from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.questions import Audience
+from drf_mcp.dispatch.response import new_request_id
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
-from drf_mcp.exceptions import InvalidParams, UnknownTool, contain
+from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
 from drf_mcp.interaction.progress import Progress
 from drf_mcp.interaction.rounds import Rounds
 from drf_mcp.json_text import to_bytes
@@ -195,9 +196,7 @@ class ToolsCapability(Capability):
             run = surface.run(tool)
             context = run.context
             tool = run.refused or self.get_tool(context)
-        context.check_headers(tool.mirrored)
-        if tool.options.required_capabilities:
-            context.check_capabilities(tool.options.required_capabilities)
+        refused = self.check_request(tool, context)
         subject = f"tools/call {tool.name}"
         if tool.options.task and (tasks := self.server.find_capability(TASKS_EXTENSION)):
             context.caller.task = tasks.offer(tool, context)
@@ -215,7 +214,7 @@ class ToolsCapability(Capability):
         if tool.name in (RETRIEVAL_TOOL, SEARCH):
             # Their slices are as long as the client takes them.
             context.caller.client_limit = budget.get_client_limit()
-        outcome = dispatcher.dispatch(tool, arguments, context.caller)
+        outcome = refused or dispatcher.dispatch(tool, arguments, context.caller)
         if outcome.questions and (asked := rounds.write(outcome.questions)):
             Observer(context).record(tool, outcome, {}, started)
             return asked
@@ -223,7 +222,8 @@ class ToolsCapability(Capability):
             Observer(context).record(tool, outcome, {}, started)
             created: Unfinished = tasks.create(tool, run.sent if run else context)
             return created
-        if tool.options.undo and not tool.reads and is_done(outcome):
+        is_done = outcome.failure is None and outcome.dry_run is None
+        if is_done and tool.options.undo and not tool.reads:
             outcome = self.add_undo(outcome, tool, context)
         outcome = run.locate(outcome) if run else outcome
         writer = ResultWriter(self.get_envelope(tool), context.era)
@@ -245,10 +245,21 @@ class ToolsCapability(Capability):
             raise refuse_scopes(context.caller, outcome.scopes)
         return result
 
+    def check_request(self, tool: Tool, context: RequestContext) -> Outcome | None:
+        # Who may not call the tool does not learn which headers and capabilities it wants.
+        try:
+            context.check_headers(tool.mirrored)
+            if tool.options.required_capabilities:
+                context.check_capabilities(tool.options.required_capabilities)
+        except ProtocolError:
+            arguments, caller = context.message.params.get("arguments"), context.caller
+            if refused := self.get_dispatcher().find_permission_refusal(tool, arguments, caller):
+                return refused.changed(request_id=new_request_id())
+            raise
+        return None
+
     def add_undo(self, outcome: Outcome, tool: Tool, context: RequestContext) -> Outcome:
-        # There is nothing to take back. A tool that the caller would not see is not told of.
-        if outcome.dry_run is not None:
-            return outcome
+        # A tool that the caller does not see is not named.
         inverse = self.get_offered_tools(context).get(tool.options.undo or "")
         if inverse is None or not Visibility(context.caller).find_first([inverse], 1):
             return outcome
@@ -278,13 +289,10 @@ class ToolsCapability(Capability):
         if tool is None and (surface := Surface.of(self, context)):
             tool = surface.find(name)
         if tool is None:
-            raise UnknownTool.named(name, self.get_offered_tools(context))
+            offered = self.get_offered_tools(context)
+            raise UnknownTool.named(name, Visibility(context.caller).find_nearest(name, offered))
         # A tool that is taken away is refused by a guard, which says why.
         narrowings = context.caller.narrowings
         return (
             self.server.registry.narrow(tools, narrowings).get(name, tool) if narrowings else tool
         )
-
-
-def is_done(outcome: Outcome) -> bool:
-    return outcome.failure is None and outcome.dry_run is None

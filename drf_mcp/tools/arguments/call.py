@@ -102,6 +102,21 @@ class Argument:
         return texts if self.json_type == "array" else self.from_text(texts[-1])
 
 
+def find_kwargs(arguments: Iterable[Argument], sent: Any) -> dict[str, Any]:
+    """Return the path kwargs among arguments of which others may be wrong.
+
+    Args:
+        sent: the arguments by their own names; anything that is no object has no kwargs.
+    """
+    found: dict[str, Any] = {}
+    for argument in arguments if isinstance(sent, Mapping) else ():
+        group = parse_json_text(sent.get(argument.group), dict) if argument.group else sent
+        value = group.get(argument.name) if isinstance(group, Mapping) else None
+        if argument.location == PATH and isinstance(value, (str, int)):
+            found[argument.parameter.name] = value
+    return found
+
+
 def write_query_text(value: Any) -> str:
     if type(value) is int:
         return str(value)

@@ -1,0 +1,176 @@
+"""Who may not call a tool learns nothing of its arguments, nor of tools that they do not see."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import path
+from rest_framework import generics, permissions, serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.views import APIView
+
+from drf_mcp.tools import mcp_tool
+
+TOKEN = "rest_framework.authentication.TokenAuthentication"
+
+
+class SalarySerializer(serializers.ModelSerializer):
+    salary = serializers.IntegerField(required=False)
+
+    class Meta:
+        model = Group
+        fields = ["id", "name", "salary"]
+
+
+class StaffOnly(generics.ListCreateAPIView):
+    queryset = Group.objects.all()
+    serializer_class = SalarySerializer
+    permission_classes = [permissions.IsAdminUser]
+
+
+class OfOrganisation(permissions.BasePermission):
+    def has_permission(self, request, view):
+        return view.kwargs["organisation"] == request.user.username
+
+
+class OwnSalaries(StaffOnly):
+    permission_classes = [permissions.IsAuthenticated & OfOrganisation]
+
+
+class Hidden(permissions.BasePermission):
+    def has_permission(self, request, view):
+        raise NotFound
+
+
+class HiddenSalaries(StaffOnly):
+    permission_classes = [Hidden]
+
+
+class MirroredSalary(APIView):
+    permission_classes = [permissions.IsAdminUser]
+
+    @mcp_tool(name="mirrored", query={"region": {"type": "string", "x-mcp-header": "Salary"}})
+    def get(self, request):
+        raise NotImplementedError
+
+
+class Open(generics.ListAPIView):
+    queryset = Group.objects.all()
+    serializer_class = SalarySerializer
+
+
+@pytest.fixture
+def served(expose):
+    def serve(**mcp_settings):
+        expose(
+            path("staff/", StaffOnly.as_view()),
+            path("of/<organisation>/salaries/", OwnSalaries.as_view()),
+            path("hidden/", HiddenSalaries.as_view()),
+            path("open/", Open.as_view()),
+            path("mirrored/", MirroredSalary.as_view()),
+            AUTHENTICATION_CLASSES=[TOKEN],
+            **mcp_settings,
+        )
+
+    return serve
+
+
+def whole_text(result) -> str:
+    return str(result.raw)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"salery": 3},
+        {"search": 3},
+        {"name": "a", "id": 3, "dry_run": "perhaps"},
+    ],
+)
+def test_an_unknown_argument_of_a_forbidden_tool_is_answered_as_forbidden(
+    served, agent_of, arguments
+):
+    served()
+    result = agent_of("alice").call("staff_create", **arguments)
+    assert result.code == "FORBIDDEN"
+    assert "salary" not in whole_text(result)
+
+
+def test_who_may_call_the_tool_learns_which_argument_is_wrong(served, agent_of):
+    served()
+    result = agent_of("carol").call("staff_create", salery=3)
+    assert result.code == "VALIDATION_ERROR"
+    assert "salary" in whole_text(result)
+
+
+def test_a_caller_whom_the_view_does_not_know_is_answered_as_unknown(served, agent_of):
+    served()
+    result = agent_of(None).call("staff_create", salery=3)
+    assert result.code == "UNAUTHORIZED"
+    assert "salary" not in whole_text(result)
+
+
+def test_permissions_that_read_the_path_are_asked_with_the_path(served, agent_of):
+    served()
+    alice = agent_of("alice")
+    other = alice.call("of_salaries_create", organisation="bob", salery=3)
+    own = alice.call("of_salaries_create", organisation="alice", salery=3)
+    assert (other.code, own.code) == ("FORBIDDEN", "VALIDATION_ERROR")
+    assert "salary" not in whole_text(other)
+
+
+def test_the_grouped_layout_is_no_way_around(served, agent_of):
+    served(ARGUMENTS="grouped")
+    sent = {"kwargs": {"organisation": "bob"}, "body": {"salery": 3}}
+    result = agent_of("alice").call("of_salaries_create", **sent)
+    assert result.code == "FORBIDDEN"
+
+
+def test_a_view_that_hides_itself_stays_hidden(served, agent_of):
+    served()
+    result = agent_of("carol").call("hidden_create", salery=3)
+    assert result.code == "NOT_FOUND"
+    assert "salary" not in whole_text(result)
+
+
+def test_an_unknown_name_is_answered_with_tools_that_the_caller_sees(served, agent_of):
+    served()
+    for name, seen in (("staff_creat", False), ("open_lst", True)):
+        error = agent_of("alice").error("tools/call", name=name, arguments={})
+        assert ("Did you mean" in error["message"]) is seen
+    error = agent_of("carol").error("tools/call", name="staff_creat", arguments={})
+    assert "staff_create" in error["message"]
+
+
+def test_the_permissions_of_a_call_that_binds_are_asked_once(served, agent_of, monkeypatch):
+    served()
+    asked = []
+    own = permissions.IsAdminUser.has_permission
+    monkeypatch.setattr(
+        permissions.IsAdminUser,
+        "has_permission",
+        lambda self, request, view: asked.append(1) or own(self, request, view),
+    )
+    alice = agent_of("alice")
+    alice.tools()
+    asked.clear()
+    assert alice.call("staff_create", name="a").code == "FORBIDDEN"
+    assert len(asked) == 1
+
+
+def test_a_header_that_is_missing_says_nothing_to_who_may_not_call(served, agent_of):
+    served()
+    text = str(agent_of("alice").request("tools/call", name="mirrored", arguments={"region": "a"}))
+    assert "FORBIDDEN" in text
+    assert "Salary" not in text
+    error = agent_of("carol").error("tools/call", name="mirrored", arguments={"region": "a"})
+    assert "Salary" in error["message"]
+
+
+@pytest.mark.parametrize("runner", ["tools_read", "tools_write"])
+def test_running_by_search_says_nothing_of_a_tool_that_is_not_seen(served, agent_of, runner):
+    served(TOOL_SEARCH=True)
+    other = {"tools_read": "staff_create", "tools_write": "staff_list"}[runner]
+    hidden = agent_of("alice").call(runner, name=other, arguments={})
+    seen = agent_of("carol").call(runner, name=other, arguments={})
+    assert (hidden.problems[0]["code"], seen.problems[0]["code"]) == ("unknown_tool", "wrong_tool")
