@@ -78,8 +78,9 @@ def test_a_tool_that_writes_is_not_run_by_the_one_that_reads(agent):
     assert order.status == "paid"
 
 
-def test_every_tool_is_run_by_the_one_that_says_so_alone(agent_of):
-    agent = agent_of("carol")
+def test_every_tool_is_run_by_the_one_that_says_so_alone(configured, agent_of):
+    configured(TOOL_SEARCH=True)
+    agent = SurfaceAgent(agent_of("carol").http)
     for name, tool in registry.tools().items():
         wrong = "tools_write" if tool.reads else "tools_read"
         result = agent.call(wrong, name=name)
