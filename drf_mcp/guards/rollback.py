@@ -97,7 +97,8 @@ class Rollback:
         # A wrapper for Django's ``execute_wrapper``.
         connection, statement = context["connection"], Statement.read(sql)
         if statement is None:
-            if CONTROL.match(str(sql)):
+            # Nothing can be written to other databases, so their transactions hold nothing.
+            if connection.alias in self.aliases and CONTROL.match(str(sql)):
                 self.stop(ENDS_TRANSACTIONS)
             return execute(sql, params, many, context)
         if connection.alias not in self.aliases:
