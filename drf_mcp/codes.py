@@ -65,7 +65,11 @@ class Handling:
 
 HANDLING: Mapping[Category, Handling] = {
     Category.VALIDATION: Handling(
-        Severity.ERROR, True, gettext_noop("Correct the arguments, then call again.")
+        Severity.ERROR,
+        True,
+        gettext_noop(
+            "The same call would be refused again: first change what the message speaks of."
+        ),
     ),
     Category.AUTHENTICATION: Handling(
         Severity.ERROR, True, gettext_noop("Send valid credentials, then call again.")

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.core.handlers.base import BaseHandler
 from django.core.signals import got_request_exception
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest
 from rest_framework import exceptions
 from rest_framework.exceptions import APIException
@@ -15,6 +16,7 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.errors.exceptions import get_exception_status
 from drf_mcp.dispatch.errors.mapper import ArgumentLocator, ErrorMapper
+from drf_mcp.dispatch.missing_rows import MissingRows
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.exceptions import NotUndone, TimeLimitExceeded, contain
@@ -54,6 +56,8 @@ class FailureOutcomes:
     ) -> Outcome:
         listings = Listings(tool, getattr(request, "caller", None))
         failure = self.get_error_mapper().from_exception(exc, request_id, listings.name_blockers)
+        if isinstance(exc, IntegrityError):
+            failure = MissingRows(tool, getattr(request, "body", b"")).add_to(failure)
         status = get_exception_status(exc)
         if status >= 500:
             self.report_crash(tool, request, exc, request_id)

@@ -4,7 +4,6 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import SequenceMatcher
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -20,8 +19,6 @@ from drf_mcp.introspection.types import ANY, EndpointSchema, Parameter, Place
 MOST_LISTS = 5
 # How an argument's name ends that is a key's.
 OF_KEY = re.compile(r"_(?:id|pk)s?$")
-# Letters in a row that make an action speak of a field, as "block" does of "blocked".
-LIKE = 5
 
 
 class Finders:
@@ -124,17 +121,6 @@ class Finders:
             ),
             None,
         )
-
-    def get_action(self, path: str, field: str) -> str | None:
-        # The write just below an object's path whose last word is like the name of a field.
-        for name, endpoint in self.endpoints.items():
-            action = endpoint.route.path.removeprefix(path).strip("/")
-            is_below = endpoint.route.path.startswith(path) and path.rstrip("/").endswith("}")
-            if is_below and action.isidentifier() and endpoint.method != "GET":
-                common = SequenceMatcher(None, action, field).find_longest_match().size
-                if action in field.split("_") or common >= LIKE:
-                    return name
-        return None
 
 
 class Relations:

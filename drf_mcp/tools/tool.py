@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.utils.translation import gettext as _
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.views import APIView
 
@@ -38,6 +37,7 @@ from drf_mcp.tools.mirrored import HeaderNames
 from drf_mcp.tools.options import ToolOptions
 from drf_mcp.tools.preconditions import Precondition
 from drf_mcp.tools.related_tools import Relations
+from drf_mcp.tools.state_fields import StateFields
 
 BULK_ACTIONS = frozenset({"create", "update", "partial_update"})
 READ_ONLY_METHODS = frozenset({"GET"})
@@ -274,14 +274,7 @@ class Tool:
 
     def advise(self, problem: Problem) -> Problem:
         # What an update cannot write, an action may.
-        if problem.code != "read_only":
-            return problem
-        name = problem.path.rpartition(".")[2]
-        action = self.finders.get_action(self.endpoint.route.path, name)
-        if action is None:
-            return problem
-        text = _("Leave '%(name)s' out. %(tool)s may change it.")
-        return replace(problem, remediation=text % {"name": name, "tool": action})
+        return StateFields(self).advise(problem) if problem.code == "read_only" else problem
 
     def bind(self, arguments: Any) -> Call:
         arguments = {} if arguments is None else arguments

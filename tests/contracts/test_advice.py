@@ -22,13 +22,14 @@ from tests.dispatch.views import answering, raising, validating
 
 AGAIN_AS_IT_IS = ("Try again later", "Wait", "Find out whether")
 CORRECTED = ("Correct", "Send", "Ask for a part", "Use another", "Provide", "Look up", "Where an")
+CHANGED = ("The same call would be refused again",)
 NEVER = ("Do not repeat", "It is gone", "This operation does not exist", "Do not send")
 FIRST_LOOK = ("Read the", "Mend what", "Do what the message")
 EXPECTED = {
-    400: CORRECTED, 401: CORRECTED, 402: NEVER, 403: NEVER, 404: CORRECTED, 405: NEVER, 406: NEVER,
+    400: CHANGED, 401: CORRECTED, 402: NEVER, 403: NEVER, 404: CORRECTED, 405: NEVER, 406: NEVER,
     407: FIRST_LOOK, 408: AGAIN_AS_IT_IS, 409: FIRST_LOOK, 410: NEVER, 411: NEVER, 412: FIRST_LOOK,
     413: CORRECTED, 414: CORRECTED, 415: CORRECTED, 416: CORRECTED, 417: NEVER, 418: FIRST_LOOK,
-    421: NEVER, 422: CORRECTED, 423: AGAIN_AS_IT_IS, 424: FIRST_LOOK, 425: AGAIN_AS_IT_IS,
+    421: NEVER, 422: CHANGED, 423: AGAIN_AS_IT_IS, 424: FIRST_LOOK, 425: AGAIN_AS_IT_IS,
     426: NEVER, 428: NEVER, 429: AGAIN_AS_IT_IS, 431: NEVER, 444: FIRST_LOOK, 451: NEVER,
     499: FIRST_LOOK, 500: AGAIN_AS_IT_IS, 501: NEVER, 502: AGAIN_AS_IT_IS, 503: AGAIN_AS_IT_IS,
     504: AGAIN_AS_IT_IS, 505: NEVER, 507: AGAIN_AS_IT_IS, 508: AGAIN_AS_IT_IS, 511: NEVER,

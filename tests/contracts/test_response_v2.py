@@ -178,7 +178,7 @@ def test_the_examples_of_the_helpers_come_through_as_they_are(serve, example):
 
 # The error types of the contract and whether it says to retry.
 RETRY = {
-    "validation": "Correct",
+    "validation": "refused again",
     "authentication": "credentials",
     "authorization": "Do not repeat",
     "not_found": "Look up",

@@ -332,3 +332,36 @@ def test_what_cannot_hold_a_file_is_not_looked_through(tool_of):
     assert pages.reads == 1
     with_scan = tool.bind({"pages": [], "scan": ENCODED})
     assert with_scan.content_type.startswith("multipart/form-data")
+
+
+# --- Several mistakes at once -------------------------------------------------------------
+
+
+class Report(generics.CreateAPIView):
+    class serializer_class(serializers.Serializer):
+        title = serializers.CharField()
+        file = serializers.FileField()
+        scan = serializers.ImageField(required=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"file": "?"}, [("/title", "required"), ("/file", "invalid")]),
+        ({"tilte": "a", "file": "?"}, [("/tilte", "unknown"), ("/file", "invalid")]),
+        (
+            {"title": "a", "file": "?", "scan": URI},
+            [("/file", "invalid"), ("/scan", "invalid_extension")],
+        ),
+    ],
+)
+@pytest.mark.parametrize("style", ["flat", "grouped"])
+def test_a_bad_file_hides_no_other_mistake(tool_of, arguments, found, style):
+    tool = tool_of(path("reports/", Report.as_view()), ARGUMENTS=style)
+    group = "/body" if style == "grouped" else ""
+    with pytest.raises(ArgumentsRefused) as caught:
+        tool.bind({"body": arguments} if group else arguments)
+    problems = [(problem.pointer, problem.code) for problem in caught.value.problems]
+    expected = [(f"{group}{pointer}", code) for pointer, code in found]
+    assert set(expected) <= set(problems)
+    assert problems[-1] == expected[-1]

@@ -27,11 +27,9 @@ from drf_mcp.dispatch.errors.body import ErrorBody, ErrorText, unwrap_path
 from drf_mcp.dispatch.errors.exceptions import Blockers, find_violation, get_exception_status
 from drf_mcp.dispatch.errors.remediation import (
     CODE_REMEDIES,
-    CORRECT,
     FILE_REMEDIES,
     OPTIONAL_NULL,
-    PROBLEM_REMEDIES,
-    WHOLE_REMEDIES,
+    get_problem_remedy,
     get_status_advice,
 )
 from drf_mcp.exceptions import InternalError, SoftDetail, SoftFailure
@@ -217,12 +215,10 @@ class ErrorMapper:
         envelope has it beside the sentence, or adds it.
         """
         name = JSONPointer(pointer).dotted
-        text = PROBLEM_REMEDIES.get(code, CORRECT)
-        if not name:
-            text = WHOLE_REMEDIES.get(code, text)
-        elif code in FILE_REMEDIES and self.arguments.is_file(pointer):
+        text = get_problem_remedy(code, is_named=bool(name))
+        if name and code in FILE_REMEDIES and self.arguments.is_file(pointer):
             text = FILE_REMEDIES[code]
-        elif code == "null" and self.arguments.optional(pointer):
+        elif name and code == "null" and self.arguments.optional(pointer):
             text = OPTIONAL_NULL
         # Translators: stands for {name} in sentences such as "Correct {name}."
         return _(text).format(name=f"'{name}'" if name else _("the arguments"))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
+from drf_mcp.codes import HANDLING, Category
+
 # Each is translated where it is told.
 CORRECT = _("Correct {name}.")
 PROBLEM_REMEDIES = {
@@ -36,7 +38,8 @@ PROBLEM_REMEDIES = {
     "not_a_list": _("Send a JSON array for {name}."),
     "not_a_dict": _("Send a JSON object for {name}."),
 }
-# Where no argument alone is wrong.
+# Where no argument alone is wrong: several may be, or the state of an object.
+ANOTHER = HANDLING[Category.VALIDATION].advice
 WHOLE_REMEDIES = {
     "null": _("Provide the arguments."),
     "unique": _("Use another combination of values; this one is taken."),
@@ -149,6 +152,12 @@ UNWRITABLE_TRIAL = Advice(
     ),
     recoverable=False,
 )
+
+
+def get_problem_remedy(code: str, *, is_named: bool) -> str:
+    if is_named:
+        return PROBLEM_REMEDIES.get(code, CORRECT)
+    return WHOLE_REMEDIES.get(code) or PROBLEM_REMEDIES.get(code, ANOTHER)
 
 
 def get_status_advice(status: int) -> Advice | None:

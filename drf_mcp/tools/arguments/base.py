@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from itertools import chain, islice
 from typing import Any, ClassVar, TypeAlias
 
 from django.utils.translation import gettext as _
@@ -27,10 +26,10 @@ from drf_mcp.tools.arguments.call import (
     write_query,
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
-from drf_mcp.tools.arguments.errors import MAX_UNKNOWN, ArgumentsRefused, beside_whole_body
+from drf_mcp.tools.arguments.errors import ArgumentsRefused, beside_whole_body
 from drf_mcp.tools.arguments.ids import IdsArgument
 from drf_mcp.tools.arguments.uploads import UploadPlaces
-from drf_mcp.tools.arguments.values import NestedMembers, QueryValues, URLValues
+from drf_mcp.tools.arguments.values import QueryValues, URLValues, find_dropped
 
 Values: TypeAlias = list[tuple[Argument, Any]]
 
@@ -81,6 +80,9 @@ class Arguments:
         raise NotImplementedError
 
     def find_problems(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        raise NotImplementedError
+
+    def find_lacking(self, arguments: Mapping[str, Any]) -> list[Problem]:
         raise NotImplementedError
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
@@ -158,13 +160,10 @@ class Arguments:
         return self.bind_one(arguments)
 
     def bind_one(self, arguments: Mapping[str, Any]) -> Call:
-        if problems := self.find_problems(arguments):
-            raise ArgumentsRefused(problems)
-        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
-        for argument, value in self.get_values(arguments):
-            parts[argument.location].append((argument, argument.read(value)))
-        if self.has_nested and (dropped := self.find_dropped(parts[BODY])):
-            raise ArgumentsRefused(dropped)
+        problems = self.find_problems(arguments)
+        parts, wrong = self.read_values(arguments)
+        if problems or wrong:
+            raise ArgumentsRefused([*(problems or self.find_lacking(arguments)), *wrong])
         body = self.get_body(parts[BODY])
         try:
             files = self.find_files(body) if self.uploading else ()
@@ -181,8 +180,6 @@ class Arguments:
             length += len(value) if type(value) is str else 0
         if length > mcp_settings.MAX_QUERY_LENGTH:
             raise ArgumentsRefused([URLValues(parts[PATH] + parts[QUERY]).too_long(length)])
-        if parts[QUERY] and (fruitless := QueryValues(parts[QUERY]).find_problems()):
-            raise ArgumentsRefused(fruitless)
         return Call(
             arguments,
             {argument.parameter.name: value for argument, value in parts[PATH]},
@@ -196,7 +193,6 @@ class Arguments:
         )
 
     def get_body(self, values: Values) -> Any:
-        values = self.read_uploads(values) if self.uploading else values
         for argument, value in values:
             if argument.whole and len(values) > 1:
                 raise ArgumentsRefused([beside_whole_body(argument)])
@@ -206,29 +202,33 @@ class Arguments:
             return {argument.parameter.name: value for argument, value in values}
         return MISSING
 
-    def read_uploads(self, values: Values) -> Values:
+    def read_values(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Values], list[Problem]]:
+        # One wrong value hides no other.
+        parts: dict[str, Values] = {PATH: [], QUERY: [], BODY: [], ANSWER: [], CONTROL: []}
         problems: list[Problem] = []
-        read = []
-        for argument, value in values:
-            if uploads := argument.parameter.handling.uploads:
-                places = UploadPlaces(uploads, mcp_settings.MAX_UPLOAD_BYTES)
-                value = places.read(value, argument.pointer, problems)
-            read.append((argument, value))
-        if problems:
-            raise ArgumentsRefused(problems)
-        return read
+        for argument, value in self.get_values(arguments):
+            try:
+                parts[argument.location].append((argument, argument.read(value)))
+            except ArgumentsRefused as exc:
+                problems += exc.problems
+        if self.has_nested:
+            problems += find_dropped(parts[BODY], self.keys)
+        if self.uploading:
+            parts[BODY] = [(a, self.read_upload(a, value, problems)) for a, value in parts[BODY]]
+        if parts[QUERY]:
+            problems += QueryValues(parts[QUERY]).find_problems()
+        return parts, problems
+
+    def read_upload(self, argument: Argument, value: Any, problems: list[Problem]) -> Any:
+        uploads = argument.parameter.handling.uploads
+        places = UploadPlaces(uploads, mcp_settings.MAX_UPLOAD_BYTES)
+        return places.read(value, argument.pointer, problems) if uploads else value
 
     def find_files(self, body: Any) -> Iterable[Any]:
         # Values with files among them. The other values may be long, and are not looked through.
         if not isinstance(body, dict):
             return [body]
         return [body if a.whole else body.get(a.parameter.name) for a in self.uploading]
-
-    def find_dropped(self, body: Values) -> list[Problem]:
-        # A parser that renames keys knows some by both names.
-        renamed = {place[-1] for place in self.keys.values()}
-        found = (NestedMembers(a, renamed).find_problems(v) for a, v in body)
-        return list(islice(chain.from_iterable(found), MAX_UNKNOWN))
 
     # --- From the view's names back to arguments ------------------------------------------------
 

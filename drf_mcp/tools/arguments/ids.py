@@ -39,6 +39,8 @@ class IdsArgument(Argument):
     def read(self, value: Any) -> list[Any]:
         # Models send the one id that they have without a list around it as well.
         value = super().read(value)
+        if value is None:
+            return []  # refused by its name
         ids = value if isinstance(value, list) else [value]
         if not 0 < len(ids) <= MOST:
             raise ArgumentsRefused([self.wrong_number(len(ids))])

@@ -108,6 +108,10 @@ class FlatArguments(Arguments):
         unknown += [errors.differing_names(self.url_names[name], name) for name in twice]
         return errors.put_first(unknown, list(map(errors.missing_argument, lacking)))
 
+    def find_lacking(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        lacking = [a.name for a in self.arguments if a.required and a.is_missing_in(arguments)]
+        return list(map(ArgumentErrors().missing_argument, lacking))
+
     def use_own_names(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         for name, own in self.url_names.items():
             if name in arguments:
@@ -118,7 +122,8 @@ class FlatArguments(Arguments):
         return arguments
 
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
-        return [(self.named[name], value) for name, value in arguments.items()]
+        named = self.named
+        return [(named[name], value) for name, value in arguments.items() if name in named]
 
 
 class GroupedArguments(Arguments):
@@ -192,6 +197,9 @@ class GroupedArguments(Arguments):
         # The view names its missing arguments itself, unless it is not going to be asked.
         return [*problems, *self.find_missing(arguments, QUERY, BODY)] if problems else []
 
+    def find_lacking(self, arguments: Mapping[str, Any]) -> list[Problem]:
+        return list(self.find_missing(arguments, PATH, QUERY, BODY))
+
     def find_group_problems(self, location: str, value: Any) -> list[Problem]:
         by_name, prefix = self.by_name[location], f"/{self.groups[location]}"
         if value is not None and not isinstance(value, Mapping):
@@ -222,7 +230,8 @@ class GroupedArguments(Arguments):
     def get_values(self, arguments: Mapping[str, Any]) -> Values:
         values: Values = []
         for location, by_name in self.by_name.items():
-            for name, value in (self.get_group(location, arguments) or {}).items():
+            group = self.get_group(location, arguments)
+            for name, value in group.items() if isinstance(group, Mapping) else ():
                 argument = by_name.get(name)
                 if argument is None:
                     argument = self.make_argument(Parameter(name, {}), location)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -145,3 +145,14 @@ class NestedMembers:
         if isinstance(value, Mapping):
             return [pair for pair in value.items() if step in (ANY, pair[0])]
         return enumerate(value) if step == ANY and isinstance(value, list) else ()
+
+
+def find_dropped(values: Iterable[Value], keys: Mapping[Place, Place]) -> list[Problem]:
+    """Return the members of nested objects that no serializer reads, as far as an error has room.
+
+    Args:
+        keys: the places whose keys the view's parser renames.
+    """
+    renamed = {place[-1] for place in keys.values()}
+    found = (NestedMembers(argument, renamed).find_problems(value) for argument, value in values)
+    return list(islice(chain.from_iterable(found), MAX_UNKNOWN))

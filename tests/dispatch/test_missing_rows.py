@@ -1,0 +1,59 @@
+"""A foreign key that only the database refuses."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import path
+from rest_framework import generics, serializers
+
+from example_project.shop.models import Customer, Order
+
+
+class PlainOrderSerializer(serializers.ModelSerializer):
+    customer_id = serializers.IntegerField()
+
+    class Meta:
+        model = Order
+        fields = ["number", "customer_id"]
+
+
+class Orders(generics.CreateAPIView):
+    queryset = Order.objects.all()
+    serializer_class = PlainOrderSerializer
+    permission_classes = []
+
+
+class Customers(generics.ListAPIView):
+    queryset = Customer.objects.all()
+    permission_classes = []
+
+    class serializer_class(serializers.ModelSerializer):
+        class Meta:
+            model = Customer
+            fields = ["id", "name"]
+
+
+@pytest.fixture
+def refused(expose, agent_of, transactional_db):
+    def refused(*patterns):
+        expose(path("orders/", Orders.as_view()), *patterns)
+        agent = agent_of(None)
+        agent.http.raise_request_exception = False
+        return agent.call("orders_create", number="X-1", customer_id=10**9)
+
+    return refused
+
+
+def test_a_foreign_key_that_does_not_exist_names_its_argument(refused):
+    result = refused()
+    assert (result.code, result.data["error_type"]) == ("CONFLICT", "conflict")
+    (problem,) = result.problems
+    assert (problem["pointer"], problem["code"]) == ("/customer_id", "does_not_exist")
+    assert problem["received"] == 10**9
+    said = "Use the identifier of an existing object for 'customer_id'."
+    assert result.data["remediation"] == said
+
+
+def test_it_names_the_list_of_what_exists(refused):
+    said = refused(path("customers/", Customers.as_view())).data["remediation"]
+    assert said == "Use customers_list to find existing ids, then call again with one of them."
