@@ -59,7 +59,7 @@ class Identities:
 
     def introduce(self, request: Request) -> None:
         """Give a view's request the identity that its authenticators found before."""
-        classes = tuple(map(type, request.authenticators))
+        classes = tuple(map(type, request.authenticators or ()))
         known = self.known.setdefault(classes, request)
         if known is not request:
             copy_identity(request, known)
@@ -239,7 +239,7 @@ class Approach:
         match: ResolverMatch,
     ) -> HttpResponseBase:
         outer = vars(self.caller.request)
-        known = {name: outer[name] for name in ("user", "auth") if name in outer}
+        known: dict[str, Any] = {n: outer[n] for n in ("user", "auth") if n in outer}
         middleware = CallHandler.of_settings()
         try:
             if middleware is None:

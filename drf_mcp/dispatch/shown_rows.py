@@ -74,7 +74,7 @@ class ShownRows:
         return own if own or not self.rows else None
 
 
-def find_lists(data: Any, depth: int = 0) -> Iterator[ReturnList]:
+def find_lists(data: Any, depth: int = 0) -> Iterator[Any]:
     if isinstance(data, ReturnList):
         yield data
     elif isinstance(data, Mapping) and depth < DEEPEST:
@@ -82,7 +82,7 @@ def find_lists(data: Any, depth: int = 0) -> Iterator[ReturnList]:
             yield from find_lists(value, depth + 1)
 
 
-def is_complete(shown: ReturnList) -> bool:
+def is_complete(shown: Any) -> bool:
     # A serializer may write fewer rows than it was given.
     instance = getattr(shown.serializer, "instance", None)
     return isinstance(instance, Iterable) and len(list(instance)) == len(shown)

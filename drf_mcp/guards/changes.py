@@ -186,17 +186,17 @@ class Changes:
         """Return the keys of the rows that change and are not deleted, by model."""
         known = self.deleted_keys
         rest = {model: keys - known.get(model, set()) for model, keys in self.updated.items()}
-        named = [self.models.get(statement.table) for statement in self.bulk if statement.rows != 0]
-        # Of other rows only the model is known.
-        return {
-            **{model: set() for model in named if model},
-            **{m: k for m, k in rest.items() if k},
-        }
+        tables = [statement.table for statement in self.bulk if statement.rows != 0]
+        return {**self.find_models(tables), **{model: k for model, k in rest.items() if k}}
 
     def get_deleted_keys(self) -> dict[Any, set[Any]]:
         """Return the keys of the deleted rows by model, none where they are not known."""
-        named = {self.models[table]: set() for table in self.deleted if table in self.models}
-        return {**named, **{model: keys for model, keys in self.deleted_keys.items() if keys}}
+        known = {model: keys for model, keys in self.deleted_keys.items() if keys}
+        return {**self.find_models(self.deleted), **known}
+
+    def find_models(self, tables: Iterable[str]) -> dict[Any, set[Any]]:
+        # Without the keys of their rows.
+        return {self.models[table]: set() for table in tables if table in self.models}
 
     def report(self, shown: Mapping[Any, set[Any]], shows_all: Counts) -> dict[str, Any]:
         """Return the counts by model, and what they leave out: see `Outcome.dry_run`.
