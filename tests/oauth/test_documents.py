@@ -108,14 +108,21 @@ def internet(certificate, monkeypatch) -> Iterator[Internet]:
         def log_message(self, *args: Any) -> None:
             """Leave the output of the tests alone."""
 
+    class Server(ThreadingHTTPServer):
+        # Each connection begins in a thread of its own, so that a slow one keeps no other waiting.
+        request_queue_size = 64
+
+        def finish_request(self, request: Any, client_address: Any) -> None:
+            with context.wrap_socket(request, server_side=True) as secured:
+                super().finish_request(secured, client_address)
+
     chain, secret = certificate
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(chain, secret)
     # The server's certificate is the only one that is trusted.
     trusting = ssl.create_default_context(cafile=str(chain))
     monkeypatch.setattr("oauth2_provider.cimd.ssl.create_default_context", lambda: trusting)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
+    with Server(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads, server.block_on_close = True, False
         port = server.server_port
         # What a client does that is refused by its own checks is no fault of the server.
