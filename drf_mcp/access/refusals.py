@@ -13,7 +13,8 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 from drf_mcp.access.authentication import Caller
 from drf_mcp.access.challenges import TOKEN, BearerChallenge
 from drf_mcp.access.scopes import ScopeDenied, describe_scopes
-from drf_mcp.exceptions import Refused, UnknownTool
+from drf_mcp.exceptions import Refused
+from drf_mcp.spelling import join_alternatives
 
 BEARER = "Bearer"
 CHALLENGE = f'{BEARER} realm="mcp"'
@@ -57,7 +58,7 @@ class Refusal:
             return ""
         if sent.lower() in map(str.lower, taken):
             return ""
-        names = UnknownTool.join_alternatives(list(dict.fromkeys(taken)))
+        names = join_alternatives(dict.fromkeys(taken))
         text = _("The Authorization header has to begin with %(taken)s, not with %(sent)s.")
         return text % {"taken": names, "sent": sent}
 

@@ -64,6 +64,11 @@ class ReadingRate(SimpleRateThrottle):
 
     rate = RATE
 
+    @property
+    def has_room(self) -> bool:
+        asked: Any = None
+        return self.allow_request(asked, asked)
+
     def get_cache_key(self, request: Any, view: Any) -> str:
         person = str(reading_for.get()).encode()
         return f"drf_mcp.oauth.documents:{hashlib.sha256(person).hexdigest()}"
@@ -149,7 +154,7 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
         """
         person = reading_for.get()
         host = _validate_client_id_url(client_id).hostname
-        if person is None or not ReadingRate().allow_request(None, None):
+        if person is None or not ReadingRate().has_room:
             raise NotNow
         with self.by_place.reading(host, person):
             if not self.readers.acquire(blocking=False):
