@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 from django.http import Http404, HttpResponse
 from django.test import RequestFactory
 from rest_framework import permissions, serializers
-from rest_framework.authentication import BasicAuthentication
+from rest_framework.authentication import BasicAuthentication, TokenAuthentication
 from rest_framework.exceptions import MethodNotAllowed, PermissionDenied
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -17,6 +17,7 @@ from rest_framework.viewsets import ModelViewSet
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.probe import Intercepted, Probe
 from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.guards.idempotency import IdempotencyKeyMixin
 from drf_mcp.tools import registry
 from tests.agents import Agent
 
@@ -89,12 +90,19 @@ class StepGroups(GroupViewSet):
         return super().dispatch(request, *args, **kwargs)
 
 
+class KeyedGroups(IdempotencyKeyMixin, GroupViewSet):
+    idempotency_key_required = True
+    authentication_classes = [TokenAuthentication]
+    permission_classes: list[type] = []
+
+
 router = SimpleRouter()
 router.register("groups", GroupViewSet)
 router.register("closed", GroupViewSet, basename="closed")
 router.register("tenant", TenantGroups, basename="tenant")
 router.register("signed", SignedGroups, basename="signed")
 router.register("steps", StepGroups, basename="steps")
+router.register("keyed", KeyedGroups, basename="keyed")
 
 
 @pytest.fixture
@@ -211,21 +219,36 @@ def test_a_path_that_middleware_refuses_hides_no_tool_whose_arguments_make_the_p
     assert Visibility(caller).allows(tools["closed_retrieve"])
 
 
-def test_a_replay_asks_permissions_within_the_middleware(probe, agent_of, settings):
-    from rest_framework.authentication import TokenAuthentication
+@pytest.fixture
+def serve_alice(probe, agent_of, settings):
+    """Agents of alice at the endpoint, with these settings."""
 
-    probe("groups_list")
-    settings.DRF_MCP = {
-        **settings.DRF_MCP,
-        "AUTHENTICATION_CLASSES": [TokenAuthentication],
-        "IDEMPOTENCY_KEYS": True,
-    }
-    registry.reload()
-    agent: Agent = agent_of("alice")
+    def serve(**mcp_settings) -> Agent:
+        probe("groups_list")
+        own = {"AUTHENTICATION_CLASSES": [TokenAuthentication], **mcp_settings}
+        settings.DRF_MCP = {**settings.DRF_MCP, **own}
+        registry.reload()
+        return agent_of("alice")
+
+    return serve
+
+
+def test_a_replay_asks_permissions_within_the_middleware(serve_alice):
+    agent = serve_alice(IDEMPOTENCY_KEYS=True)
     first = agent.call("tenant_create", name="readers", idempotency_key="once")
     again = agent.call("tenant_create", name="readers", idempotency_key="once")
     assert (again.is_error, again.data) == (False, first.data)
     assert Group.objects.filter(name="readers").count() == 1
+
+
+def test_what_is_asked_of_a_view_takes_no_idempotency_key(serve_alice):
+    """A view's own step, which wraps its handler, has nothing to record."""
+    group = Group.objects.create(name="readers")
+    agent = serve_alice(CONFIRM=True, IDEMPOTENCY_KEYS=True)
+    first = agent.call("keyed_destroy", id=group.pk, idempotency_key="once")
+    assert (first.code, Group.objects.count()) == ("CONFIRMATION_REQUIRED", 1)
+    again = agent.call("keyed_destroy", **first.data["next"])
+    assert (again.is_error, Group.objects.count()) == (False, 0)
 
 
 def test_a_response_of_the_view_is_no_result(probe):
