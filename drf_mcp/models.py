@@ -17,6 +17,8 @@ class ArchivedContent(models.Model):
     content_hash = models.CharField(_("content hash"), max_length=71)
     size = models.PositiveBigIntegerField(_("characters"))
     index = models.JSONField(_("numbers of chunks and of the items they begin with"), default=list)
+    terms = models.JSONField(_("rights that it is read by"), default=dict)
+    rows = models.JSONField(_("keys of the rows of its items"), default=list)
     created = models.DateTimeField(_("created"))
     expires = models.DateTimeField(_("expires"), db_index=True)
 
@@ -71,6 +73,7 @@ class IdempotencyRecord(models.Model):
     operation = models.CharField(_("operation"), max_length=255)
     arguments = models.JSONField(_("hashes of the arguments"), default=dict)
     answer = models.TextField(_("answer"), blank=True)
+    rights = models.CharField(_("hash of the caller's rights"), max_length=64, blank=True)
     created = models.DateTimeField(_("created"))
     expires = models.DateTimeField(_("expires"), db_index=True)
 
@@ -106,6 +109,7 @@ class CallTask(models.Model):
     request = models.JSONField(_("request"), default=dict)
     rounds = models.JSONField(_("questions"), default=dict)
     answer = models.JSONField(_("answer"), null=True)
+    terms = models.JSONField(_("rights that it is read by"), default=dict)
 
     class Meta:
         verbose_name = _("task")

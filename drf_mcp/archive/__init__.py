@@ -6,6 +6,7 @@ from drf_mcp.archive.cache import CacheArchive
 from drf_mcp.archive.database import DatabaseArchive
 from drf_mcp.archive.stores import (
     Archive,
+    ArchiveFull,
     ArchiveUnavailable,
     CallArchive,
     Entry,
@@ -14,6 +15,7 @@ from drf_mcp.archive.stores import (
 
 __all__ = [
     "Archive",
+    "ArchiveFull",
     "ArchiveUnavailable",
     "CacheArchive",
     "CallArchive",

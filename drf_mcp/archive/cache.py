@@ -30,12 +30,12 @@ class CacheArchive(Archive):
             entry = replace(entry, archive_id=same.archive_id)
         key = self.key(entry.archive_id)
         stored = {name: value for name, value in vars(entry).items() if name in KEPT}
-        self.cache.set(key, stored, mcp_settings.ARCHIVE_TTL)
+        self.cache.set(key, stored, entry.lifetime)
         if not self.cache.has_key(key):
             raise ArchiveUnavailable("The cache did not keep the entry.")
         if entry.owner:
             hash_key = self.hash_key(entry.owner, entry.content_hash)
-            self.cache.set(hash_key, entry.archive_id, mcp_settings.ARCHIVE_TTL)
+            self.cache.set(hash_key, entry.archive_id, entry.lifetime)
         return entry.archive_id
 
     def read(self, archive_id: str) -> Entry | None:

@@ -82,13 +82,12 @@ class Slicer:
         """Return a slice of many items, of which no others are read."""
         length = CHARS_PER_TOKEN * self.room
         found, end = readable.find_from(self.offset, self.most, length)
-        items = list(found.values())[: self.most]
-        part = list(self.fit(map(self.shorten, items), self.room))
-        total, following = len(readable.items), [*list(found)[len(part) :], end][0]
+        part = list(self.fit(map(self.shorten, found.values()), self.room))
+        following = [*list(found)[len(part) :], end][0]
         return {
             "offset": self.offset,
-            "next_offset": following if part and following < total else None,
-            "total_count": total,
+            "next_offset": following if part and following < len(readable.items) else None,
+            "total_count": len(readable),
             "items": part,
         }
 
@@ -142,8 +141,8 @@ class Slicer:
         return least if least > 2 * self.room else max(least, count_tokens(text))
 
 
-def find_items(items: Sequence[Item], ids: Sequence[str]) -> tuple[list[Item], list[str]]:
-    """Return the items of some ids, pointers or positions, and the ids that name none.
+def find_items(items: Sequence[Item], ids: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Return the numbers of the items of some ids, pointers or positions, and unknown ids.
 
     ``results[17:2000]`` names all rows that a list has lost.
     """
@@ -171,7 +170,8 @@ def find_items(items: Sequence[Item], ids: Sequence[str]) -> tuple[list[Item], l
             for match in ranges
         )
 
-    return list(filter(is_wanted, items)), sorted(name for name in wanted if not is_known(name))
+    found = [number for number, item in enumerate(items) if is_wanted(item)]
+    return found, sorted(name for name in wanted if not is_known(name))
 
 
 def get_list_name(item: Item) -> str | None:

@@ -14,8 +14,7 @@ from django.db import router, transaction
 from django.db.models import Count, Sum
 from django.utils import timezone
 
-from drf_mcp.archive.stores import KEPT, SAME, Archive, ArchiveUnavailable, Entry
-from drf_mcp.settings import mcp_settings
+from drf_mcp.archive.stores import KEPT, SAME, Archive, ArchiveFull, Entry
 
 # SQLite takes 999 parameters in one query where it is old.
 MOST_PARAMETERS = 500
@@ -32,9 +31,15 @@ class StoredEntry(Entry):
     @classmethod
     def of_row(cls, row: Any) -> StoredEntry:
         entry = object.__new__(cls)
-        members = {name: getattr(row, name) for name in KEPT - {"content"}}
-        entry.__dict__.update(members, archive_id=row.pk, row=row, starts=())
+        members = {name: getattr(row, name) for name in KEPT - {"content", "rows"}}
+        entry.__dict__.update(members, archive_id=row.pk, row=row, starts=(), seconds=None)
         return entry
+
+    @property
+    def rows(self) -> Sequence[Any]:  # type: ignore[override]
+        # One for each item: not read with each slice.
+        rows: Sequence[Any] = self.row.rows
+        return rows
 
     @cached_property
     def content(self) -> str:
@@ -101,7 +106,7 @@ class DatabaseArchive(Archive):
     that have expired. A subclass may set the attributes.
 
     Attributes:
-        max_entries: how many entries an owner may have; the oldest go first.
+        max_entries: how many entries an owner may have; more are refused.
         max_size: how many characters the entries of an owner may have together.
         chunk_size: the most characters in one row of the database.
         sweep: how many expired entries go with each one that is stored.
@@ -131,12 +136,12 @@ class DatabaseArchive(Archive):
 
     def store(self, entry: Entry) -> str:
         with transaction.atomic(using=self.table.db):
-            expires = entry.created + timedelta(seconds=mcp_settings.ARCHIVE_TTL)
+            expires = entry.created + timedelta(seconds=entry.lifetime)
             if same := self.find_equal(entry):
                 self.rows.filter(pk=same).update(created=entry.created, expires=expires)
                 return same
             self.delete(self.table.filter(expires__lte=entry.created)[: self.sweep])
-            self.make_room(entry)
+            self.check_room(entry)
             stored = {name: getattr(entry, name) for name in KEPT - {"content"}}
             index, places = self.cut_chunks(entry)
             row = self.table.create(
@@ -176,30 +181,21 @@ class DatabaseArchive(Archive):
     def find_equal(self, entry: Entry) -> str | None:
         if not entry.owner:
             return None
-        members = {name: getattr(entry, name) for name in SAME if name != "kwargs"}
-        rows = self.rows.filter(**members).values_list("pk", "kwargs")
         # Not every database compares JSON.
-        return next((key for key, kwargs in rows if kwargs == entry.kwargs), None)
+        compared = ("kwargs", "terms", "rows")
+        members = {name: getattr(entry, name) for name in SAME if name not in compared}
+        return next((row.pk for row in self.rows.filter(**members) if is_same(row, entry)), None)
 
-    def make_room(self, entry: Entry) -> None:
+    def check_room(self, entry: Entry) -> None:
+        # What was promised stays: new content is refused where there is no room for it.
         kept = self.rows.filter(owner=entry.owner)
         usage = kept.aggregate(count=Count("pk"), size=Sum("size"))
-        count, size = usage["count"] + 1, (usage["size"] or 0) + len(entry.content)
-        if count <= self.max_entries and size <= self.max_size:
-            return
-        # Of callers whom nothing tells apart none may displace another's content.
-        if not entry.owner or len(entry.content) > self.max_size:
-            raise ArchiveUnavailable("The archive has no room for the entry.")
-        oldest = []
-        for archive_id, length in kept.order_by("created").values_list("pk", "size"):
-            if count <= self.max_entries and size <= self.max_size:
-                break
-            oldest.append(archive_id)
-            count, size = count - 1, size - length
-        self.delete(self.table.filter(pk__in=oldest))
+        size = (usage["size"] or 0) + len(entry.content)
+        if usage["count"] >= self.max_entries or size > self.max_size:
+            raise ArchiveFull("The owner has as much in the archive as one may have.")
 
     def read(self, archive_id: str) -> Entry | None:
-        row = self.rows.filter(pk=archive_id).first()
+        row = self.rows.filter(pk=archive_id).defer("rows").first()
         return None if row is None else StoredEntry.of_row(row)
 
     def latest(self, owner: str, content_hash: str) -> str | None:
@@ -216,3 +212,7 @@ class DatabaseArchive(Archive):
         for start in range(0, len(keys), MOST_PARAMETERS):
             self.table.filter(pk__in=keys[start : start + MOST_PARAMETERS]).delete()
         return len(keys)
+
+
+def is_same(row: Any, entry: Entry) -> bool:
+    return all(getattr(row, name) == getattr(entry, name) for name in ("kwargs", "terms", "rows"))

@@ -6,12 +6,14 @@ over plain HTTP, at ``mcp/content/``, for whom the endpoint's authentication fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import logging
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NoReturn
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import NotFound
@@ -23,23 +25,33 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.access.authentication import Caller, resolve_authentication_classes
+from drf_mcp.access.verdicts import find_identity
 from drf_mcp.archive import Entry, can_archive
 from drf_mcp.archive.chunks import Slicer, find_items
-from drf_mcp.archive.readable import GONE, Items, ReadableItems, raise_unavailable
+from drf_mcp.archive.readable import (
+    GONE,
+    ReadableItems,
+    Withheld,
+    raise_unavailable,
+    recently_withheld,
+)
 from drf_mcp.archive.search import PassageSearch
-from drf_mcp.dispatch.earlier_batch import EarlierBatch
-from drf_mcp.dispatch.visibility import Visibility
-from drf_mcp.exceptions import contain
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.exceptions import Unavailable, contain
 from drf_mcp.interaction.call_context import call_context
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.options import mcp_tool
 from drf_mcp.tools.registry import registry
 from drf_mcp.truncation import RETRIEVAL_TOOL, LeadDigester
 
+logger = logging.getLogger("drf_mcp")
+
 # Django takes a thousand parameters in one query.
 MOST_IDS = 500
 # How a value of content_archive_hashes begins; no id of the archive's own has a colon.
 HASHED = "sha256:"
+WITHHELD = "CONTENT_WITHHELD"
 
 DESCRIPTION = gettext_lazy(
     "Fetch the rest of a result that was shortened: all of it in order, the items of some ids, or "
@@ -111,12 +123,12 @@ class ItemsById(BaseFilterBackend):
     def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
         ids = view.arguments.get("ids")
         if not ids:
-            return queryset
-        items, unknown = find_items(queryset, ids)
+            return queryset.find_all()
+        asked, unknown = find_items(queryset.items, ids)
         if unknown:
             text = _("Not among the archived items: %(ids)s.")
             raise NotFound(text % {"ids": ", ".join(unknown[:10])})
-        return items
+        return queryset.keep_readable(set(asked))
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         return [
@@ -196,9 +208,11 @@ class ContentRetrieveView(GenericAPIView[Any]):
             self.arguments["offset"],
             self.arguments["limit"],
         )
-        readable = ReadableItems(entry.items, self.get_question(entry))
+        readable = ReadableItems(entry.items, self.find_withheld(entry))
+        if count := len(readable.withheld.keys):
+            self.say_withheld(count)
         if query := self.arguments.get("query"):
-            passages = PassageSearch(query).find(self.get_items(readable))
+            passages = PassageSearch(query).find(self.filter_queryset(readable))  # type: ignore[type-var]
             if not passages:
                 call_context(self.request).suggest(
                     _("No item has a word of the query. Try other words, or read on without query.")
@@ -208,27 +222,41 @@ class ContentRetrieveView(GenericAPIView[Any]):
         if not self.arguments.get("ids") and len(readable.items) > 1:
             return slicer.slice_window(readable)
         form = canonical_form if self.arguments["canonical"] else None
-        return slicer.slice(self.get_items(readable), form)
+        return slicer.slice(self.filter_queryset(readable), form)  # type: ignore[type-var]
 
-    def get_items(self, readable: ReadableItems) -> Items:
-        found: Items = []
-        if ids := self.arguments.get("ids"):
-            asked, unknown = find_items(readable.items, ids)
-            # Where an id is unknown, the first question is whether anything is there to be read.
-            found = [] if unknown else readable.ask(asked)
-        items: Any = found or readable.ask_for_all()
-        filtered: Any = self.filter_queryset(items)
-        return filtered  # type: ignore[no-any-return]
-
-    def get_question(self, entry: Entry) -> Callable[[Items], Items]:
+    def find_withheld(self, entry: Entry) -> Withheld:
         # Refused in the words of what never existed.
         caller = self.caller
         served = getattr(caller.view, "registry", registry)
         tool = served.tools(getattr(caller.request, "urlconf", None)).get(entry.tool)
         if tool is None or caller.find_narrowing(tool) is not None:
             raise NotFound(GONE)
-        call = EarlierBatch(Visibility(caller), tool, entry.kwargs, entry.query_string)
-        return call.get_readable_items
+        answer = StoredAnswer(caller, tool, entry.kwargs, entry.query_string)
+
+        def find() -> Withheld:
+            return Withheld.of(answer.find_withheld(entry.terms, entry.rows, entry), entry.rows)
+
+        def refuse(exc: Exception) -> NoReturn:
+            if isinstance(exc, REFUSALS) and getattr(exc, "status_code", 403) < 500:
+                raise NotFound(GONE) from exc
+            # It is not known whether the content may still be read.
+            logger.warning("%s could not be asked again", tool.name, exc_info=exc)
+            raise Unavailable from exc
+
+        identity = find_identity(caller.authenticate())
+        key = identity and (entry.archive_id, identity)
+        withheld: Withheld = contain(partial(recently_withheld.get, key, find), refuse)
+        return withheld
+
+    def say_withheld(self, count: int) -> None:
+        text = ngettext(
+            "%(count)d row of this answer can no longer be read.",
+            "%(count)d rows of this answer can no longer be read.",
+            count,
+        )
+        call_context(self.request).warn(
+            text % {"count": count}, code=WITHHELD, context={"withheld_count": count}
+        )
 
     @property
     def caller(self) -> Caller:

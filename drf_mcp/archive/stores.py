@@ -11,7 +11,7 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -34,11 +34,15 @@ LONGEST_OWNER = 255
 # Characters of a block of items, which is read as a whole, and the items in one.
 BLOCK_LENGTH, MOST_IN_BLOCK = 30_000, 500
 # The members of most items, in their order.
-ORDERED = frozenset({("id", "pointer", "value"), ("id", "pointer", "row", "value")})
+ORDERED = ("id", "pointer", "value")
 
 
 class ArchiveUnavailable(Exception):
     """The archive did not take an entry."""
+
+
+class ArchiveFull(ArchiveUnavailable):
+    """The owner has as much in the archive as one may have."""
 
 
 def can_archive() -> bool:
@@ -63,6 +67,10 @@ class Entry:
         content_hash: the hash of the items, see `drf_mcp.json_text.content_hash`.
         kwargs: the path's kwargs of the call.
         query_string: the encoded query of the call.
+        terms: what has to hold when the content is read, see `drf_mcp.dispatch.stored_answers`.
+        rows: for each item the primary key of its row, or the place of its object among those that
+            the call named; None for an item that is no row. Empty where no item is one.
+        seconds: how long the content is kept, None for ARCHIVE_TTL.
         starts: where parts of the content can be read by themselves: the place of the bracket or
             comma before an item, and the number of the item; last the ends of both.
     """
@@ -75,16 +83,23 @@ class Entry:
     created: datetime
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     query_string: str = ""
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    rows: Sequence[Any] = ()
+    seconds: int | None = None
     starts: Sequence[tuple[int, int]] = field(default=(), repr=False)
 
     @classmethod
     def of(
         cls, archive_id: str, owner: str, tool: str, items: Iterable[dict[str, Any]], **call: Any
     ) -> Entry:
-        """Make an entry of items; `call` has the ``kwargs`` and ``query_string`` of the call."""
+        """Make an entry of items; `call` has its further members.
+
+        A member ``row`` of an item goes to the `rows` of the entry.
+        """
         texts: list[str] = []
+        rows: list[Any] = []
         digest, starts, length, number = hashlib.sha256(), [], 0, 0
-        for block in cut_blocks(items):
+        for block in cut_blocks(take_rows(items, rows)):
             starts.append((length, number))
             number += len(block.items)
             mark = "," if length else "["
@@ -97,7 +112,7 @@ class Entry:
         digest.update(texts[-1].encode())
         content, content_hash = "".join(texts), f"sha256:{digest.hexdigest()}"
         starts.append((len(content), number))
-        call["starts"] = tuple(starts)
+        call |= {"starts": tuple(starts), "rows": rows if any_row(rows) else []}
         return cls(archive_id, owner, tool, content, content_hash, timezone.now(), **call)
 
     def __eq__(self, other: object) -> bool:
@@ -114,6 +129,12 @@ class Entry:
         items: list[dict[str, Any]] = json.loads(self.content)
         return items
 
+    @property
+    def lifetime(self) -> int:
+        """How many seconds the content is kept."""
+        limit: int = mcp_settings.ARCHIVE_TTL
+        return limit if self.seconds is None else min(limit, self.seconds)
+
     def is_for(self, owner: str) -> bool:
         # Somebody who knows the archive id.
         return self.owner in ("", owner)
@@ -122,8 +143,18 @@ class Entry:
         return all(getattr(self, name) == getattr(other, name) for name in SAME)
 
 
-KEPT = {member.name for member in fields(Entry)} - {"archive_id", "starts"}
-SAME = ("owner", "tool", "content_hash", "kwargs", "query_string")
+KEPT = {member.name for member in fields(Entry)} - {"archive_id", "starts", "seconds"}
+SAME = ("owner", "tool", "content_hash", "kwargs", "query_string", "terms", "rows")
+
+
+def take_rows(items: Iterable[dict[str, Any]], rows: list[Any]) -> Iterator[dict[str, Any]]:
+    for item in items:
+        rows.append(item.pop("row", None))
+        yield item
+
+
+def any_row(rows: Iterable[Any]) -> bool:
+    return any(row is not None for row in rows)
 
 
 class Block:
@@ -133,23 +164,18 @@ class Block:
         self.items = items
         # The names of an item in their order, those inside its value as they are.
         ordered = [
-            item if (*item,) in ORDERED else {name: item[name] for name in sorted(item)}
+            item if (*item,) == ORDERED else {name: item[name] for name in sorted(item)}
             for item in items
         ]
         self.text = json.dumps(ordered, separators=(",", ":"))[1:-1]
 
     @property
     def canonical_text(self) -> str:
-        # Of what the caller gets: a row that a part stands in only tells who may have the part.
-        is_readable = not any("row" in item for item in self.items)
         # Without further objects, and without characters that are escaped here alone, the text is
         # canonical already.
-        if is_readable and self.text.count("{") == len(self.items) and "\\u" not in self.text:
+        if self.text.count("{") == len(self.items) and "\\u" not in self.text:
             return self.text
-        items = self.items
-        if not is_readable:
-            items = [{n: item[n] for n in item if n != "row"} for item in items]
-        return canonical_json(items)[1:-1]
+        return canonical_json(self.items)[1:-1]
 
 
 def cut_blocks(items: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
@@ -168,8 +194,7 @@ class Archive:
 
     Attributes:
         is_durable: True if every process of the project reads what one has stored, and nothing
-            goes before ARCHIVE_TTL seconds have passed or the owner has stored too much. Only
-            then is a time named to the caller.
+            goes before its time. Only then is a time named to the caller.
     """
 
     is_durable = False
@@ -189,12 +214,13 @@ class Archive:
         return owner if len(owner) <= LONGEST_OWNER else hashlib.sha256(owner.encode()).hexdigest()
 
     def store(self, entry: Entry) -> str:
-        """Keep an entry for ARCHIVE_TTL seconds and return the id under which it is kept.
+        """Keep an entry for its `lifetime` and return the id under which it is kept.
 
         Returns:
             The entry's own id, or that of an equal entry, which is then kept as long.
 
         Raises:
+            ArchiveFull: if the owner has too much already; nothing makes room for an entry.
             ArchiveUnavailable: if the entry is not kept; any other exception means the same.
         """
         raise NotImplementedError(f"{type(self).__name__} must define store().")
@@ -225,24 +251,46 @@ class Archive:
 
 
 class CallArchive:
-    """The archive for one call's result."""
+    """The archive for one call's result.
 
-    def __init__(self, owner: str) -> None:
+    Args:
+        seal: returns the terms under which the answer may be read, with `find_row(item)`.
+        seconds: how long the answer is kept at most.
+    """
+
+    def __init__(self, owner: str, seal: Callable[[Outcome], Any], seconds: int) -> None:
         self.owner = owner
+        self.seal = seal
+        self.kept_seconds = seconds
+        self.is_full = False
 
     @property
-    def is_durable(self) -> bool:
-        return bool(getattr(mcp_settings.ARCHIVE_CLASS, "is_durable", False))
+    def seconds(self) -> int | None:
+        """How long what is kept can be read, None where that is not certain."""
+        is_durable = getattr(mcp_settings.ARCHIVE_CLASS, "is_durable", False)
+        return self.kept_seconds if is_durable else None
 
     def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
         """Return the entry of what an outcome leaves out; None if it was not stored."""
-        entry = Entry.of(new_archive_id(), self.owner, outcome.tool, items, **outcome.call)
 
         def store() -> Entry | None:
+            sealed = self.seal(outcome)
+            numbered = ({**item, "row": sealed.find_row(item)} for item in items)
+            entry = Entry.of(
+                new_archive_id(),
+                self.owner,
+                outcome.tool,
+                numbered,
+                terms=sealed.terms,
+                seconds=self.kept_seconds,
+                **outcome.call,
+            )
             return replace(entry, archive_id=mcp_settings.ARCHIVE_CLASS().store(entry))
 
         def failed(exc: Exception) -> Entry | None:
-            logger.warning("The archive did not keep what a result left out", exc_info=exc)
+            self.is_full = isinstance(exc, ArchiveFull)
+            level = logging.INFO if self.is_full else logging.WARNING
+            logger.log(level, "The archive did not keep what a result left out", exc_info=exc)
             return None
 
         return contain(store, failed)

@@ -34,6 +34,7 @@ from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.reading import Reading
 from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.dispatch.response import OutcomeBuilder, Recognizer, ViewResponse, new_request_id
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.telemetry import Stopwatch
 from drf_mcp.dispatch.write_batches import WriteBatch
 from drf_mcp.exceptions import contain
@@ -139,13 +140,12 @@ class Dispatcher(FailureOutcomes):
 
     def perform(self, pending: PendingCall) -> Outcome:
         perform = self.perform_requests if pending.call.is_batch else self.perform_call
-        tool = pending.tool
-        outcome = perform(tool, pending.call, pending.caller, pending.request_id)
-        return ListHint(tool).add_to(outcome)
+        outcome = perform(pending.tool, pending.call, pending.caller, pending.request_id)
+        return ListHint(pending.tool).add_to(outcome)
 
-    def get_probe(self, pending: PendingCall) -> Probe:
-        """Return what asks the view of a call in the caller's place."""
-        return Probe.of(pending.caller, pending.tool, pending.call)
+    def get_stored_answer(self, pending: PendingCall) -> StoredAnswer:
+        """Return what says whether a caller may have the answer of a call later."""
+        return StoredAnswer.of(pending.caller, pending.tool, pending.call)
 
     def get_reading(self, pending: PendingCall) -> Reading:
         """Return what reads the object of a call for a guard."""

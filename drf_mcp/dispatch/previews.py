@@ -62,7 +62,7 @@ class Previewer:
         self.dispatcher = dispatcher
         self.pending = pending
         self.tool = pending.tool
-        self.probe: Probe = dispatcher.get_probe(pending)
+        self.probe: Probe = Probe.of(pending.caller, pending.tool, pending.call)
 
     def preview(self) -> Preview | Outcome:
         if self.probe.is_decorated:

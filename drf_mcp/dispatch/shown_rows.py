@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Model, QuerySet
 from rest_framework.utils.serializer_helpers import ReturnList
 
+from drf_mcp.introspection.source.members import is_drf_code
+from drf_mcp.json_text import JSONPointer
 from drf_mcp.tools.aggregates.columns import Columns, NotAColumn
 from drf_mcp.tools.aggregates.listing import find_fault
 from drf_mcp.tools.stock_lists import find_obstacle
@@ -80,6 +83,94 @@ def find_lists(data: Any, depth: int = 0) -> Iterator[Any]:
     elif isinstance(data, Mapping) and depth < DEEPEST:
         for value in data.values():
             yield from find_lists(value, depth + 1)
+
+
+@dataclass(frozen=True)
+class ShownList:
+    """A list in an answer.
+
+    Attributes:
+        pointer: where it is.
+        model: the label of the model of its rows.
+        keys: the primary key of each row as text, None for a row that is not asked for.
+    """
+
+    pointer: str
+    model: str
+    keys: Sequence[Any]
+
+    def with_keys(self, keys: Sequence[Any]) -> ShownList:
+        return replace(self, keys=keys)
+
+    def holds(self, pointer: str) -> bool:
+        """Return whether a pointer leads into the list."""
+        return pointer.startswith(f"{self.pointer}/")
+
+    def find_key(self, pointer: str) -> Any:
+        """Return the key of the row that a pointer leads to, or into."""
+        return self.keys[int(self.get_place(pointer)[0])]
+
+    def get_place(self, pointer: str) -> tuple[str, str]:
+        place, _, rest = pointer[len(self.pointer) + 1 :].partition("/")
+        return place, rest
+
+    def get_keys_inside(self, item: Mapping[str, Any]) -> list[Any] | None:
+        """Return the way to the list in an item and its keys there, None where it is not in it."""
+        pointer = item["pointer"]
+        if self.pointer == pointer or self.pointer.startswith(f"{pointer}/"):
+            path = JSONPointer(self.pointer[len(pointer) :]).path
+            return [list(path), list(self.keys)]
+        if "length" in item and self.holds(pointer) and not self.get_place(pointer)[1]:
+            first = int(self.get_place(pointer)[0])
+            return [[], list(self.keys[first : first + item["length"]])]
+        return None
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """What is kept with an answer.
+
+    Attributes:
+        terms: the hash of the ``rights``, whether the ``object`` that the URL names is asked for,
+            and the ``model`` of the rows, as JSON.
+    """
+
+    terms: Mapping[str, Any]
+    lists: Sequence[ShownList] = ()
+
+    def find_row(self, item: Mapping[str, Any]) -> Any:
+        """Return the key of the row that an item is, or is a part of; of an item that holds rows
+        the way to each list in it, with the keys; None of any other item."""
+        if (pointer := item["pointer"]) is None or item["value"] is None:
+            return None
+        held = [each.get_keys_inside(item) for each in self.lists]
+        if any(held):
+            return [part for part in held if part]
+        return next((each.find_key(pointer) for each in self.lists if each.holds(pointer)), None)
+
+
+def find_every_key(rows: Iterable[Any]) -> set[Any]:
+    keys: set[Any] = set()
+    for row in rows:
+        if isinstance(row, list):
+            keys.update(key for _, held in row for key in held)
+        else:
+            keys.add(row)
+    return keys - {None}
+
+
+def find_shown_lists(data: Any, pointer: str = "", depth: int = 0) -> Iterator[ShownList]:
+    """Yield the lists of an answer whose rows REST framework made of objects of one model."""
+    if isinstance(data, ReturnList):
+        if is_complete(data) and is_drf_code(type(data.serializer), "to_representation", "data"):
+            rows = list(data.serializer.instance)
+            models = {getattr(row, "_meta", None) for row in rows}
+            if len(models) == 1 and (meta := models.pop()) is not None:
+                yield ShownList(pointer, meta.label, tuple(str(row.pk) for row in rows))
+    elif isinstance(data, Mapping) and depth < DEEPEST:
+        for name, value in data.items():
+            inner = JSONPointer.from_parent(pointer, str(name))
+            yield from find_shown_lists(value, inner, depth + 1)
 
 
 def is_complete(shown: Any) -> bool:

@@ -82,13 +82,10 @@ class PendingCall:
         call = self.__dict__.get("call")
         return {} if call is None else {"kwargs": call.kwargs, "query_string": call.query_string}
 
-    def check_permissions(self) -> None:
-        """Ask the view's permissions, but for those of the object, without running the view.
-
-        Raises:
-            APIException: if the caller may not make the call.
-        """
-        self.dispatcher.get_probe(self).check_permissions()
+    @property
+    def stored_answer(self) -> Any:
+        """The `StoredAnswer` of the call, for a guard that keeps the answer."""
+        return self.dispatcher.get_stored_answer(self)
 
 
 Proceed: TypeAlias = Callable[[PendingCall], Outcome]

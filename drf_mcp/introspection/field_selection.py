@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from rest_framework.utils.serializer_helpers import ReturnList
+
 from drf_mcp.spelling import find_nearest
 
 # Of each member by name: what of it is asked for, None for all.
@@ -105,7 +107,10 @@ class FieldSelection:
                 if str(name) in tree
             }
         if isinstance(value, (list, tuple)):
-            return [cls.pick(item, tree) for item in value]
+            picked = [cls.pick(item, tree) for item in value]
+            # The archive keeps the keys of the objects that the rows were made of.
+            is_made = isinstance(value, ReturnList)
+            return ReturnList(picked, serializer=value.serializer) if is_made else picked
         return value
 
 

@@ -30,6 +30,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "dry_run": Flag(none=True),
     "pinned": Flag(none=True),
+    "archive": Flag(none=True),
     "query": SCHEMAS,
     "body": SCHEMAS,
     "input_schema": JSON_SCHEMA,

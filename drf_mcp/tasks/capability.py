@@ -5,8 +5,17 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from drf_mcp.exceptions import InternalError, InvalidParams, MissingClientCapability
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import StoredAnswer
+from drf_mcp.exceptions import (
+    InternalError,
+    InvalidParams,
+    MissingClientCapability,
+    contain,
+)
+from drf_mcp.guards.idempotency.records import MADE
 from drf_mcp.interaction.exchange import Deferred
 from drf_mcp.interaction.rounds import RESPONSES, STATE, Rounds
 from drf_mcp.protocol import Capability, Era
@@ -16,8 +25,13 @@ from drf_mcp.protocol.input import TaskCreated, read_responses
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tasks.backends import find_backend
 from drf_mcp.tasks.credentials import Credential, keep_environ
-from drf_mcp.tasks.ledger import FAILED, Ledger
+from drf_mcp.tasks.ledger import COMPLETED, FAILED, Ledger
 
+FORBIDDEN = 403
+CALL_AGAIN = gettext_noop(
+    "The result is not given: your rights are others than when the call was made. Call the tool "
+    "again."
+)
 ACKNOWLEDGED = frozenset({"resultType", "_meta"})
 TASK = ACKNOWLEDGED | {"taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttlMs"}
 TASK |= {"pollIntervalMs", "inputRequests", "result", "error"}
@@ -145,7 +159,36 @@ class TasksCapability(Capability):
     # --- tasks/get, tasks/update, tasks/cancel --------------------------------------------------
 
     def get_task(self, context: RequestContext) -> dict[str, Any]:
-        return self.ledger.describe_fully(self.find(context))
+        row = self.find(context)
+        tool = self.get_tool(row, context)
+        if row.status != COMPLETED or self.may_read(row, tool, context):
+            return self.ledger.describe_fully(row)
+        message = _(CALL_AGAIN) if tool.reads else _(MADE)
+        error = {"code": FORBIDDEN, "message": message}
+        return {**self.ledger.describe(row), "status": FAILED, "error": error}
+
+    def may_read(self, row: Any, tool: Any, context: RequestContext) -> bool:
+        """Return whether the caller has the rights that the result was made under."""
+        terms = row.terms
+        answer = StoredAnswer(context.caller, tool, terms["kwargs"], terms["query_string"])
+
+        def check() -> bool:
+            answer.check(terms)
+            return True
+
+        def refuse(exc: Exception) -> bool:
+            if isinstance(exc, REFUSALS) and getattr(exc, "status_code", FORBIDDEN) < 500:
+                return False
+            raise exc
+
+        return contain(check, refuse)
+
+    def get_tool(self, row: Any, context: RequestContext) -> Any:
+        """Return the tool of a task, None where the caller may not call it any more."""
+        server = self.server
+        tool = server.registry.tools(context.urlconf, server.tool_options).get(row.tool)
+        narrowed = tool is not None and context.caller.find_narrowing(tool) is not None
+        return None if narrowed else tool
 
     def update_task(self, context: RequestContext) -> dict[str, Any]:
         row = self.find(context)
@@ -160,6 +203,6 @@ class TasksCapability(Capability):
     def find(self, context: RequestContext) -> Any:
         self.require(context)
         row = self.ledger.find(context.message.params.get("taskId"), context.caller.principal)
-        if row is None:
+        if row is None or self.get_tool(row, context) is None:
             raise InvalidParams(_("There is no such task."), http_status=200)
         return row

@@ -124,9 +124,20 @@ class Ledger:
         if not running.update(**asking, updated=django_timezone.now()):
             self.finish(row, CANCELLED)
 
-    def finish(self, row: Any, status: str, answer: Mapping[str, Any] | None = None) -> None:
-        """Keep what came of a task, and no longer what it was called with."""
+    def finish(
+        self,
+        row: Any,
+        status: str,
+        answer: Mapping[str, Any] | None = None,
+        terms: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Keep what came of a task, and no longer what it was called with.
+
+        Args:
+            terms: what has to hold when the answer is read.
+        """
         ended = {"status": status, "answer": answer, "request": {}, "message": ""}
+        ended["terms"] = terms or {}
         running = self.rows.filter(task_id=row.task_id, status=WORKING)
         running.update(**ended, updated=django_timezone.now())
 

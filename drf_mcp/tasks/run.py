@@ -139,6 +139,8 @@ class Run:
         self.ledger = Ledger()
         self.channel = TaskChannel()
         self.asked: Sequence[Question] = ()
+        # What has to hold when the result is read.
+        self.terms: Mapping[str, Any] = {}
 
     @classmethod
     def begin(cls, task_id: str) -> Run | None:
@@ -178,7 +180,8 @@ class Run:
         else:
             if answer is None:
                 answer = make_error(InternalError.code, _("The work was stopped."))
-            self.ledger.finish(self.row, COMPLETED if "result" in answer else FAILED, answer)
+            status = COMPLETED if "result" in answer else FAILED
+            self.ledger.finish(self.row, status, answer, self.terms)
 
     def get_answer(self) -> Mapping[str, Any]:
         """Return the ``result`` or the ``error`` of the call."""

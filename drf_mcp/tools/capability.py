@@ -15,6 +15,7 @@ from drf_mcp.dispatch.dispatcher import Dispatcher
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.questions import Audience
 from drf_mcp.dispatch.response import new_request_id
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.dispatch.visibility import Visibility
 from drf_mcp.envelopes import Envelope, parse_own_envelope
 from drf_mcp.exceptions import InvalidParams, ProtocolError, UnknownTool, contain
@@ -225,6 +226,8 @@ class ToolsCapability(Capability):
         is_done = outcome.failure is None and outcome.dry_run is None
         if is_done and tool.options.undo and not tool.reads:
             outcome = self.add_undo(outcome, tool, context)
+        if task is not None and task.is_running:
+            task.terms = StoredAnswer(context.caller, tool, **outcome.call).note_terms()
         outcome = run.locate(outcome) if run else outcome
         writer = ResultWriter(self.get_envelope(tool), context.era)
 

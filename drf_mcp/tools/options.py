@@ -61,6 +61,7 @@ class ToolOptions:
             ``"required"`` refuses others.
         defers: True lets the view say, by ``call_context(request).defer()``, whether and from
             where on a call is left to a worker.
+        archive: False keeps nothing of what a result has no room for.
         condition: asked when the tools are read off the URLconf; the endpoint is no tool
             while it returns False.
         pinned: an endpoint lists the tool where TOOL_SEARCH leaves others out of its list.
@@ -111,6 +112,7 @@ class ToolOptions:
     task: str | None = None
     defers: bool | None = None
     pinned: bool | None = None
+    archive: bool | None = None
     condition: Callable[[], bool] | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[Mapping[str, Any], ...] = ()

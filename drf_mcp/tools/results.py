@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from json.encoder import encode_basestring
 from typing import Any
@@ -14,6 +14,9 @@ from drf_mcp.access.authentication import Caller
 from drf_mcp.archive import CallArchive, can_archive
 from drf_mcp.dispatch.encoding import AnswerEncoder, encode_data
 from drf_mcp.dispatch.errors.remediation import UNWRITABLE, UNWRITABLE_TRIAL
+from drf_mcp.dispatch.own_answers import get_lifetime, is_kept
+from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_shown_lists
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.envelopes import (
     Envelope,
     OkEnvelope,
@@ -76,6 +79,8 @@ class ResultWriter:
         else:
             length = len(answer)
         if budget is not None and answer is not None:
+            # Of plain JSON it is not known any more which objects its rows were made of.
+            budget.note_rows(envelope.answer(outcome))
             # Plain JSON, and no long text in memory while it is shortened.
             outcome = outcome.changed(data=json.loads(answer), body=None)
             answer = ""
@@ -166,15 +171,26 @@ class ToolBudget(Budget):
         super().__init__(tool, arguments, encode_data, meta)
         self.caller = caller
         self.registry = registry
+        self.lists: Sequence[ShownList] = ()
+
+    def note_rows(self, answer: Any) -> None:
+        self.lists = list(find_shown_lists(answer))
 
     def get_archive(self) -> CallArchive | None:
-        if self.tool.endpoint.is_built_in or not can_archive():
+        tool, endpoint = self.tool, self.tool.endpoint
+        if endpoint.is_built_in or not can_archive() or not is_kept(tool):
             return None
         urlconf = getattr(self.caller.request, "urlconf", None)
         if RETRIEVAL_TOOL not in self.registry.tools(urlconf):
             return None
-        user = self.caller.authenticate().user
-        return CallArchive(mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request))
+        user, limit = self.caller.authenticate().user, mcp_settings.ARCHIVE_TTL
+        owner = mcp_settings.ARCHIVE_CLASS().get_owner(user, self.caller.request)
+        return CallArchive(owner, self.seal, min(limit, get_lifetime(endpoint) or limit))
+
+    def seal(self, outcome: Outcome) -> Sealed:
+        call = outcome.call
+        answer = StoredAnswer(self.caller, self.tool, call["kwargs"], call["query_string"])
+        return answer.seal(self.lists)
 
     def get_search_arguments(self) -> tuple[str, ...]:
         return (api_settings.SEARCH_PARAM, *super().get_search_arguments())

@@ -79,6 +79,9 @@ class Budget:
         # A slice of archived content is the text itself.
         return None if self.tool.name == RETRIEVAL_TOOL else mcp_settings.DIGESTER_CLASS
 
+    def note_rows(self, answer: Any) -> None:
+        """Note what is known of the rows of an answer that is too long, before it is plain JSON."""
+
     def get_archive(self) -> Storage | None:
         """Return where the result leaves what it has no room for; None to keep nothing."""
         return None
@@ -114,7 +117,7 @@ class Budget:
         if limit is None:
             return outcome
         less = gettext(LESS) if self.tool.arguments.fields else ""
-        limits = ResultLimits(self, limit, mcp_settings.ARCHIVE_TTL, less)
+        limits = ResultLimits(self, limit, less)
         return Truncation(limits, write, self.encode, self.get_archive()).fit(outcome, length)
 
     def _find_query(self, arguments: Any) -> str:
@@ -135,14 +138,12 @@ class ResultLimits:
     Args:
         budget: the budget.
         limit: the most tokens of the envelope.
-        seconds: how long archived content is kept.
         less: how to ask for less, "" where there is no way.
     """
 
-    def __init__(self, budget: Budget, limit: int, seconds: int, less: str) -> None:
+    def __init__(self, budget: Budget, limit: int, less: str) -> None:
         self.budget = budget
         self.limit = limit
-        self.seconds = seconds
         self.less = less
         # A digest may be asked for in several lengths, and a language model take its time.
         self._digests: dict[str, Mapping[str, Any]] = {}

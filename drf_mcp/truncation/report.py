@@ -20,7 +20,6 @@ from drf_mcp.truncation.paths import (
     find_value,
     format_path,
     get_identifier,
-    reduce_row,
     summarise,
 )
 from drf_mcp.truncation.rows import Cut
@@ -35,6 +34,14 @@ MOST_NAMES = 50
 UNAVAILABLE = Warning(
     "ARCHIVE_UNAVAILABLE",
     gettext_noop("What is left out of this result could not be kept for later."),
+    Severity.WARNING,
+)
+FULL = Warning(
+    "ARCHIVE_FULL",
+    gettext_noop(
+        "What is left out of this result was not kept: as much as one caller may have is kept "
+        "already, until it expires."
+    ),
     Severity.WARNING,
 )
 # Characters of a text that is one of several values of one item.
@@ -164,19 +171,9 @@ class Reporter:
             yield {"id": aside.name, "pointer": None, "value": aside.left_out}
 
     def get_item(self, path: Path, name: str) -> dict[str, Any]:
-        """Return the value at a path, with what identifies the row that it is a part of."""
+        """Return the value at a path."""
         value = find_value(self.tree, path)
-        return {
-            "id": name,
-            "pointer": JSONPointer.from_path(path),
-            "value": value,
-            **self.get_row(path[:-1]),
-        }
-
-    def get_row(self, path: Path) -> dict[str, Any]:
-        """Return what identifies the row at or above a path, empty if there is none."""
-        depth = next((depth for depth, key in enumerate(path, 1) if isinstance(key, int)), None)
-        return {} if depth is None else {"row": reduce_row(find_value(self.tree, path[:depth]))}
+        return {"id": name, "pointer": JSONPointer.from_path(path), "value": value}
 
     def get_entries(self, tail: Tail, most: int | None, *, alone: bool) -> Iterator[dict[str, Any]]:
         """Yield the entries that a collection lost, each as an item.
@@ -184,12 +181,12 @@ class Reporter:
         The scalars of a list are one item, whose ``length`` says how many they are.
         """
         whole = find_value(self.tree, tail.path)
-        pointer, row = JSONPointer.from_path(tail.path), self.get_row(tail.path)
+        pointer = JSONPointer.from_path(tail.path)
         if isinstance(whole, dict):
             stop = None if most is None else tail.start + most
             for key, value in islice(whole.items(), tail.start, stop):
                 name, place = self.get_name((*tail.path, key)), JSONPointer.escape(str(key))
-                yield {"id": name, "pointer": f"{pointer}/{place}", **row, "value": value}
+                yield {"id": name, "pointer": f"{pointer}/{place}", "value": value}
         elif all(map(is_short_scalar, islice(whole, tail.start, None))):
             item = self.get_item((*tail.path, tail.start), tail.name)
             yield {**item, "length": tail.count, "value": whole[tail.start :]}
@@ -197,7 +194,7 @@ class Reporter:
             keys = self.get_keys(whole) if alone else None
             for index in range(tail.start, tail.total):
                 name = keys[index] if keys else format_path((*tail.path, index))
-                yield {"id": name, "pointer": f"{pointer}/{index}", **row, "value": whole[index]}
+                yield {"id": name, "pointer": f"{pointer}/{index}", "value": whole[index]}
 
     def get_keys(self, rows: Sequence[Any]) -> list[str] | None:
         """Return the primary keys of rows, None if the keys do not tell all of them apart."""

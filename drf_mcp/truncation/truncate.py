@@ -12,7 +12,7 @@ from drf_mcp.json_text import encode_plain
 from drf_mcp.outcomes import PAGE_MEMBERS, Outcome, Warning
 from drf_mcp.truncation.metadata import FailureCutter, MetadataCutter
 from drf_mcp.truncation.paths import Path, replace_values
-from drf_mcp.truncation.report import UNAVAILABLE, Excerpt, Reduction, Reporter
+from drf_mcp.truncation.report import FULL, UNAVAILABLE, Excerpt, Reduction, Reporter
 from drf_mcp.truncation.rows import SHORTEST_EXCERPT, RowCutter, find_texts
 from drf_mcp.truncation.tokens import CHARS_PER_TOKEN
 
@@ -31,9 +31,12 @@ SOME_HASH = f"sha256:{'a0' * 32}"
 class Storage(Protocol):
     """Keeps what one call's result has no room for."""
 
+    is_full: bool
+    """Whether it did not keep something for lack of room."""
+
     @property
-    def is_durable(self) -> bool:
-        """Whether what is kept is certain to be there for its time."""
+    def seconds(self) -> int | None:
+        """How long what is kept is certain to be there, None where it is not certain."""
 
     def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Any:
         """Store what an outcome leaves out; None if it was not stored.
@@ -51,7 +54,6 @@ class Limits(Protocol):
     """What truncation asks of the budget of a call."""
 
     limit: int
-    seconds: int
     less: str
 
     def count_tokens(self, text: str) -> int:
@@ -116,8 +118,8 @@ class Truncation:
         try:
             return self.shorten(outcome, self.archive)
         except NotKept:
-            told = replace(UNAVAILABLE, message=gettext(UNAVAILABLE.message))
-            return self.shorten(outcome, None, told)
+            warning = FULL if self.archive.is_full else UNAVAILABLE
+            return self.shorten(outcome, None, replace(warning, message=gettext(warning.message)))
 
     def measure(self, outcome: Outcome) -> int:
         """Return the tokens of an envelope, the same for each call with the same answer."""
@@ -141,7 +143,7 @@ class Truncation:
                 tree,
                 self.limits.limit,
                 stable_id,
-                self.limits.seconds if archive is not None and archive.is_durable else None,
+                None if archive is None else archive.seconds,
                 warnings,
                 self.limits.less,
                 asides,

@@ -224,9 +224,7 @@ CALLS = {
     "projects_rows": {"project": 7},
     "team": {"query": {"team": "red"}},
     "one_retrieve": {"pk": 1},
-    "hand": {"pk": 1},
     "handset_retrieve": {"pk": 1},
-    "locked": {},
     "changed": {"pk": 1},
     "initially": {},
     "puzzled": {},
@@ -247,6 +245,19 @@ def test_who_may_make_the_call_reads_on_and_who_may_not_any_longer_reads_nothing
     refused = alice.call("content_retrieve", archive_id=archive_id)
     # A permission that crashes has said nothing.
     assert refused.code == ("UNAVAILABLE" if tool == "puzzled" else "NOT_FOUND")
+
+
+def test_a_view_that_looks_its_object_up_by_hand_keeps_its_answer_for_its_caller(archive_of, alice):
+    """Nothing but its handler knows who may read the object, and that is not run."""
+    archive_id = archive_of("hand", pk=Group.objects.create(name="red").pk)
+    members.clear()
+    assert alice.call("content_retrieve", archive_id=archive_id).data["items"]
+
+
+def test_what_only_a_decorator_around_the_view_lets_pass_is_not_promised(archive_of, alice):
+    meta = alice.call("locked").envelope["meta"]
+    assert "content_archive_hashes" not in meta
+    assert "CONTENT_TRUNCATED" in [detail["code"] for detail in meta["warning_details"]]
 
 
 @pytest.mark.parametrize(

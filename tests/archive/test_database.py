@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
-from drf_mcp.archive import ArchiveUnavailable, DatabaseArchive, Entry
+from drf_mcp.archive import ArchiveFull, DatabaseArchive, Entry
 from drf_mcp.archive.database import StoredEntry, StoredItems
 from drf_mcp.archive.stores import new_archive_id
 from drf_mcp.models import ArchivedChunk, ArchivedContent
@@ -104,22 +104,33 @@ def test_content_that_was_stored_without_an_index_is_read_as_a_whole():
 
 
 @pytest.mark.parametrize(("count", "length", "left"), [(5, 1, 3), (3, 900, 2)])
-def test_the_oldest_of_an_owner_who_has_too_many_or_too_much_go(count, length, left):
-    other = store("theirs", owner="8")
-    ids = [store(str(number) * length) for number in range(count)]
-    assert kept() == {other, *ids[-left:]}
+def test_what_an_owner_has_stays_and_more_is_refused(count, length, left):
+    other, ids = store("theirs", owner="8"), []
+    for number in range(count):
+        if number < left:
+            ids.append(store(str(number) * length))
+        else:
+            with pytest.raises(ArchiveFull):
+                store(str(number) * length)
+    assert kept() == {other, *ids}
+
+
+def test_what_has_expired_takes_no_room():
+    ids = [store(number) for number in range(3)]
+    ArchivedContent.objects.filter(pk=ids[0]).update(expires=timezone.now() - timedelta(seconds=1))
+    assert store("new") in kept()
 
 
 def test_an_entry_that_alone_is_too_much_is_not_kept_and_displaces_nothing():
     first = store("small")
-    with pytest.raises(ArchiveUnavailable):
+    with pytest.raises(ArchiveFull):
         store("x" * 3_000)
     assert kept() == {first}
 
 
 def test_callers_whom_nothing_tells_apart_displace_nothing_of_each_other():
     ids = {store(number, owner="") for number in range(3)}
-    with pytest.raises(ArchiveUnavailable):
+    with pytest.raises(ArchiveFull):
         store("one more", owner="")
     assert kept() == ids
 
@@ -174,6 +185,17 @@ def test_archived_results_leave_throttles_alone(counted, agent_of):
     for number in range(400):
         store(number, owner="8", archive=DatabaseArchive)
     assert bob.call("counted").code == "RATE_LIMIT_EXCEEDED"
+
+
+def test_a_result_for_which_no_room_is_left_promises_nothing_and_says_so(
+    counted, agent_of, settings
+):
+    settings.DRF_MCP = {**settings.DRF_MCP, "ARCHIVE_CLASS": f"{__name__}.SmallArchive"}
+    meta = agent_of("bob").call("counted").envelope["meta"]
+    assert "content_archive_hashes" not in meta
+    assert "content_retrieve" not in str(meta)
+    (said,) = [d for d in meta["warning_details"] if d["code"] == "ARCHIVE_FULL"]
+    assert "until it expires" in said["message"]
 
 
 def rename_table() -> None:

@@ -3,54 +3,58 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
 from django.urls import path
 from rest_framework.filters import BaseFilterBackend
-from rest_framework.generics import ListAPIView
+from rest_framework.generics import GenericAPIView, ListAPIView
 from rest_framework.response import Response
-from rest_framework.serializers import ModelSerializer, SerializerMethodField
+from rest_framework.serializers import CharField, ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
+
+from drf_mcp.tools import mcp_tool
 
 pytestmark = pytest.mark.django_db
 GONE = "NOT_FOUND"
 
 
-class GroupSerializer(ModelSerializer):
-    """A group with a long note."""
+class EntrySerializer(ModelSerializer):
+    """An entry with a long note."""
 
+    name = CharField(source="object_repr")
     note = SerializerMethodField()
 
     class Meta:
-        model = Group
+        model = LogEntry
         fields = ["id", "name", "note"]
 
-    def get_note(self, group) -> str:
-        return f"Note {group.pk}. " + "word " * 60
+    def get_note(self, entry) -> str:
+        return f"Note {entry.pk}. " + "word " * 60
 
 
-class NameSerializer(GroupSerializer):
-    """A group that shows no primary key."""
+class NameSerializer(EntrySerializer):
+    """An entry that shows no primary key."""
 
-    class Meta(GroupSerializer.Meta):
+    class Meta(EntrySerializer.Meta):
         fields = ["name", "note"]
 
 
-class OwnGroups(ListAPIView):
-    """The groups of the caller."""
+class OwnEntries(ListAPIView):
+    """The entries of the caller."""
 
-    serializer_class = GroupSerializer
+    serializer_class = EntrySerializer
 
     def get_queryset(self):
-        return Group.objects.filter(user=self.request.user).order_by("pk")
+        return LogEntry.objects.filter(user=self.request.user).order_by("pk")
 
 
-class NamedGroups(OwnGroups):
+class NamedEntries(OwnEntries):
     """The same without primary keys."""
 
     serializer_class = NameSerializer
 
 
-class SliceOfGroups(OwnGroups):
+class SliceOfEntries(OwnEntries):
     """The same as a slice, which no further filter can narrow."""
 
     def get_queryset(self):
@@ -58,73 +62,107 @@ class SliceOfGroups(OwnGroups):
 
 
 class OnlyOwn(BaseFilterBackend):
-    """Narrows to the groups of the caller."""
+    """Narrows to the entries of the caller."""
 
     def filter_queryset(self, request, queryset, view):
         return queryset.filter(user=request.user)
 
 
-class FilteredGroups(ListAPIView):
-    """The groups that a filter backend leaves."""
+class FilteredEntries(ListAPIView):
+    """The entries that a filter backend leaves."""
 
-    queryset = Group.objects.order_by("pk")
-    serializer_class = GroupSerializer
+    queryset = LogEntry.objects.order_by("pk")
+    serializer_class = EntrySerializer
     filter_backends = [OnlyOwn]
 
 
-class GroupsByHand(APIView):
+class ListedEntries(OwnEntries):
+    """The same by a handler of its own around REST framework's."""
+
+    def list(self, request, *args, **kwargs) -> Response:
+        return Response({"kind": "entries", "rows": super().list(request).data})
+
+
+class SearchedEntries(OwnEntries, GenericAPIView):
+    """The same by POST, which changes nothing."""
+
+    http_method_names = ["post"]
+
+    def post(self, request) -> Response:
+        entries = self.filter_queryset(self.get_queryset())
+        return Response(self.get_serializer(entries, many=True).data)
+
+
+class EntriesByHand(APIView):
     """The same, by hand."""
 
     def get(self, request) -> Response:
-        groups = Group.objects.filter(user=request.user).order_by("pk")
-        return Response([{"id": group.pk, "note": "word " * 60} for group in groups])
+        entries = LogEntry.objects.filter(user=request.user).order_by("pk")
+        return Response([{"id": entry.pk, "note": "word " * 60} for entry in entries])
 
 
-class GroupsInside(APIView):
+class EntriesInside(APIView):
     """The same, as a member of an object."""
 
     def get(self, request) -> Response:
-        groups = Group.objects.filter(user=request.user).order_by("pk")
-        rows = [{"pk": group.pk, "body": f"Long {group.pk}. " * 900} for group in groups]
-        return Response({"kind": "groups", "rows": rows})
-
-
-class Unnamed(APIView):
-    """The same, as rows without keys."""
-
-    def get(self, request) -> Response:
-        groups = Group.objects.filter(user=request.user).order_by("pk")
-        return Response([{"label": "Some", "body": f"Long {group.pk}. " * 900} for group in groups])
+        entries = LogEntry.objects.filter(user=request.user).order_by("pk")
+        rows = [{"pk": entry.pk, "body": f"Long {entry.pk}. " * 900} for entry in entries]
+        return Response({"kind": "entries", "rows": rows})
 
 
 class NamesByHand(APIView):
-    """The names of the groups of the caller."""
+    """The names of the entries of the caller."""
 
     def get(self, request) -> Response:
-        groups = Group.objects.filter(user=request.user).order_by("pk")
-        return Response([f"{group.name} " * 20 for group in groups])
+        entries = LogEntry.objects.filter(user=request.user).order_by("pk")
+        return Response([f"{entry.object_repr} " * 20 for entry in entries])
+
+
+class NameOfEntry(EntrySerializer):
+    """An entry as its name alone."""
+
+    def to_representation(self, entry) -> str:
+        return f"{entry.object_repr} " * 5
+
+
+class NamesOfEntries(OwnEntries):
+    """The entries of the caller, each a single text."""
+
+    serializer_class = NameOfEntry
 
 
 @pytest.fixture
-def groups(expose, settings) -> list[Group]:
+def entries(expose, settings) -> list[LogEntry]:
     expose(
-        path("own/", OwnGroups.as_view()),
-        path("named/", NamedGroups.as_view()),
-        path("sliced/", SliceOfGroups.as_view()),
-        path("filtered/", FilteredGroups.as_view()),
-        path("hand/", GroupsByHand.as_view()),
-        path("inside/", GroupsInside.as_view()),
-        path("unnamed/", Unnamed.as_view()),
+        path("own/", OwnEntries.as_view()),
+        path("named/", NamedEntries.as_view()),
+        path("sliced/", SliceOfEntries.as_view()),
+        path("filtered/", FilteredEntries.as_view()),
+        path("listed/", ListedEntries.as_view()),
+        path("searched/", mcp_tool(name="searched", read_only=True)(SearchedEntries).as_view()),
+        path("hand/", EntriesByHand.as_view()),
+        path("inside/", EntriesInside.as_view()),
         path("names/", NamesByHand.as_view()),
+        path("texts/", NamesOfEntries.as_view()),
         ARCHIVE_CLASS="drf_mcp.archive.DatabaseArchive",
         MAX_RESULT_TOKENS=1000,
     )
-    made = [Group.objects.create(name=f"group {number}") for number in range(60)]
-    User.objects.get(username="alice").groups.set(made)
-    return made
+    alice = User.objects.get(username="alice")
+    return [
+        LogEntry.objects.create(user=alice, object_repr=f"entry {number}", action_flag=CHANGE)
+        for number in range(60)
+    ]
 
 
-TOOLS = ["own_list", "named_list", "sliced_list", "filtered_list", "hand", "inside", "unnamed"]
+def give_away(*entries: LogEntry) -> None:
+    """Let entries be another user's, who alone may read them then."""
+    keys = [entry.pk for entry in entries]
+    LogEntry.objects.filter(pk__in=keys).update(user=User.objects.get(username="bob"))
+
+
+# Those whose rows REST framework made, and those of which only the project knows the rows.
+LISTED = ["own_list", "named_list", "sliced_list", "filtered_list", "listed_list", "searched"]
+OWN = ["hand", "inside", "names"]
 
 
 def fetch(agent, archive_id: str) -> list[dict]:
@@ -144,63 +182,93 @@ def shorten(agent, tool: str) -> str:
     return archive_id
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_only_rows_that_the_caller_may_still_list_are_given(groups, alice, tool):
+def get_warnings(result) -> list[str]:
+    return [detail["message"] for detail in result.envelope["meta"].get("warning_details", [])]
+
+
+@pytest.mark.parametrize("tool", LISTED)
+def test_only_rows_that_the_caller_may_still_list_are_given(entries, alice, tool):
     archive_id = shorten(alice, tool)
     before = fetch(alice, archive_id)
     assert len(before) > 40
-    own = User.objects.get(username="alice").groups
-    own.remove(groups[-1])
+    give_away(entries[-1])
     after = fetch(alice, archive_id)
     assert after == [item for item in before if "/59" not in item["pointer"]]
     assert len(after) < len(before)
     # Of no rows at all it is said what is said of content that never was.
-    own.clear()
+    give_away(*entries)
     refused = alice.call("content_retrieve", archive_id=archive_id)
     never = alice.call("content_retrieve", archive_id="x" * 22)
     assert (refused.code, refused.envelope["error"]) == (GONE, never.envelope["error"])
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_row_that_is_taken_between_two_slices_costs_no_other_row(groups, alice, tool):
+@pytest.mark.parametrize("tool", LISTED)
+def test_withheld_rows_are_counted_and_the_total_is_what_can_be_had(entries, alice, tool):
+    archive_id = shorten(alice, tool)
+    first = alice.call("content_retrieve", archive_id=archive_id, limit=1)
+    assert get_warnings(first) == []
+    give_away(*entries[-3:])
+    then = alice.call("content_retrieve", archive_id=archive_id, limit=1)
+    assert get_warnings(then) == ["3 rows of this answer can no longer be read."]
+    assert then.data["total_count"] == first.data["total_count"] - 3
+
+
+@pytest.mark.parametrize("tool", OWN)
+def test_rows_that_only_the_project_knows_are_given_while_the_call_is_allowed(entries, alice, tool):
+    archive_id = shorten(alice, tool)
+    before = alice.call("content_retrieve", archive_id=archive_id).data
+    give_away(*entries)
+    assert alice.call("content_retrieve", archive_id=archive_id).data == before
+
+
+@pytest.mark.parametrize("tool", LISTED)
+def test_a_row_that_is_taken_between_two_slices_costs_no_other_row(entries, alice, tool):
     archive_id = shorten(alice, tool)
     every = fetch(alice, archive_id)
     first = alice.call("content_retrieve", archive_id=archive_id, limit=1).data
     assert (first["items"], first["total_count"]) == (every[:1], len(every))
-    gone = int(every[0]["pointer"].split("/")[-1 if tool != "inside" else 2])
-    User.objects.get(username="alice").groups.remove(groups[gone])
+    give_away(entries[int(every[0]["pointer"].split("/")[-1])])
     second = alice.call(
         "content_retrieve", archive_id=archive_id, offset=first["next_offset"], limit=1
     ).data
     assert second["items"] == every[1:2]
 
 
-def test_rows_that_may_no_longer_be_read_are_passed_over(groups, alice):
+def test_rows_that_may_no_longer_be_read_are_passed_over(entries, alice):
     archive_id = shorten(alice, "own_list")
     every = fetch(alice, archive_id)
-    User.objects.get(username="alice").groups.set(groups[-3:])
+    give_away(*entries[:-3])
     found = alice.call("content_retrieve", archive_id=archive_id, limit=2).data
     assert [item["pointer"] for item in found["items"]] == ["/57", "/58"]
     assert found["next_offset"] == len(every) - 1
 
 
 @pytest.mark.parametrize("asked", ["ids", "query"])
-def test_a_row_is_not_given_by_its_id_or_by_words_either(groups, alice, asked):
+def test_a_row_is_not_given_by_its_id_or_by_words_either(entries, alice, asked):
     archive_id = shorten(alice, "own_list")
-    last = groups[-1]
-    User.objects.get(username="alice").groups.remove(last)
+    last = entries[-1]
+    give_away(last)
     arguments = {"ids": [str(last.pk)]} if asked == "ids" else {"query": f"Note {last.pk}."}
     found = alice.call("content_retrieve", archive_id=archive_id, **arguments)
-    assert f"group {last.name}" not in str(found.raw)
-    assert f"/{len(groups) - 1}" not in [i["pointer"] for i in found.data.get("passages", [])]
+    assert f"Note {last.pk}." not in str(found.raw)
+    assert f"/{len(entries) - 1}" not in [i["pointer"] for i in found.data.get("passages", [])]
 
 
-def test_a_value_of_a_list_that_the_caller_may_no_longer_read_is_not_given(groups, alice):
-    archive_id = shorten(alice, "names")
+def test_of_several_ids_those_that_may_be_read_are_given(entries, alice):
+    archive_id = shorten(alice, "own_list")
+    give_away(entries[-1])
+    ids = [str(entry.pk) for entry in entries[-3:]]
+    found = alice.call("content_retrieve", archive_id=archive_id, ids=ids).data
+    assert [item["id"] for item in found["items"]] == ids[:2]
+    assert found["total_count"] == 2
+
+
+def test_of_rows_that_are_single_texts_the_others_are_given(entries, alice):
+    archive_id = shorten(alice, "texts_list")
     before = alice.call("content_retrieve", archive_id=archive_id).data
-    User.objects.get(username="alice").groups.remove(groups[-1])
+    give_away(entries[-1])
     after = alice.call("content_retrieve", archive_id=archive_id).data
-    assert after["values"] == [v for v in before["values"] if f"{groups[-1].name} " not in v]
+    assert after["values"] == [v for v in before["values"] if "entry 59 " not in v]
     assert after["length"] == after["total_count"] == before["total_count"] - 1
 
 
@@ -211,7 +279,7 @@ class Tenant:
         self.pk = pk
 
 
-def test_content_of_one_tenant_is_not_found_in_another(groups, alice, settings):
+def test_content_of_one_tenant_is_not_found_in_another(entries, alice, settings):
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.tenant_middleware"]
     archive_id = shorten(alice, "own_list")
     tenant_middleware.tenant = Tenant(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group
 from django.urls import path
-from rest_framework.exceptions import NotFound
+from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.serializers import ModelSerializer, SerializerMethodField
 from rest_framework.views import APIView
@@ -44,22 +44,25 @@ class Groups(ReadOnlyModelViewSet):
 
 @mcp_viewset(many=True)
 class ByHand(Groups):
-    """Its own handler answers, so that the archive has to run it again."""
+    """Its own handler answers."""
 
     def retrieve(self, request, *args, **kwargs) -> Response:
         return super().retrieve(request, *args, **kwargs)
+
+
+class IsThere(BasePermission):
+    def has_permission(self, request, view) -> bool:
+        return view.kwargs["pk"] not in view.gone
 
 
 @mcp_tool(many=True)
 class Words(APIView):
     """One word for each number."""
 
-    permission_classes = []
+    permission_classes = [IsThere]
     gone: set = set()
 
     def get(self, request, pk) -> Response:
-        if pk in self.gone:
-            raise NotFound
         return Response(f"word {pk} " + "x" * 150)
 
 

@@ -16,15 +16,17 @@ from rest_framework.settings import DEFAULTS as REST_FRAMEWORK_DEFAULTS
 from docs.reference_pages.envelope_fields import DESCRIBED, rows
 from docs.reference_pages.error_codes import SOFT_MEANINGS, WARNING_MEANINGS, WHEN
 from drf_mcp import __version__
+from drf_mcp.archive.retrieval import WITHHELD
 from drf_mcp.codes import CODES, WARNING_SEVERITIES
 from drf_mcp.dispatch.content import NOT_DECODED
 from drf_mcp.dispatch.empty_lists import EMPTY
 from drf_mcp.envelopes import OkEnvelope, ResponseV2Envelope, StatusEnvelope
+from drf_mcp.guards.idempotency.guard import RIGHTS_CHANGED
 from drf_mcp.management import commands
 from drf_mcp.settings import DEFAULTS
 from drf_mcp.tools import registry
 from drf_mcp.tools.options import ToolOptions
-from drf_mcp.truncation.report import UNAVAILABLE
+from drf_mcp.truncation.report import FULL, UNAVAILABLE
 from tests.documentation.pages import DOCS, FENCE, ROOT, name_of, pages
 
 # Those pages tell of the settings and commands of other packages.
@@ -116,6 +118,9 @@ def test_every_standard_code_has_a_meaning():
     assert {
         *WARNING_SEVERITIES,
         UNAVAILABLE.code,
+        FULL.code,
+        WITHHELD,
+        RIGHTS_CHANGED,
         NOT_DECODED,
         EMPTY,
         "WARNING",

@@ -21,8 +21,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from drf_mcp.access.authentication import Caller
-from drf_mcp.dispatch.earlier_call import EarlierCall
-from drf_mcp.dispatch.visibility import Visibility
+from drf_mcp.dispatch.probe import REFUSALS
+from drf_mcp.dispatch.stored_answers import StoredAnswer
 from drf_mcp.test import MCPClient, assert_tool_parity
 from drf_mcp.tools import registry
 from tests.agents import Agent
@@ -394,17 +394,17 @@ def test_a_call_authenticates_as_often_as_without(client_of, settings):
 
 @pytest.mark.parametrize(("tenant", "admitted"), [("acme", True), ("locked", False)])
 @pytest.mark.parametrize("route", ["orders", "open"])
-def test_an_earlier_call_is_asked_again_within_the_middleware(
-    client_of, rf, route, tenant, admitted
-):
+def test_a_stored_answer_is_asked_for_within_the_middleware(client_of, rf, route, tenant, admitted):
     client_of("TenantMiddleware", "LockMiddleware")
     tool = registry.tool({"orders": "tenants_orders_get", "open": "tenants_open"}[route])
     request = rf.post("/mcp")
     request.user = AnonymousUser()
-    visibility = Visibility(Caller(request, None, [], []))
-    items = [{"pointer": "/tenant", "value": tenant}]
-    readable = EarlierCall.get_readable_items(visibility, tool, {"tenant": tenant}, "", items)
-    assert readable == (items if admitted else [])
+    answer = StoredAnswer(Caller(request, None, [], []), tool, {"tenant": tenant}, "")
+    if admitted:
+        assert answer.find_rights() == answer.note_rights()
+    else:
+        with pytest.raises(REFUSALS):
+            answer.find_rights()
 
 
 # --- Another URLconf ----------------------------------------------------------------------

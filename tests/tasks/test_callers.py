@@ -101,9 +101,10 @@ def test_an_agent_tokens_own_limits_hold_for_the_work(agent_of, user, work):
     task = agent.start("report")
     AgentToken.objects.update(read_only=True)
     work()
-    envelope = agent.get(task)["result"]["structuredContent"]
+    envelope = CallTask.objects.get().answer["result"]["structuredContent"]
     assert envelope["data"]["error_code"] == "FORBIDDEN"
     assert views.SEEN == []
+    assert agent.error("tasks/get", taskId=task["taskId"])["message"] == "There is no such task."
 
 
 def test_a_call_whose_credential_cannot_be_looked_up_waits(agent_of, user):
@@ -153,3 +154,36 @@ def make_agent_token(user):
     key = token.issue()
     token.save()
     return key, token
+
+
+# --- Results that are read later --------------------------------------------------------------
+
+
+def test_the_result_is_not_given_to_a_caller_whose_rights_have_changed(agent, user, work):
+    task = agent.start("report")
+    work()
+    assert agent.get(task)["status"] == "completed"
+    user.user_permissions.clear()
+    told = agent.get(task)
+    assert (told["status"], told["error"]["code"]) == ("failed", 403)
+    assert "result" not in told
+    # Not deleted: the rights may come back.
+    user.user_permissions.add(Permission.objects.get(codename="add_group"))
+    assert agent.get(task)["status"] == "completed"
+
+
+def test_of_a_change_it_is_said_that_it_was_made(agent, user, work):
+    task = agent.start("groups_create", name="editors")
+    work()
+    User.objects.filter(pk=user.pk).update(is_staff=True)
+    assert "is not made again" in agent.get(task)["error"]["message"]
+
+
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_a_token_for_other_tools_does_not_see_the_task_of_its_user(agent_of, agent, user, method):
+    task = agent.start("report")
+    key, _ = make_agent_token(user)
+    AgentToken.objects.update(tools=["groups_*"])
+    other = agent_of(None, Authorization=f"Bearer {key}")
+    error = other.error(method, taskId=task["taskId"], inputResponses={})
+    assert error["message"] == "There is no such task."

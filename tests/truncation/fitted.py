@@ -67,7 +67,8 @@ class Shelf:
 
     entries: list[Entry]
     works: bool
-    is_durable: bool = True
+    seconds: int | None = 3600
+    is_full: bool = False
 
     def keep(self, outcome: Outcome, items: Iterable[dict[str, Any]]) -> Entry | None:
         """Keep the items where the archive works."""
@@ -94,7 +95,7 @@ def fit(
         return "".join(envelope.texts(outcome, encode_data))
 
     archive = None if keep is None else Shelf(entries, works=keep)
-    limits = ResultLimits(Digests(**options), limit, 3600, less)
+    limits = ResultLimits(Digests(**options), limit, less)
     fitted = Truncation(limits, write, encode_data, archive).fit(outcome, len(write(outcome)))
     texts = envelope.texts(fitted, encode_data)
     return Fitted(fitted, "".join(texts), texts, entries, written[0])

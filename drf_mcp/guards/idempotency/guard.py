@@ -14,6 +14,7 @@ from drf_mcp.guards.base import CallCrashed, CallRefused, Guard, PendingCall, Pr
 from drf_mcp.guards.idempotency.answers import REPLAYED, read_outcome, write_outcome
 from drf_mcp.guards.idempotency.records import (
     ANONYMOUS,
+    MADE,
     Claim,
     IntendedChange,
     KeyHeader,
@@ -22,7 +23,7 @@ from drf_mcp.guards.idempotency.records import (
     is_key,
 )
 from drf_mcp.json_text import parse_json_text
-from drf_mcp.outcomes import Failure, Outcome, Problem
+from drf_mcp.outcomes import Failure, Outcome, Problem, Warning
 from drf_mcp.settings import mcp_settings
 from drf_mcp.tools.arguments.call import CONTROL
 from drf_mcp.tools.arguments.errors import ArgumentErrors, ArgumentsRefused
@@ -36,6 +37,7 @@ DIFFERS = gettext_noop("Another value than in the first call with this key.")
 REMEDIATION = gettext_noop(
     "Send the first arguments to have the first answer again, or another key for another change."
 )
+RIGHTS_CHANGED = "RIGHTS_CHANGED"
 
 
 class IdempotencyGuard(Guard):
@@ -65,16 +67,17 @@ class IdempotencyGuard(Guard):
                 claim.free()
             else:
                 # The first answer is read as all others are, so that they are the same.
-                claim.keep(text := write_outcome(outcome))
+                claim.keep(text := write_outcome(outcome), pending.stored_answer.note_rights())
                 kept = read_outcome(text)
                 return outcome.changed(
                     data=kept.data, meta=kept.meta, telemetry=kept.telemetry, content=kept.content
                 )
             return outcome
 
-        def replay(answer: str) -> Outcome:
-            # The view is not asked: who may not call it any more is not answered.
-            pending.check_permissions()
+        def replay(answer: str, rights: str) -> Outcome:
+            # The handler is not run: a caller who may not call it any more is refused here.
+            if pending.stored_answer.find_rights() != rights:
+                return self.get_made(pending)
             outcome = read_outcome(answer)
             return outcome.changed(meta={**outcome.meta, REPLAYED: True})
 
@@ -130,6 +133,11 @@ class IdempotencyGuard(Guard):
         for argument, value in arguments.get_values(sent):
             if argument.location != CONTROL:
                 yield argument.pointer, argument.read(value)
+
+    def get_made(self, pending: PendingCall) -> Outcome:
+        """Return the outcome of a change that was made under other rights."""
+        warning = Warning(RIGHTS_CHANGED, _(MADE))
+        return Outcome(pending.tool.name, 200, warnings=(warning,), meta={REPLAYED: True})
 
     def get_conflict(self, exc: KeyReused, pending: PendingCall) -> Outcome:
         differs, advice = _(DIFFERS), _(REMEDIATION)

@@ -25,6 +25,10 @@ ANONYMOUS = gettext_noop(
     "A key needs a caller who is signed in: nothing tells anonymous callers apart."
 )
 OWNER_LENGTH, OPERATION_LENGTH = 255, 255
+MADE = gettext_noop(
+    "The change was made before, and is not made again. Its answer is not given: your rights are "
+    "others than they were then. Read what was changed."
+)
 # How often a key is tried for that others take and free again.
 MOST_ATTEMPTS = 20
 
@@ -105,10 +109,10 @@ class Claim:
         self.row = row
         self.seconds = seconds
 
-    def keep(self, answer: str) -> None:
-        """Keep the answer of a change that was made."""
+    def keep(self, answer: str, rights: str) -> None:
+        """Keep the answer of a change that was made, and the caller's rights, as a hash."""
         expires = timezone.now() + timedelta(seconds=self.seconds)
-        self.rows.update(answer=answer, expires=expires)
+        self.rows.update(answer=answer, rights=rights, expires=expires)
 
     def free(self) -> None:
         """Give the key back after a refusal, and keep what the view wrote all the same."""
@@ -149,14 +153,18 @@ class IntendedChange:
             [self.owner, self.key or [self.operation, dict(sorted(self.arguments.items()))]]
         )
 
-    def make(self, perform: Callable[[Claim], Result], replay: Callable[[str], Result]) -> Result:
+    def make(
+        self,
+        perform: Callable[[Claim], Result],
+        replay: Callable[[str, str], Result],
+    ) -> Result:
         """Make the change in one transaction with its record, or answer from the record.
 
         A request with the same key waits for this one, by the database.
 
         Args:
             perform: makes the change, and has the claim keep its answer, or gives it back.
-            replay: reads the answer that was kept.
+            replay: reads the answer that was kept, and gets the rights that it was made under.
 
         Raises:
             KeyReused: if the key was used for another change.
@@ -167,9 +175,9 @@ class IntendedChange:
                 with transaction.atomic(using=get_table().db):
                     return perform(self.claim())
             except Taken:
-                answer = self.find_answer()
-            if answer is not None:
-                return replay(answer)
+                kept = self.find_answer()
+            if kept is not None:
+                return replay(*kept)
         raise Conflict(_("Requests with this idempotency key are still being answered."))
 
     def claim(self) -> Claim:
@@ -188,7 +196,7 @@ class IntendedChange:
             raise Taken from exc
         return Claim(row, self.seconds)
 
-    def find_answer(self) -> str | None:
+    def find_answer(self) -> tuple[str, str] | None:
         # Locked, so that databases whose transactions see the past show the row as it is now.
         with transaction.atomic(using=get_table().db):
             row = get_table().select_for_update().filter(pk=self.digest).first()
@@ -202,8 +210,7 @@ class IntendedChange:
         both = row.arguments.items() ^ self.arguments.items()
         if both:
             raise KeyReused(tuple(sorted({name for name, _value in both})), row.operation)
-        answer: str = row.answer
-        return answer
+        return row.answer, row.rights
 
     @staticmethod
     def expire() -> int:

@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from drf_mcp.access.principals import get_caller_key
+from drf_mcp.access.rights import ask_view_for_rights, get_rights_fingerprint
 from drf_mcp.exceptions import contain
 from drf_mcp.guards.idempotency.answers import (
     REPLAYED,
@@ -26,6 +27,7 @@ from drf_mcp.guards.idempotency.answers import (
 )
 from drf_mcp.guards.idempotency.records import (
     ANONYMOUS,
+    MADE,
     OPERATION_LENGTH,
     Claim,
     IntendedChange,
@@ -76,12 +78,18 @@ class IdempotencyKeyMixin:
             elif answer.status_code >= 500:
                 claim.undo()
             else:
-                claim.keep(text := kept.write(answer))
+                claim.keep(text := kept.write(answer), find_rights())
                 return kept.read(text, answer)
             return answer
 
+        def find_rights() -> str:
+            return get_rights_fingerprint(request, ask_view_for_rights(self, request))
+
+        def replay(text: str, rights: str) -> Any:
+            return kept.replay(text) if find_rights() == rights else kept.refuse()
+
         kept = KeptResponse(request)
-        answer = self.get_intended_change(request, key).make(perform, kept.replay)
+        answer = self.get_intended_change(request, key).make(perform, replay)
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -199,6 +207,13 @@ class KeptResponse:
         notes.telemetry.update(members["telemetry"])
         notes.content_version, notes.content_hash = members["version"]
         notes.meta[REPLAYED] = True
-        response = self.read(text)
+        return self.mark(self.read(text))
+
+    def refuse(self) -> HttpResponseBase:
+        """Return the response of a change that was made under other rights."""
+        self.notes.meta[REPLAYED] = True
+        return self.mark(Response({"detail": _(MADE)}))
+
+    def mark(self, response: HttpResponseBase) -> HttpResponseBase:
         response[REPLAYED_HEADER] = "true"
         return response

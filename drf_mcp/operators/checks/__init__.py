@@ -10,6 +10,7 @@ from drf_mcp.operators.checks import (
     permissions,
     resources,
     settings,
+    stored_answers,
     tools,
     writes,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "permissions",
     "resources",
     "settings",
+    "stored_answers",
     "tools",
     "writes",
 ]

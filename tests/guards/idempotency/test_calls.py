@@ -6,13 +6,18 @@ import datetime
 import json
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
+from django.core.exceptions import PermissionDenied
 from django.core.management import call_command
 from django.urls import path
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
+from rest_framework.generics import DestroyAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
 
+from drf_mcp import mcp_tool
 from drf_mcp.envelopes import OkEnvelope, PlainEnvelope, ResponseV2Envelope, StatusEnvelope
 from drf_mcp.models import IdempotencyRecord
 from drf_mcp.test import MCPClient
@@ -242,3 +247,100 @@ def test_grouped_arguments_have_the_key_in_the_query(serve, agent_of):
 def test_nothing_that_was_sent_can_be_read_off_a_record(payer):
     payer.call("pay_by_key", name="s3cret", **KEY)
     assert "s3cret" not in str(IdempotencyRecord.objects.values_list("arguments", flat=True))
+
+
+# --- Rights that have changed since -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", ["pay_by_key", "receipt", "pay_by_header", "receipt_by_header"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda alice: User.objects.filter(pk=alice.pk).update(is_staff=not alice.is_staff),
+        lambda alice: alice.groups.add(Group.objects.create(name="former")),
+        lambda alice: alice.user_permissions.add(Permission.objects.first()),
+    ],
+    ids=["flags", "groups", "permissions"],
+)
+def test_the_answer_is_not_given_under_other_rights_and_the_change_not_made_again(
+    payer, tool, change
+):
+    payer.call(tool, **PAY)
+    change(User.objects.get(username="alice"))
+    again = payer.call(tool, **PAY)
+    assert again.envelope["success"]
+    assert again.envelope["meta"]["replayed"] is True
+    assert "not made again" in str(again.envelope)
+    assert not {"row", "by", "paid"} & again.data.keys()
+    assert Group.objects.filter(name__startswith="rent").count() == 1
+
+
+def test_a_caller_who_may_not_make_the_call_any_more_is_refused(payer):
+    User.objects.filter(username="alice").update(is_staff=True)
+    payer.call("pay_as_staff", **PAY)
+    User.objects.filter(username="alice").update(is_staff=False)
+    assert payer.call("pay_as_staff", **PAY).code == "FORBIDDEN"
+
+
+class LockedShop:
+    """Refuses each call once the shop is locked."""
+
+    is_locked = False
+
+    def __init__(self, get_response) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request):
+        if LockedShop.is_locked:
+            raise PermissionDenied("This shop is locked.")
+        return self.get_response(request)
+
+
+@pytest.mark.parametrize("tool", ["pay_by_key", "pay_by_header"])
+def test_middleware_around_the_call_refuses_the_replay_as_well(serve, agent_of, monkeypatch, tool):
+    serve(CALL_MIDDLEWARE=[f"{__name__}.LockedShop"])
+    payer = agent_of("alice")
+    payer.call(tool, **PAY)
+    assert payer.call(tool, **PAY).envelope["meta"]["replayed"] is True
+    monkeypatch.setattr(LockedShop, "is_locked", True)
+    assert payer.call(tool, **PAY).code == "FORBIDDEN"
+
+
+class Lines(DestroyAPIView):
+    """Deletes a line, which no request finds afterwards."""
+
+    permission_classes = [IsAuthenticated]
+    queryset = Group.objects.all()
+
+    def destroy(self, request, *args, **kwargs) -> Response:
+        group = self.get_object()
+        group.delete()
+        return Response({"deleted": group.name})
+
+
+def test_an_object_that_the_first_call_deleted_does_not_fail_the_replay(serve, agent_of):
+    view = mcp_tool(name="line_delete", idempotency_key=True)(Lines)
+    serve(path("lines/<int:pk>/", view.as_view()))
+    payer, line = agent_of("alice"), Group.objects.create(name="line")
+    first = payer.call("line_delete", pk=line.pk, **KEY)
+    assert first.data == {"deleted": "line"}
+    assert payer.call("line_delete", pk=line.pk, **KEY).data == first.data
+
+
+class OfRole(Lines):
+    """Is answered by the role of a table of the project's own."""
+
+    role = "owner"
+
+    def get_rights_fingerprint(self, request) -> str:
+        return self.role
+
+
+def test_a_view_adds_rights_that_only_the_project_knows(serve, agent_of, monkeypatch):
+    view = mcp_tool(name="line_delete", idempotency_key=True)(OfRole)
+    serve(path("lines/<int:pk>/", view.as_view()))
+    payer, line = agent_of("alice"), Group.objects.create(name="line")
+    payer.call("line_delete", pk=line.pk, **KEY)
+    assert payer.call("line_delete", pk=line.pk, **KEY).data == {"deleted": "line"}
+    monkeypatch.setattr(OfRole, "role", "guest")
+    assert payer.call("line_delete", pk=line.pk, **KEY).data == {}

@@ -1,0 +1,294 @@
+"""Answers that are kept for their caller, and what has to hold on the day they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from django.apps import apps
+from django.db import DatabaseError
+from django.db.models import QuerySet
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.generics import GenericAPIView
+
+from drf_mcp.access.authentication import Caller
+from drf_mcp.access.rights import ask_view_for_rights, get_rights_fingerprint
+from drf_mcp.dispatch.approach import Identities
+from drf_mcp.dispatch.own_answers import has_own_handler
+from drf_mcp.dispatch.probe import REFUSALS, Probe
+from drf_mcp.dispatch.request import names_an_object
+from drf_mcp.dispatch.shown_rows import Sealed, ShownList, find_every_key, find_keys
+from drf_mcp.exceptions import contain
+from drf_mcp.tools.arguments.call import Call
+
+HOOKS = ("get_rights_fingerprint", "may_retrieve")
+
+
+class RightsChanged(PermissionDenied):
+    """The caller's rights are others than when the answer was made."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a view says of a stored answer today; the keys are those of the rows it finds."""
+
+    rights: str
+    keys: frozenset[str] = frozenset()
+
+
+class StoredAnswer:
+    """An answer of a tool that is kept for its caller.
+
+    No handler is run for it. What is asked is what stands before the handler, and the view's
+    filtered queryset.
+
+    Args:
+        kwargs: the path kwargs of the call; for a call about several objects one is a list.
+        query_string: that of the call.
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        tool: Any,
+        kwargs: Mapping[str, Any] | None = None,
+        query_string: str = "",
+    ) -> None:
+        self.caller = caller
+        self.tool = tool
+        self.kwargs = kwargs or {}
+        self.query_string = query_string
+        # Body and content type of the call, where they are known.
+        self.sent: tuple[Any, str] = (b"", "")
+        self.many = next((n for n, value in self.kwargs.items() if isinstance(value, list)), "")
+
+    @classmethod
+    def of(cls, caller: Caller, tool: Any, call: Call) -> StoredAnswer:
+        answer = cls(caller, tool, call.kwargs, call.query_string)
+        answer.sent = (call.body, call.content_type)
+        return answer
+
+    @cached_property
+    def identities(self) -> Identities:
+        return Identities(self.caller)
+
+    # --- Keeping --------------------------------------------------------------------------------
+
+    def seal(self, lists: Sequence[ShownList] = ()) -> Sealed:
+        """Return what is kept with the answer: of its terms those that hold now.
+
+        Raises:
+            APIException, PermissionDenied, Http404: if the caller could not read the answer.
+        """
+        if self.many:
+            return self.seal_objects()
+        if not self.has_to_be_asked(lists):
+            rights = get_rights_fingerprint(self.caller.authenticate())
+            return self.make_sealed(rights, lists[:1])
+        try:
+            return self.seal_rows(lists, names_object=True)
+        except REFUSALS:
+            # The call itself may have moved its object out of sight.
+            return self.seal_rows(lists, names_object=False)
+
+    def seal_rows(self, lists: Sequence[ShownList], *, names_object: bool) -> Sealed:
+        rights = self.look(names_object=names_object).rights
+        for shown in lists:
+            # A handler of the project's own may show rows that are not in the queryset.
+            found = self.look(shown.model, shown.keys, names_object=names_object)
+            if found.keys:
+                own = tuple(key if key in found.keys else None for key in shown.keys)
+                return self.make_sealed(rights, [shown.with_keys(own)], names_object)
+        return self.make_sealed(rights, (), names_object)
+
+    def seal_objects(self) -> Sealed:
+        places = range(len(self.kwargs[self.many]))
+        known = get_rights_fingerprint(self.caller.authenticate())
+        found: dict[int, Finding] = {}
+        if has_own_handler(self.tool.endpoint) or self.has_hooks:
+            for place in places:
+                found.update(self.try_object(place))
+            known = next((finding.rights for finding in found.values()), known)
+        else:
+            found = dict.fromkeys(places, Finding(known))
+        keys = tuple(place if place in found else None for place in places)
+        return self.make_sealed(known, [ShownList("", "", keys)])
+
+    def try_object(self, place: int) -> Iterator[tuple[int, Finding]]:
+        try:
+            yield place, self.look(kwargs=self.get_kwargs_of(place))
+        except REFUSALS:
+            return
+
+    def make_sealed(
+        self, rights: str, lists: Sequence[ShownList], names_object: bool = True
+    ) -> Sealed:
+        model = lists[0].model if lists else ""
+        return Sealed({"rights": rights, "object": names_object, "model": model}, lists)
+
+    def has_to_be_asked(self, lists: Sequence[ShownList]) -> bool:
+        # Rows of REST framework's own list are those of the filtered queryset.
+        endpoint = self.tool.endpoint
+        is_list = endpoint.standard_action == "list"
+        is_known = endpoint.method == "GET" and (is_list or not lists)
+        return not is_known or has_own_handler(endpoint) or self.has_hooks
+
+    @property
+    def has_hooks(self) -> bool:
+        return any(hasattr(self.tool.endpoint.view_class, name) for name in HOOKS)
+
+    # --- Reading --------------------------------------------------------------------------------
+
+    def note_rights(self) -> str:
+        """Return a hash of the caller's rights to keep with an answer; "" fits none."""
+        if self.has_hooks:
+            return contain(self.find_rights, lambda exc: "")
+        known = self.caller.authenticate()
+        return contain(lambda: get_rights_fingerprint(known), lambda exc: "")
+
+    def find_rights(self) -> str:
+        """Return a hash of the caller's rights.
+
+        Raises:
+            APIException, PermissionDenied, Http404: if the caller may not make the call, whatever
+                became of its object.
+        """
+        return self.look(names_object=False).rights
+
+    def note_terms(self) -> dict[str, Any]:
+        """Return what is kept with an answer that is given whole or not at all, as JSON."""
+        asked = contain(lambda: bool(self.find_rights()), lambda exc: False)
+        call = {"kwargs": dict(self.kwargs), "query_string": self.query_string}
+        return {**call, "rights": self.note_rights(), "asked": asked}
+
+    def check(self, terms: Mapping[str, Any]) -> None:
+        """Ask whether the caller may have an answer of these terms.
+
+        Raises:
+            RightsChanged: if the rights are others.
+            APIException, PermissionDenied, Http404: if the caller may not make the call.
+        """
+        self.compare(Finding(self.find_rights() if terms["asked"] else self.note_rights()), terms)
+
+    def find_withheld(
+        self, terms: Mapping[str, Any], rows: Iterable[Any], archived: Any = None
+    ) -> frozenset[Any]:
+        """Return the keys of those rows that the caller may not read.
+
+        Args:
+            rows: what `Sealed.find_row` returned for each item.
+            archived: the entry of the archive, for ``may_retrieve(request, archived)`` of the view.
+
+        Raises:
+            RightsChanged: if the rights are others.
+            APIException, PermissionDenied, Http404: if the caller may read nothing.
+        """
+        keys = find_every_key(rows)
+        if self.many:
+            return self.find_withheld_objects(terms, keys, archived)
+        finding = self.look(terms["model"], keys, terms["object"], archived=archived)
+        self.compare(finding, terms)
+        return frozenset(keys - finding.keys)
+
+    def find_withheld_objects(
+        self, terms: Mapping[str, Any], places: set[Any], archived: Any
+    ) -> frozenset[Any]:
+        withheld, refusal = set(), None
+        for place in places:
+            try:
+                finding = self.look(kwargs=self.get_kwargs_of(place), archived=archived)
+                self.compare(finding, terms)
+            except REFUSALS as exc:
+                if getattr(exc, "status_code", 403) >= 500:
+                    raise
+                withheld.add(place)
+                refusal = exc
+        if not places:
+            self.get_probe().check_permissions()
+        elif refusal and withheld == places:
+            raise refusal
+        return frozenset(withheld)
+
+    def compare(self, finding: Finding, terms: Mapping[str, Any]) -> None:
+        if finding.rights != terms.get("rights"):
+            raise RightsChanged()
+
+    def get_kwargs_of(self, place: int) -> Mapping[str, Any]:
+        return {**self.kwargs, self.many: self.kwargs[self.many][place]}
+
+    # --- Asking the view ------------------------------------------------------------------------
+
+    def look(
+        self,
+        model: str = "",
+        keys: Iterable[Any] = (),
+        names_object: bool = True,
+        kwargs: Mapping[str, Any] | None = None,
+        archived: Any = None,
+    ) -> Finding:
+        """Return what the view says, with the query of the call first.
+
+        Rows that this query leaves out are looked for without it: an order that its caller has
+        closed is still theirs.
+        """
+        question = partial(self.look_at, model=model, names_object=names_object, archived=archived)
+        found = self.get_probe(kwargs).ask(partial(question, keys=set(keys)))
+        missing = set(keys) - found.keys
+        if not missing or not self.query_string:
+            return found
+        probe = self.get_probe(kwargs, query_string="")
+        other: Finding = contain(
+            lambda: probe.ask(partial(question, keys=missing)), partial(find_nothing, found)
+        )
+        return Finding(found.rights, found.keys | other.keys)
+
+    def look_at(
+        self,
+        view: Any,
+        request: Any,
+        *args: Any,
+        model: str,
+        keys: set[Any],
+        names_object: bool,
+        archived: Any,
+        **kwargs: Any,
+    ) -> Finding:
+        if names_object and names_an_object(view):
+            view.get_object()
+        may_retrieve = getattr(view, "may_retrieve", None)
+        if archived is not None and may_retrieve and not may_retrieve(request, archived):
+            raise PermissionDenied()
+        own = ask_view_for_rights(view, request)
+        rights = get_rights_fingerprint(self.caller.authenticate(), own)
+        return Finding(rights, frozenset(find_rows(view, model, keys) if keys else ()))
+
+    def get_probe(
+        self, kwargs: Mapping[str, Any] | None = None, query_string: str | None = None
+    ) -> Probe:
+        query = self.query_string if query_string is None else query_string
+        path_kwargs = self.kwargs if kwargs is None else kwargs
+        sent = (path_kwargs, query, *self.sent)
+        return Probe(self.caller, self.tool, *sent, identities=self.identities)
+
+
+def find_rows(view: Any, model: str, keys: set[Any]) -> set[str]:
+    """Return which of some primary keys are in the view's filtered queryset."""
+    if not isinstance(view, GenericAPIView) or not model:
+        return set()
+    try:
+        rows = view.filter_queryset(view.get_queryset())
+    except REFUSALS:
+        return set()
+    expected = apps.get_model(model)._meta.concrete_model
+    if not isinstance(rows, QuerySet) or rows.model._meta.concrete_model is not expected:
+        return set()
+    return find_keys(rows, keys)
+
+
+def find_nothing(found: Finding, exc: Exception) -> Finding:
+    # A view may need the query, and a database that is away has said nothing.
+    if isinstance(exc, DatabaseError):
+        raise exc
+    return Finding(found.rights)
