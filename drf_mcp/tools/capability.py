@@ -221,8 +221,7 @@ class ToolsCapability(Capability):
             return asked
         if outcome.is_deferred:
             Observer(context).record(tool, outcome, {}, started)
-            created: Unfinished = tasks.create(tool, run.sent if run else context)
-            return created
+            return tasks.create(tool, run.sent if run else context)  # type: ignore[no-any-return]
         is_done = outcome.failure is None and outcome.dry_run is None
         if is_done and tool.options.undo and not tool.reads:
             outcome = self.add_undo(outcome, tool, context)
