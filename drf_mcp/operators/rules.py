@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop
 
 from drf_mcp.dispatch.visibility import is_open
 from drf_mcp.introspection.safe_call import Finding
+from drf_mcp.introspection.source.callers import is_same_for_every_caller
 from drf_mcp.introspection.types import LostFilters
 from drf_mcp.operators.findings import LintFinding
 from drf_mcp.operators.source_lines import EndpointLines
@@ -21,6 +22,12 @@ from drf_mcp.tools.written_texts import WrittenTexts
 
 SETTINGS_PLACE = "DRF_MCP"
 STOCK = re.compile(r"\b(view ?set|end ?point|automatically|crud|api)\b", re.IGNORECASE)
+
+
+# Where a step failed: "(.../rest_framework/request.py:428 in __getattr__)".
+FAILED_AT = re.compile(r" \((?P<place>[^()]+:\d+) in (?P<subject>[^()]+)\)\Z")
+# What a view overrides to show callers different rows.
+ROW_HOOKS = ("get_queryset", "get_object")
 
 
 class Rule:
@@ -78,10 +85,13 @@ class Rule:
         return {"place": self.lines.view, "subject": self.endpoint.view_class.__name__}
 
     def make_failure(self, finding: Finding) -> LintFinding:
-        # The place is shown beside the message, which ends in it.
-        message = finding.message.rpartition(" (")[0] if finding.source else finding.message
-        facts = {**self.view_facts, "remedy": finding.remedy}
-        facts |= {"place": finding.source} if finding.source else {}
+        facts, message = {**self.view_facts, "remedy": finding.remedy}, finding.message
+        if failed := FAILED_AT.search(message):
+            # The place is shown beside the message, which ends in it.
+            message = message[: failed.start()]
+            own = {"place": finding.source}
+            # Of a library's function that many views call one finding says all.
+            facts |= own if finding.source else failed.groupdict()
         return self.make(f"{{tools}}: {message}", **facts)
 
     @property
@@ -168,7 +178,12 @@ class UnguardedWrite(Rule):
     remedy = gettext_noop("Leave it out with EXCLUDE in DRF_MCP, unless everybody may call it.")
 
     def applies(self) -> bool:
-        return not self.tool.annotations["readOnlyHint"] and is_open(self.tool)
+        if self.tool.annotations["readOnlyHint"] or not is_open(self.tool):
+            return False
+        # Of rows that depend on the caller, a caller without any finds none.
+        view_class: type = self.endpoint.view_class
+        alike = all(is_same_for_every_caller(view_class, name) for name in ROW_HOOKS)
+        return alike or not self.endpoint.route.kwargs
 
     def get_remedy(self) -> str:
         # The project does not edit the views of an installed package.

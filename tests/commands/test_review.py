@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.urls import path
+from django.utils.module_loading import import_string
 from django_filters import CharFilter
 from django_filters.rest_framework import DjangoFilterBackend, FilterSet
 from rest_framework import serializers
@@ -249,6 +251,28 @@ def test_a_write_that_asks_a_permission_about_its_object_is_not_unguarded(findin
     assert "unguarded-write" not in {finding.cause for finding in findings(view)}
     view = type("Leave", (DestroyAPIView,), {"permission_classes": []})
     assert "unguarded-write" in {finding.cause for finding in findings(view)}
+
+
+class OwnUsers(DestroyAPIView):
+    """Shows callers their own rows, so that nobody else finds one."""
+
+    permission_classes = []
+
+    def get_queryset(self):
+        return User.objects.filter(pk=self.request.user.pk)
+
+
+def test_a_write_to_rows_that_depend_on_the_caller_is_not_unguarded(expose):
+    expose(path("users/<int:pk>/", OwnUsers.as_view()), EXCLUDE=["content_retrieve"])
+    assert "unguarded-write" not in {f.cause for f in Lint(registry.tools()).findings}
+
+
+def test_what_fails_in_one_function_of_a_library_is_one_finding(findings):
+    fails = staticmethod(partial(import_string, "nowhere.tenant"))
+    views = [type(f"Needs{n}", (CreateAPIView,), {"get_serializer": fails}) for n in range(3)]
+    found = [f for f in findings(*views) if f.cause == "open-body"]
+    assert {f.tools for f in found} == {("needs0_create", "needs1_create", "needs2_create")}
+    assert {f.subject for f in found} == {"_find_and_load_unlocked"}
 
 
 def test_a_long_enumeration_says_how_many_tokens_its_mend_saves(findings):

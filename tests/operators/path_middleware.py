@@ -31,6 +31,13 @@ class LooksAtTheView(MiddlewareMixin):
         request.tenant = view_kwargs.get("tenant")
 
 
+class MarksTheRequest(MiddlewareMixin):
+    """Is called with the view, and makes no use of it."""
+
+    def process_view(self, request, view_func, view_args, view_kwargs):
+        request.is_marked = True
+
+
 def resolving(get_response):
     def middleware(request):
         request.tenant = resolve(request.path).kwargs.get("tenant")

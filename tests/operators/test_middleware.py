@@ -28,6 +28,7 @@ def test_middleware_that_reads_the_path_is_named_unless_it_runs_around_calls(set
     "name",
     [
         f"{HERE}.ByHeader",
+        f"{HERE}.MarksTheRequest",
         "nowhere.Middleware",
         "django.middleware.locale.LocaleMiddleware",
         "django.middleware.csrf.CsrfViewMiddleware",

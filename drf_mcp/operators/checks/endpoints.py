@@ -252,11 +252,17 @@ class InstalledMiddleware:
 
     def is_reading(self, node: ast.AST) -> bool:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            # Django hands it the view that the path leads to.
-            return node.name == "process_view"
+            return node.name == "process_view" and self.uses_the_view(node)
         return (
             isinstance(node, ast.Attribute) and node.attr in PLACES and self.is_request(node.value)
         )
+
+    def uses_the_view(self, method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        # Django hands it the view that the path leads to, and the kwargs.
+        every = [*method.args.posonlyargs, *method.args.args]
+        handed = {argument.arg for argument in every[2:]}
+        named = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
+        return bool(handed & named) or method.args.vararg is not None
 
     def is_request(self, node: ast.expr) -> bool:
         name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
