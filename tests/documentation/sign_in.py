@@ -175,7 +175,7 @@ def answers(page: str) -> dict[str, Any]:
         "without_header": ask(client, "tools/list").status_code,
         "list": ask(client, "tools/list", **credential).status_code,
         "said": json.loads(called.json()["result"]["content"][0]["text"])["data"],
-        "checks": [message.id for message in run_checks(tags=["drf_mcp"])],
+        "checks": [m.id for m in run_checks(tags=["drf_mcp"]) if not m.is_silenced()],
     }
 
 
