@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import re
@@ -23,7 +24,7 @@ from drf_mcp.tools import registry
 from example_project.shop.models import Customer, Order, OrderLine, Ticket
 from tests.access_matrix import awkward_views
 from tests.access_matrix.awkward_credentials import Credential, make_credentials
-from tests.access_matrix.doors import DOORS, SHUT, Answer, Door, Request, read_http
+from tests.access_matrix.doors import DOORS, SHUT, Answer, Door, Request, by_post, read_http
 from tests.agents import Agent
 from tests.parity.answers import over_http
 from tests.parity.conftest import NOW
@@ -33,6 +34,8 @@ EQUAL, REFUSED, DIFFERENT = "=", "-", "!"
 MARK = re.compile(r"(?:note|order)<\d+>")
 TENANT = "tests.access_matrix.awkward_views.TenantMiddleware"
 NOTE = {"subject": "Leaking", "body": "It drips.", "priority": 2}
+# Tools whose permissions refuse without a look at an object or at the handler.
+GUARDED = ("notes_close", "notes_urgent", "residents_list", "resident_retrieve")
 PREVIEWED = ("notes_destroy", "notes_update", "clients_destroy", "clients_partial_update")
 
 
@@ -222,9 +225,20 @@ class AwkwardMatrix:
                 fault = fault or ("other rows afterwards" if rows != written else None)
                 fault = fault or find_hidden(answer.text, shown)
                 self.note(door.name, credential, request, fault, is_open)
+            if response.status_code == 403 and request.tool in GUARDED:
+                fault = self.find_told(credential, request) if is_open else None
+                self.note("arguments", credential, request, fault, is_open)
         for what, text in self.find_further(credential):
             fault = find_hidden(text, shown) or self.find_miscount(credential, text)
             self.note("further", credential, what, fault, not credential.is_nobody)
+
+    def find_told(self, credential: Credential, request: Request) -> str | None:
+        """Return what an argument that is unknown has a caller told who may not call the tool."""
+        wrong = dataclasses.replace(request, arguments={**request.arguments, "subjekt": "x"})
+        answer, _ = observed(functools.partial(by_post, credential, wrong))
+        if answer.status == 403 and "subjekt" not in answer.text:
+            return None
+        return f"{answer.status}: {answer.text[:200]}"
 
     def find_further(self, credential: Credential) -> Iterator[tuple[str, str]]:
         """Yield the answers for which HTTP has no request: previews, prompts, completion, lists."""

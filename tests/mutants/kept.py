@@ -286,6 +286,27 @@ MUTANTS = (
         "if False:",
         ("oauth/test_clients.py",),
     ),
+    Mutant(
+        "access tokens and no others",
+        "access/jwt.py",
+        "if kind not in map(str.lower, read_names(self.token_types)):",
+        "if False:",
+        ("access/test_jwt.py",),
+    ),
+    Mutant(
+        "refreshing tokens of users who are gone",
+        "contrib/oauth/validators.py",
+        "return bool(is_good) and not is_gone(request.user)",
+        "return bool(is_good)",
+        ("oauth/test_gone_users.py",),
+    ),
+    Mutant(
+        "documents are read for people alone",
+        "contrib/oauth/documents.py",
+        "if person is None or not ReadingRate().has_room:",
+        "if False:",
+        ("oauth/test_slow_documents.py",),
+    ),
     # --- Writes --------------------------------------------------------------------------------
     Mutant(
         "a confirmation that was given to another caller",
@@ -357,7 +378,64 @@ MUTANTS = (
         "if True:",
         ("guards/stale/test_versions.py",),
     ),
+    Mutant(
+        "permissions before arguments",
+        "dispatch/failures.py",
+        "if refused := self.find_permission_refusal(tool, pending.arguments, pending.caller):",
+        "if refused := None:",
+        ("dispatch/test_permissions_first.py",),
+    ),
+    # --- Questions to views --------------------------------------------------------------------
+    Mutant(
+        "lists whose own handler withholds rows",
+        "dispatch/shown_rows.py",
+        "    return not find_obstacle(endpoint)",
+        "    return True",
+        ("guards/shown_rows/test_shown_rows.py",),
+    ),
+    Mutant(
+        "filters of a list whose rows are counted",
+        "dispatch/shown_rows.py",
+        "    rows = view.filter_queryset(view.get_queryset())",
+        "    rows = view.get_queryset()",
+        ("dispatch/test_probe.py", "guards/shown_rows/test_shown_rows.py"),
+    ),
+    Mutant(
+        "rows of prompts are those of the caller's list",
+        "prompts/capability.py",
+        "                field.queryset = self.find_rows(field.queryset, arguments)",
+        "                pass",
+        ("guards/shown_rows/test_shown_rows.py",),
+    ),
+    Mutant(
+        "questions go through the middleware of calls",
+        "dispatch/approach.py",
+        "            if middleware is None:",
+        "            if True:",
+        ("dispatch/test_probe.py",),
+    ),
+    Mutant(
+        "questions write nothing",
+        "dispatch/approach.py",
+        "return nullcontext() if self.keeps_locks else Rollback",
+        "return nullcontext() if True else Rollback",
+        ("dispatch/test_probe.py",),
+    ),
+    Mutant(
+        "questions run no handler that writes",
+        "dispatch/probe.py",
+        "        if self.endpoint.method not in SAFE_METHODS:",
+        "        if False:",
+        ("dispatch/test_probe.py",),
+    ),
     # --- Limits --------------------------------------------------------------------------------
+    Mutant(
+        "arguments for which no URL has room",
+        "tools/arguments/base.py",
+        "        if length > mcp_settings.MAX_QUERY_LENGTH:",
+        "        if False:",
+        ("tools/test_long_urls.py",),
+    ),
     Mutant(
         "the endpoint's throttles",
         "guards/limits.py",
