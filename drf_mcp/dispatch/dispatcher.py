@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from drf_mcp.access.authentication import Caller
 from drf_mcp.dispatch.bare_callbacks import BareCallback
@@ -29,7 +28,7 @@ from drf_mcp.dispatch.middleware import (
     keep_thread_state,
 )
 from drf_mcp.dispatch.preconditions import PreconditionGuard
-from drf_mcp.dispatch.previews import Admission, Previewer
+from drf_mcp.dispatch.previews import Admission, Previewer, preview_items
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.reading import Reading
 from drf_mcp.dispatch.request import ToolRequest
@@ -169,9 +168,8 @@ class Dispatcher(FailureOutcomes):
 
     def preview(self, pending: PendingCall) -> Preview | Outcome:
         """Return what a call would do, without doing it; the outcome of one that is refused."""
-        if count := len(pending.call.items):
-            label = ngettext("%(count)d object", "%(count)d objects", count)
-            return Preview(label % {"count": count})
+        if pending.call.items:
+            return preview_items(self, pending)
         return Previewer(self, pending).preview()
 
     def admit(self, pending: PendingCall) -> Outcome | None:

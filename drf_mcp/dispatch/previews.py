@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Model
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from rest_framework.response import Response
 
 from drf_mcp.dispatch.blockers import Listings
 from drf_mcp.dispatch.cascades import Cascade
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.dispatch.errors.exceptions import find_violation
+from drf_mcp.dispatch.labels import describe_object, join_labels
 from drf_mcp.dispatch.list_hints import ListHint
 from drf_mcp.dispatch.probe import Probe
 from drf_mcp.dispatch.request import names_an_object
@@ -24,11 +25,8 @@ from drf_mcp.guards.preview import Preview
 from drf_mcp.guards.rollback import Rollback
 from drf_mcp.interaction.state import hash_json
 from drf_mcp.introspection.source.members import is_drf_code
-from drf_mcp.introspection.text import get_model_name
 from drf_mcp.outcomes import Outcome
 
-# Characters of what an object says of itself.
-LONGEST_LABEL = 200
 # A method of a view by this name and that of a handler says what the handler would do.
 PREFIX = "preview_"
 
@@ -40,12 +38,14 @@ class Target:
     Attributes:
         instance: the object, None for a call of none.
         own: what the view's own preview says, any JSON value.
+        shown: the object's fields as the view's serializer shows them, {} where it cannot.
         cascade: what Django deletes with the object, where the call deletes it.
         is_plain: whether REST framework and Django alone delete it.
     """
 
     instance: Any
     own: Any
+    shown: Mapping[str, Any]
     cascade: Cascade | None
     is_plain: bool
 
@@ -93,12 +93,13 @@ class Previewer:
         instance, endpoint = get_named_object(view), self.tool.endpoint
         own = getattr(view, f"{PREFIX}{endpoint.handler_name}", None)
         said = None if own is None else json.loads(encode_data(own(request, *args, **kwargs)))
+        shown = contain(lambda: dict(view.get_serializer(instance).data), lambda exc: {})
         if endpoint.method != "DELETE" or not isinstance(instance, Model):
-            return Target(instance, said, None, True)
+            return Target(instance, said, shown, None, True)
         steps = {"destroy", "perform_destroy", endpoint.handler_name}
         is_plain = is_drf_code(type(view), *(step for step in steps if hasattr(view, step)))
         is_plain = is_plain and type(instance).delete is Model.delete
-        return Target(instance, said, Cascade(instance), is_plain)
+        return Target(instance, said, shown, Cascade(instance), is_plain)
 
     @property
     def listings(self) -> Listings:
@@ -116,7 +117,7 @@ class Previewer:
         deleted = {} if cascade is None else cascade.deleted
         changed = {} if cascade is None else cascade.changed
         return Preview(
-            self.get_label(target.instance),
+            self.get_label(target),
             listings.describe(deleted),
             listings.describe(changed),
             own=target.own,
@@ -126,7 +127,7 @@ class Previewer:
     def rehearse(self, target: Target) -> Preview | Outcome:
         """Return what a delete of the project's own does, which only trying it can show."""
         rollback = Rollback(Rollback.find_aliases())
-        label = self.get_label(target.instance)
+        label = self.get_label(target)
         callback = self.tool.endpoint.route.callback
         # A project that has no dry run of the tool wants none here.
         unknown = Preview(label, own=target.own, state=self.get_state(target))
@@ -155,21 +156,38 @@ class Previewer:
         keys = [{m._meta.label: sorted(map(str, k)) for m, k in each.items()} for each in rows]
         return hash_json([self.get_values(target.instance), *keys, target.own])
 
-    def get_label(self, instance: Any) -> str:
-        if instance is None:
+    def get_label(self, target: Target) -> str:
+        if target.instance is None:
             return ""
-        # What an object says of itself is the project's code, and no reason to fail.
-        said = contain(lambda: str(instance), lambda exc: str(getattr(instance, "pk", "")))
-        label = " ".join(said.split())[:LONGEST_LABEL]
-        name = get_model_name(type(instance)) if isinstance(instance, Model) else ""
-        facts = {"model": name, "label": label}
-        return (_("%(model)s “%(label)s”") if name else _("“%(label)s”")) % facts
+        kwargs, reading = self.pending.call.kwargs, self.dispatcher.get_reading(self.pending)
+        # The URL captures parents first.
+        names = [name for name in self.tool.endpoint.route.kwargs if name in kwargs]
+        # Where a tool reads the object, the label has nothing that the tool does not show.
+        shown = reading.read_fields() if reading.reader else target.shown
+        return describe_object(target.instance, kwargs[names[-1]] if names else None, shown)
 
     def get_values(self, instance: Any) -> Any:
         if not isinstance(instance, Model):
             return str(instance)
         fields = instance._meta.concrete_fields
         return [str(instance.pk), {f.attname: f.value_to_string(instance) for f in fields}]
+
+
+def preview_items(dispatcher: Any, pending: PendingCall) -> Preview:
+    """Return what a call about several objects would do, bound to the state of each.
+
+    An object that the view refuses is refused again when the call is made.
+    """
+    tool, caller = pending.tool, pending.caller
+    calls = [PendingCall.of(tool, call, caller, pending.request_id) for call in pending.call.items]
+    for each in calls:
+        each.dispatcher = dispatcher
+    found = [Previewer(dispatcher, each).preview() for each in calls]
+    previews = [each for each in found if isinstance(each, Preview)]
+    count = ngettext("%(count)d object", "%(count)d objects", len(calls)) % {"count": len(calls)}
+    label = join_labels(each.label for each in previews)
+    states = [each.state if isinstance(each, Preview) else each.status for each in found]
+    return Preview(f"{count}: {label}" if label else count, state=hash_json(states))
 
 
 class Admission(Previewer):

@@ -29,10 +29,15 @@ class Reading(CallTarget):
         return data if isinstance(data, Mapping) else {}
 
     @property
+    def reader(self) -> Any:
+        """The endpoint that reads the object, None if no tool does."""
+        return self.tool.finders.find_read(self.tool.endpoint.object_path)
+
+    @property
     def is_offered(self) -> bool:
         # What takes the tool that reads the object away from the caller takes the fields as well.
         caller, endpoints = self.pending.caller, self.tool.finders.endpoints
-        reader = self.tool.finders.find_read(self.tool.endpoint.object_path)
+        reader = self.reader
         names = (name for name, endpoint in endpoints.items() if endpoint is reader)
         tool = replace(self.tool.for_endpoint(reader), name=next(names, ""))
         return reader is not None and caller.find_narrowing(tool) is None

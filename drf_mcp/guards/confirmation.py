@@ -151,12 +151,12 @@ class ConfirmationGuard(Guard):
         reason = [_(FAULTS[fault])] if fault else []
         said = list(preview.sentences)
         nothing_done = _("Nothing was done yet, the call has to be confirmed.")
-        message = " ".join([nothing_done, *reason, self.get_subject(pending, preview, "."), *said])
+        message = " ".join([nothing_done, *reason, self.get_subject(pending, "."), *said])
         advice = _(REMEDIATION)
         question = "\n".join(
             [
                 *reason,
-                self.get_subject(pending, preview, "?"),
+                self.get_subject(pending, "?"),
                 *said,
                 *self.find_arguments(pending, confirmation),
             ]
@@ -179,9 +179,8 @@ class ConfirmationGuard(Guard):
             questions=(Question(KEY, question, FORM, memory=text),),
         )
 
-    def get_subject(self, pending: PendingCall, preview: Preview, end: str) -> str:
-        title = str(pending.tool.title).rstrip(".")
-        return f"{title}: {preview.label}{end}" if preview.label else f"{title}{end}"
+    def get_subject(self, pending: PendingCall, end: str) -> str:
+        return f"{str(pending.tool.title).rstrip('.')}{end}"
 
     def find_arguments(self, pending: PendingCall, confirmation: Confirmation) -> list[str]:
         # A person has not seen what the model sends.

@@ -68,7 +68,9 @@ class Preview:
 
     @property
     def sentences(self) -> Iterator[str]:
-        """The preview in words, without the object."""
+        """The preview in words; texts of rows and of the view stand in quotation marks."""
+        if self.label:
+            yield _("Object: %(label)s.") % {"label": self.label}
         if self.deleted:
             yield _("Deleted with it: %(rows)s.") % {"rows": join_values(self.deleted)}
         if self.kept:
@@ -77,5 +79,4 @@ class Preview:
         if self.changed:
             yield _("Changed with it: %(rows)s.") % {"rows": join_values(self.changed)}
         if self.own not in (None, "", [], {}):
-            is_text = isinstance(self.own, str)
-            yield self.own if is_text else json.dumps(self.own, indent=1, ensure_ascii=False)
+            yield _("The view says: %(text)s") % {"text": json.dumps(self.own, ensure_ascii=False)}

@@ -129,7 +129,7 @@ async def test_the_user_of_a_client_that_shows_forms_confirms(uvicorn, tokens):
     async with connected(uvicorn, tokens["alice"], **options) as connection:
         cancelled = await connection.call("orders_cancel", pk=await new_order(connection))
     assert cancelled["data"]["status"] == "cancelled"
-    assert asked[0].startswith("Cancel an order: order “S-")
+    assert 'number "S-' in asked[0]
 
 
 async def test_a_client_without_forms_confirms_by_an_argument(uvicorn, tokens):

@@ -103,7 +103,7 @@ def run(monkeypatch):
 def test_a_terminal_asks_and_takes_yes(run, press):
     answer, told = run("detail_destroy", f"pk={press.pk}", typed="y")
     assert answer["success"]
-    assert "press “Hogarth”?\nDeleted with it: notes, volumes" in told
+    assert 'name "Hogarth".\nDeleted with it: notes, volumes' in told
 
 
 def test_a_terminal_takes_anything_else_for_no(run, press):

@@ -36,7 +36,8 @@ def test_the_user_is_asked_what_to_delete_and_what_goes_with_it(agent, press):
     params = result["inputRequests"]["confirm_call"]["params"]
     assert params["requestedSchema"] == {"type": "object", "properties": {}}
     assert params["message"].split("\n") == [
-        "Delete a press: press “Hogarth”?",
+        "Delete a press?",
+        f'Object: press {press.pk}, name "Hogarth".',
         "Deleted with it: notes, volumes (2 of them in volumes_list).",
         "Kept, without a reference to it: visits.",
         f'Arguments: {{"id": {press.pk}}}',

@@ -23,7 +23,7 @@ def test_the_first_call_does_nothing_and_says_what_the_call_would_do(agent, pres
     assert result.code == "CONFIRMATION_REQUIRED"
     assert not result.is_error
     assert result.data["preview"] == {
-        "object": "press “Hogarth”",
+        "object": f'press {press.pk}, name "Hogarth"',
         "deleted": [
             {"model": "notes"},
             {"model": "volumes", "count": 2, "tool": "volumes_list"},
@@ -200,16 +200,16 @@ def test_a_decorated_view_is_asked_about_without_a_look_at_its_object(serve, pre
     assert agent.call("odd_destroy", **first.data["next"]).envelope["success"]
 
 
-def test_an_object_that_cannot_say_what_it_is_is_named_by_its_key(agent, press, monkeypatch):
+def test_what_an_object_says_of_itself_is_not_shown(agent, press, monkeypatch):
     monkeypatch.setattr(Press, "__str__", lambda self: 1 / 0)
     first = agent.call("detail_destroy", pk=press.pk)
-    assert first.data["preview"]["object"] == f"press “{press.pk}”"
+    assert first.data["preview"]["object"].startswith(f"press {press.pk}")
 
 
 def test_middleware_of_calls_runs_around_the_look(serve, press):
     agent = serve(CALL_MIDDLEWARE=["django.middleware.locale.LocaleMiddleware"])()
     first = agent.call("presses_destroy", pk=press.pk)
-    assert first.data["preview"]["object"] == "press “Hogarth”"
+    assert first.data["preview"]["object"] == f'press {press.pk}, name "Hogarth"'
     assert agent.call("presses_destroy", pk=press.pk + 99).code == "NOT_FOUND"
     assert agent.call("presses_destroy", **first.data["next"]).envelope["success"]
 

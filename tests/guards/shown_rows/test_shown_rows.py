@@ -221,4 +221,4 @@ def test_what_django_would_protect_is_a_conflict_and_not_to_be_confirmed(serve, 
 
 def test_a_delete_that_has_no_dry_run_is_not_tried(serve, folder):
     preview = serve(Listed.Stock).call("untried_destroy", id=folder.pk).data["preview"]
-    assert preview == {"object": "folder “Deeds”"}
+    assert preview == {"object": f'folder {folder.pk}, name "Deeds"'}
