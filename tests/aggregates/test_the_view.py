@@ -77,6 +77,24 @@ def test_calls_of_the_list_and_of_its_figures_are_counted_together(serve, http_o
     assert http_of("carol").get("/journeys/").status_code == 429
 
 
+class Rewritten(JourneySerializer):
+    def to_representation(self, journey):
+        return {"kind": "any"}
+
+
+def test_a_call_says_what_the_check_says_of_a_field_that_is_not_shown_as_it_is_stored(serve):
+    ask = serve(serializer_class=Rewritten)
+    for argument, key in (("group_by", "kind"), ("metrics", "sum_passengers")):
+        refused = ask(**{argument: [key]})
+        assert (
+            f"'{key}' is made of a field that the list does not show" in refused.envelope["error"]
+        )
+    (problem,) = ask(group_by=["kind"]).problems
+    assert problem["accepted"] == "none"
+    (problem,) = ask(metrics=["sum_passengers"]).problems
+    assert problem["accepted"] == "count"
+
+
 def test_initial_runs_before_anything_is_worked_out(serve):
     def initial(self, request, *args, **kwargs):
         super(JourneyViewSet, self).initial(request, *args, **kwargs)

@@ -20,6 +20,10 @@ from drf_mcp.tools.aggregates.terms import COUNT, Terms
 
 MOST_GROUPS = 1000
 DEFAULT_GROUPS = 100
+NOT_SHOWN = gettext_lazy(
+    "'{input}' is made of a field that the list does not show to you as it is stored. "
+    "Choose from: {names}."
+)
 
 
 class AggregateList:
@@ -73,12 +77,7 @@ class Aggregation:
 class ShownKey(serializers.ChoiceField):
     """One of the keys that a caller has; the tool's schema may have more."""
 
-    default_error_messages = {
-        "not_shown": gettext_lazy(
-            "'{input}' is made of a field that the list does not show to you as it is stored. "
-            "Choose from: {names}."
-        )
-    }
+    default_error_messages = {"not_shown": NOT_SHOWN}
 
     def to_internal_value(self, data: Any) -> Any:
         if data not in self.choices:

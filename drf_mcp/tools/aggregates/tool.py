@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.inspection import Inspection
@@ -18,7 +19,7 @@ from drf_mcp.tools.aggregates.columns import AMOUNTS
 from drf_mcp.tools.aggregates.declaration import REMEDY, Declaration
 from drf_mcp.tools.aggregates.endpoint import AggregateEndpoint
 from drf_mcp.tools.aggregates.figures import ORDERS
-from drf_mcp.tools.aggregates.listing import DEFAULT_GROUPS, MOST_GROUPS
+from drf_mcp.tools.aggregates.listing import DEFAULT_GROUPS, MOST_GROUPS, NOT_SHOWN
 from drf_mcp.tools.aggregates.terms import COUNT
 from drf_mcp.tools.arguments.call import Call
 from drf_mcp.tools.descriptions import join_names, speak
@@ -42,9 +43,10 @@ OUTPUT: Schema = {
 
 @dataclass(frozen=True)
 class Keys(ClosedSet):
-    """The keys of what there is to ask for."""
+    """The keys of what there is to ask for, and the declared fields that cannot be."""
 
     names: tuple[str, ...]
+    lost: tuple[str, ...] = ()
     separator = ","
 
     @property
@@ -53,6 +55,12 @@ class Keys(ClosedSet):
 
     def takes(self, text: str) -> bool:
         return text in self.names
+
+    def get_message(self, text: str) -> str:
+        if not any(name in text for name in self.lost):
+            return super().get_message(text)
+        names = ", ".join(self.names) or pgettext("accepted names", "none")
+        return str(NOT_SHOWN).format(input=text, names=names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +122,9 @@ class AggregateTool(Tool):
             return Parameter(name, schema, multiple="comma")
         if known:
             schema["items"] = {"type": "string", "enum": list(known)}
-        return Parameter(name, schema, multiple="comma", closed=Keys(known))
+        shown = {column.name for column in self.declaration.columns}
+        lost = tuple(name for name in self.declaration.names if name not in shown)
+        return Parameter(name, schema, multiple="comma", closed=Keys(known, lost))
 
     @property
     def has_dates(self) -> bool:

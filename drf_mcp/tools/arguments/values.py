@@ -7,7 +7,7 @@ from itertools import chain, islice, product
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from drf_mcp.introspection.closed_sets import ClosedSet
 from drf_mcp.introspection.schema_words import SchemaWords
@@ -80,7 +80,8 @@ class QueryValues:
             message=closed.get_message(value),
             pointer=pointer,
             received=mask_secrets(value),
-            accepted=SchemaWords(closed.get_schema()).accepted or _("another value"),
+            accepted=SchemaWords(closed.get_schema()).accepted
+            or pgettext("accepted names", "none"),
             remediation=suggest(value, nearest, otherwise),
         )
 
