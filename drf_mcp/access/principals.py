@@ -8,7 +8,9 @@ from typing import Any
 
 def is_gone(user: Any) -> bool:
     """Return whether a user is one whose ``is_active`` is false: by no credential a caller."""
-    return user is not None and user.is_authenticated and not getattr(user, "is_active", True)
+    if user is None or not getattr(user, "is_authenticated", True):
+        return False
+    return not getattr(user, "is_active", True)
 
 
 def get_principal(user: Any, request: Any) -> str:

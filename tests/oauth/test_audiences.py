@@ -165,6 +165,12 @@ def test_resource_says_that_tokens_open_the_whole_host(project, settings, asked)
     assert (project.list_tools(token), api(project, token)) == (200, 200)
 
 
+def test_resource_holds_for_a_token_from_before_as_well(project, settings):
+    settings.DRF_MCP = {**settings.DRF_MCP, "RESOURCE": EVERYTHING}
+    assert api(project, project.give(None)) == 200
+    assert api(project, project.give(ENDPOINT)) == 401
+
+
 def test_the_page_speaks_of_nothing_beyond_the_endpoint_otherwise(project):
     assert "Everything else below" not in project.ask().content.decode()
 

@@ -55,7 +55,9 @@ def is_for_endpoint(request: HttpRequest) -> bool:
 
 def opens_address(request: HttpRequest, token: Any) -> bool:
     """Return whether RESOURCE lets a token be used at an address that is no endpoint."""
-    named = [resource for resource in token.resource if is_named(request, resource)]
+    # A token from before may name nothing.
+    resources = token.resource or get_default_resources(request)
+    named = [resource for resource in resources if is_named(request, resource)]
     address = request.build_absolute_uri(request.path)
     return bool(named) and bool(validate_resource_as_url_prefix(address, named))
 
