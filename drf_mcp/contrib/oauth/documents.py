@@ -44,11 +44,11 @@ MOST_OF_HOST = 4
 MOST_OF_PERSON = 2
 # So many are read for one person in a minute.
 RATE = "10/min"
-# A client that nobody connected is kept for so long: a sign-in takes minutes.
+# A client that no person connected is kept for so long: a sign-in takes minutes.
 UNUSED_FOR = timedelta(hours=1)
 # The key of a request's META with the person who is signed in; no client can send it.
 PERSON = "drf_mcp.person"
-# For whom documents are read, None for nobody.
+# For whom documents are read; None where no person is signed in.
 reading_for: ContextVar[str | None] = ContextVar("reading_for", default="")
 
 
@@ -93,7 +93,7 @@ class Readers:
         finally:
             with self.lock:
                 self.counts.subtract(keys.keys())
-                # Nothing is kept of hosts that nobody reads from.
+                # Nothing is kept of hosts without readers.
                 self.counts = +self.counts
 
 
@@ -150,7 +150,7 @@ class BoundedFetcher(SafeMetadataFetcher):  # type: ignore[misc]
 
         Raises:
             CIMDError: if there is none, or it takes more than CIMD_FETCH_TIMEOUT_SECONDS.
-            NotNow: if nobody is signed in, or too many documents are being read.
+            NotNow: if no person is signed in, or too many documents are being read.
         """
         person = reading_for.get()
         host = _validate_client_id_url(client_id).hostname

@@ -65,7 +65,7 @@ class AgentValidator(OAuth2Validator):  # type: ignore[misc]
     ) -> bool:
         """Return whether a code is good; one that comes again ends what it gave (RFC 6749, 4.1.2).
 
-        Somebody has copied it.
+        It was copied.
         """
         if super().validate_code(client_id, code, client, request, *args, **kwargs):
             return not is_gone(request.user)

@@ -87,7 +87,7 @@ def check_open_endpoints(project: Project) -> Iterator[CheckMessage]:
 
 @register_check(deploy=True)
 def check_time_limits(project: Project) -> Iterator[CheckMessage]:
-    # 0 says that a tool is meant to have none.
+    # 0 says that a tool has none on purpose.
     own = [tool for tool in project.tools.values() if not tool.endpoint.is_built_in]
     unlimited = [tool.name for tool in own if tool.options.time_limit is None]
     if project.endpoints and unlimited and not mcp_settings.TIME_LIMIT:
