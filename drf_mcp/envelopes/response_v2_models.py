@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -120,7 +120,8 @@ class ToolResponse(JSONBody):
         return self
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        # `asdict` copies what is inside, which not every list of REST framework's lets it do.
+        return dict(vars(self))
 
     def as_envelope(self) -> dict[str, Any]:
         return vars(self)

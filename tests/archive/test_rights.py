@@ -1,0 +1,285 @@
+"""What is kept is given by the rights of today, and asking for them costs little."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import Group, User
+from django.core.checks import run_checks
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import path
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.response import Response
+from rest_framework.serializers import ModelSerializer, SerializerMethodField
+from rest_framework.views import APIView
+
+from drf_mcp.access.narrowing import Narrowing
+from drf_mcp.archive.readable import recently_withheld
+from drf_mcp.models import ArchivedContent
+from drf_mcp.tools import mcp_tool
+
+pytestmark = pytest.mark.django_db
+DATABASE = "drf_mcp.archive.DatabaseArchive"
+
+
+class PersonSerializer(ModelSerializer):
+    """A user, with a salary for staff."""
+
+    note = SerializerMethodField()
+
+    class Meta:
+        model = User
+        fields = ["id", "username", "note"]
+
+    def get_note(self, user) -> str:
+        reader = self.context["request"].user
+        return f"salary {1000 + user.pk} " * 10 if reader.is_staff else "about " * 20
+
+
+class People(ListAPIView):
+    """All users."""
+
+    permission_classes = [IsAuthenticated]
+    queryset = User.objects.filter(username__startswith="worker").order_by("pk")
+    serializer_class = PersonSerializer
+    runs = 0
+
+    def get(self, request, *args, **kwargs) -> Response:
+        People.runs += 1
+        return super().get(request, *args, **kwargs)
+
+
+class PeopleOfOurs(ListAPIView):
+    """The same by REST framework alone."""
+
+    permission_classes = [IsAuthenticated]
+    queryset = People.queryset
+    serializer_class = PersonSerializer
+
+
+class Log(APIView):
+    """What happened in the last three seconds, of which none is left a moment later."""
+
+    permission_classes = [IsAuthenticated]
+
+    def get(self, request) -> Response:
+        now = timezone.now()
+        lines = [now - datetime.timedelta(milliseconds=n) for n in range(266)]
+        return Response([{"id": n, "at": line.isoformat()} for n, line in enumerate(lines)])
+
+
+class NotedSerializer(ModelSerializer):
+    """A group with its notes."""
+
+    notes = SerializerMethodField()
+
+    class Meta:
+        model = Group
+        fields = ["id", "name", "notes"]
+
+    def get_notes(self, group) -> list[dict]:
+        entries = LogEntry.objects.filter(object_id=str(group.pk), change_message="")
+        return [{"id": entry.pk, "text": entry.object_repr} for entry in entries]
+
+
+class Noted(RetrieveAPIView):
+    """A group with many notes, some of which are hidden later."""
+
+    permission_classes = [IsAuthenticated]
+    queryset = Group.objects.all()
+    serializer_class = NotedSerializer
+
+    def may_retrieve(self, request, archived) -> bool:
+        return not LogEntry.objects.filter(
+            object_id=str(archived.kwargs["pk"]), change_message="hidden"
+        ).exists()
+
+
+class ByRole(PeopleOfOurs):
+    """Depends on roles in a table of the project's own."""
+
+    role = "owner"
+
+    def get_rights_fingerprint(self, request) -> str:
+        return self.role
+
+
+class Unkept(PeopleOfOurs):
+    """Keeps nothing of its answers."""
+
+    archive = False
+
+
+@pytest.fixture
+def serve(expose):
+    def serve(**settings) -> None:
+        expose(
+            path("people/", People.as_view()),
+            path("ours/", PeopleOfOurs.as_view()),
+            path("log/", Log.as_view()),
+            path("noted/<int:pk>/", Noted.as_view()),
+            path("role/", ByRole.as_view()),
+            path("unkept/", Unkept.as_view()),
+            path("off/", mcp_tool(name="off", archive=False)(type("Off", (Log,), {})).as_view()),
+            **{"ARCHIVE_CLASS": DATABASE, "MAX_RESULT_TOKENS": 2000, **settings},
+        )
+        User.objects.bulk_create(User(username=f"worker {n}") for n in range(160))
+
+    return serve
+
+
+def shorten(agent, tool: str, **arguments) -> str:
+    (archive_id,) = agent.call(tool, **arguments).envelope["meta"]["content_archive_hashes"]
+    return archive_id
+
+
+def read(agent, archive_id: str, **arguments):
+    return agent.call("content_retrieve", archive_id=archive_id, **arguments)
+
+
+def change(**members) -> None:
+    User.objects.filter(username="alice").update(**members)
+
+
+@pytest.mark.parametrize("tool", ["people_list", "ours_list"])
+def test_a_field_that_only_staff_see_is_not_given_after_a_demotion(serve, alice, tool):
+    serve()
+    change(is_staff=True)
+    archive_id = shorten(alice, tool)
+    assert "salary" in str(read(alice, archive_id).data)
+    change(is_staff=False)
+    refused = read(alice, archive_id)
+    assert refused.code == "NOT_FOUND"
+    assert "salary" not in str(refused.raw)
+    change(is_staff=True)
+    assert "salary" in str(read(alice, archive_id).data)
+
+
+def test_a_log_that_slides_is_given_whole(serve, alice):
+    serve()
+    result = alice.call("log")
+    shown = len(result.data["results"])
+    (archive_id,) = result.envelope["meta"]["content_archive_hashes"]
+    items, offset = [], 0
+    while offset is not None:
+        data = read(alice, archive_id, offset=offset).data
+        items += data["items"]
+        offset = data["next_offset"]
+    assert (shown + len(items), data["total_count"]) == (266, len(items))
+
+
+def test_a_view_says_itself_whether_what_is_inside_of_its_object_may_still_be_read(serve, alice):
+    serve()
+    group = Group.objects.create(name="noted")
+    user = User.objects.get(username="alice")
+    for number in range(137):
+        LogEntry.objects.create(
+            user=user,
+            object_id=str(group.pk),
+            object_repr=f"note {number} " * 9,
+            action_flag=CHANGE,
+        )
+    archive_id = shorten(alice, "noted_retrieve", id=group.pk)
+    assert read(alice, archive_id).data["items"]
+    LogEntry.objects.filter(object_repr__startswith="note 100 ").update(change_message="hidden")
+    assert read(alice, archive_id).code == "NOT_FOUND"
+
+
+def test_a_view_adds_rights_that_only_the_project_knows(serve, alice, monkeypatch):
+    serve()
+    archive_id = shorten(alice, "role_list")
+    assert read(alice, archive_id).data["items"]
+    monkeypatch.setattr(ByRole, "role", "guest")
+    assert read(alice, archive_id).code == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("tool", ["unkept_list", "off"])
+def test_nothing_is_kept_or_promised_where_the_tool_or_view_says_so(serve, alice, tool):
+    serve()
+    envelope = alice.call(tool).envelope
+    assert "content_retrieve" not in str(envelope)
+    assert not ArchivedContent.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("tool", "seconds"), [("people_list", 900), ("log", 900), ("ours_list", 3600)]
+)
+def test_what_the_projects_own_code_answers_is_kept_for_a_quarter_of_an_hour(
+    serve, alice, tool, seconds
+):
+    serve()
+    assert f"within {seconds} seconds" in str(alice.call(tool).envelope)
+    kept = ArchivedContent.objects.get()
+    assert (kept.expires - kept.created).total_seconds() == seconds
+
+
+def test_rights_are_asked_once_for_several_slices_and_no_handler_is_run(serve, alice, monkeypatch):
+    serve()
+    archive_id = shorten(alice, "people_list")
+    monkeypatch.setattr(recently_withheld, "seconds", 60.0)
+    asked = []
+    monkeypatch.setattr(
+        IsAuthenticated,
+        "has_permission",
+        lambda self, request, view: asked.append(type(view)) or bool(request.user.pk),
+    )
+    monkeypatch.setattr(People, "runs", 0)
+    for offset in range(30):
+        assert read(alice, archive_id, offset=offset, limit=1).data["items"]
+    assert People.runs == 0
+    assert asked.count(People) == 1
+
+
+def test_a_later_slice_reads_the_content_and_nothing_else(serve, alice, monkeypatch):
+    serve()
+    archive_id = shorten(alice, "ours_list")
+    monkeypatch.setattr(recently_withheld, "seconds", 60.0)
+    read(alice, archive_id, limit=1)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        read(alice, archive_id, offset=1, limit=1)
+    statements = [query["sql"] for query in queries if "archived" in query["sql"]]
+    assert len(statements) == 2
+    assert not [query for query in queries if "auth_group" in query["sql"]]
+    assert '"rows"' not in str(statements)
+
+
+class Narrowed:
+    """A credential for some of the tools."""
+
+    tools: tuple[str, ...] | None = None
+
+    @property
+    def narrowing(self) -> Narrowing | None:
+        return None if self.tools is None else Narrowing("this token", self.tools)
+
+
+class NarrowedAuthentication(BaseAuthentication):
+    """Takes each request for alice's."""
+
+    def authenticate(self, request):
+        return User.objects.get(username="alice"), Narrowed()
+
+
+@pytest.mark.parametrize("tools", [("log",), ("ours_*", "log")])
+def test_a_token_for_other_tools_does_not_read_what_another_was_given(
+    serve, alice, monkeypatch, tools
+):
+    serve(AUTHENTICATION_CLASSES=[NarrowedAuthentication])
+    archive_id = shorten(alice, "ours_list")
+    assert read(alice, archive_id).data["items"]
+    monkeypatch.setattr(Narrowed, "tools", tools)
+    assert read(alice, archive_id).code == "NOT_FOUND"
+
+
+def test_the_check_names_tools_whose_own_code_alone_knows_who_may_read(serve):
+    serve()
+    (found,) = [m for m in run_checks(include_deployment_checks=True) if m.id == "drf_mcp.I002"]
+    assert "log, people_list." in found.msg
