@@ -13,7 +13,7 @@ OFF, ON = "off", "on"
 # A feature that is new adds a row.
 FEATURES: Mapping[str, Sequence[str]] = {
     "view": ("viewset", "overridden list", "action", "APIView", "function", "async"),
-    "answer": ("rows",),
+    "answer": ("rows", "own envelope", "soft failure"),
     "envelope": ("v2", "ok", "status", "plain"),
     # A caller whom nobody knows is tried in each case: no other feature would be reached by one.
     "caller": ("plain", "staff", "narrowed"),
@@ -27,6 +27,8 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "atomic": (OFF, ON),
     "over budget": (OFF, ON),
     "output schema": (OFF, ON),
+    # Between an answer that leaves something out, and the call that fetches it.
+    "meanwhile": ("nothing", "rows added", "rows deleted", "rights changed"),
 }
 
 

@@ -99,8 +99,38 @@ def check_read(crossing: Crossing) -> None:
     assert marks(given) < expected
     named = set(ARCHIVED.findall(given))
     assert named, given
+    if crossing.case["meanwhile"] == "rights changed":
+        check_other_rights(crossing, named)
+        return
+    gone = change_meanwhile(crossing, expected - marks(given))
     rest = "".join(fetch(crossing, archive_id) for archive_id in named)
-    assert marks(given + rest) == expected
+    # Whether a row that is gone is withheld depends on what is known of it.
+    assert expected - gone <= marks(given + rest) <= expected
+
+
+def check_other_rights(crossing: Crossing, named: set[str]) -> None:
+    """What was kept for a caller is not given under other rights."""
+    crossing.user.is_staff = not crossing.user.is_staff
+    crossing.user.save()
+    for archive_id in named:
+        reply = crossing.call_tool("content_retrieve", {"archive_id": archive_id}, reads=True)
+        assert reply.is_error, reply.raw
+        assert not marks(reply.text)
+    crossing.user.is_staff = not crossing.user.is_staff
+    crossing.user.save()
+
+
+def change_meanwhile(crossing: Crossing, left_out: set[str]) -> set[str]:
+    """Add or delete notes, and return the marks of those that are gone."""
+    if crossing.case["meanwhile"] == "rows added":
+        for note in Ticket.objects.filter(opened_by=crossing.user)[:12]:
+            note.pk = None
+            note.save(force_insert=True)
+    if crossing.case["meanwhile"] != "rows deleted":
+        return set()
+    gone = sorted(left_out)[:2]
+    Ticket.objects.filter(subject__in=gone).delete()
+    return set(gone)
 
 
 def check_refused_write(crossing: Crossing) -> None:
