@@ -179,3 +179,29 @@ def test_no_chain_of_imports_is_too_long():
         below = [chains[imported] for imported in modules_imported(module)]
         chains[module] = (module, *max(below, key=len, default=()))
     assert max(map(len, chains.values())) <= LONGEST_CHAIN, max(chains.values(), key=len)
+
+
+# The modules that bring a request to a view: the call's own, and whatever asks a view something.
+BRINGERS = {"dispatch.dispatcher", "dispatch.approach", "dispatch.probe"}
+# Steps of a view, each of which takes the request.
+STEPS = {"initial", "check_permissions", "check_throttles", "perform_authentication"}
+
+
+def steps_run(module: str) -> Iterator[str]:
+    """Yield the steps of views that a module runs, but for those of a class's own base."""
+    for node in ast.walk(tree_of(MODULES[module])):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            owner = node.func.value
+            is_base = isinstance(owner, ast.Call) and ast.unparse(owner.func) == "super"
+            if node.func.attr in STEPS and not is_base:
+                yield node.func.attr
+
+
+@pytest.mark.parametrize("module", sorted(MODULES.keys() - BRINGERS))
+def test_views_are_asked_by_the_probe_alone(module):
+    """There is no second way: CALL_MIDDLEWARE, identity and throttles hold for each question."""
+    assert not set(steps_run(module))
+    tree = tree_of(MODULES[module])
+    handlers = {n for n in imported_names(tree) if n.endswith((".CallHandler", ".Approach"))}
+    assert not handlers
+    assert "check_throttles =" not in ast.unparse(tree)

@@ -23,7 +23,7 @@ from drf_mcp.dispatch.middleware import (
     keep_thread_state,
     transactions,
 )
-from drf_mcp.dispatch.request import ToolRequest, make_unthrottled_view
+from drf_mcp.dispatch.request import ToolRequest
 from drf_mcp.guards.rollback import Rollback
 from drf_mcp.introspection.inspection import negotiate
 
@@ -193,9 +193,10 @@ class Approach:
         return atomic
 
     def make_view(self, match: ResolverMatch) -> Any:
-        view = make_unthrottled_view(self.endpoint, match)
-        if self.is_counted:
-            del view.check_throttles
+        view = self.endpoint.view()
+        view.args, view.kwargs = match.args, match.kwargs
+        if not self.is_counted:
+            view.check_throttles = lambda request: None
         return view
 
     def make_request(self, path: str | None) -> ToolRequest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
@@ -120,40 +120,29 @@ class Probe(Approach):
 
     def read(self) -> ViewResponse:
         """Return the response of the view's handler, which has to be one of a safe method."""
+        with self.undoing():
+            request, response = self.run()
+            return ViewResponse.read(response, request, self.query_string)
+
+    def run(self) -> tuple[ToolRequest, HttpResponseBase]:
         if self.endpoint.method not in SAFE_METHODS:
             raise MethodNotAllowed(self.endpoint.method)
         callback = self.endpoint.route.callback
         respond = as_http_would(callback) if self.is_decorated else self.answer_by(None)
         request = self.make_request(self.path)
-        with self.undoing():
-            return ViewResponse.read(self.respond(respond, request), request, self.query_string)
+        return request, self.respond(respond, request)
 
     # --- Rows of a list -------------------------------------------------------------------------
 
-    def find_visible_keys(self, model: type[Model], keys: Iterable[Any]) -> set[Any] | None:
+    def find_visible_keys(self, model: type[Model], keys: Collection[Any]) -> set[Any] | None:
         """Return those of some primary keys whose rows the list shows the caller.
 
-        With the query of the probe first, and without it for the rows that the query leaves out.
         No rows where the list refuses the caller; None where it cannot be said.
 
         Args:
             model: the model of the keys.
         """
-        missing, seen = set(keys), set()
-        for query_string in dict.fromkeys((self.query_string, "")):
-            if missing:
-                found = self.with_query(query_string).find_listed_keys(model, missing)
-                if found is None:
-                    return None
-                seen |= found
-                missing -= found
-        return seen
 
-    def with_query(self, query_string: str) -> Probe:
-        kwargs, identities = self.kwargs, self.identities
-        return Probe(self.caller, self.tool, kwargs, query_string, identities=identities)
-
-    def find_listed_keys(self, model: type[Model], keys: Collection[Any]) -> set[Any] | None:
         def find(rows: QuerySet[Any]) -> set[str] | None:
             is_of_model = rows.model._meta.concrete_model is model._meta.concrete_model
             return find_keys(rows, keys) if is_of_model else None
@@ -206,7 +195,10 @@ class Probe(Approach):
         return self.ask(look)
 
     def read_rows(self) -> ShownRows:
-        answer = self.read()
-        if answer.status >= 300:
-            raise Intercepted(HttpResponse(status=answer.status))
-        return ShownRows(answer.content.data)
+        with self.undoing():
+            request, response = self.run()
+        if response.status_code >= 300:
+            raise Intercepted(response)
+        # Of what middleware wrote the rows are not known.
+        is_altered = request.passage is not None and request.passage.is_altered(response)
+        return ShownRows(None if is_altered else getattr(response, "data", None))

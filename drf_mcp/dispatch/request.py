@@ -6,7 +6,6 @@ import io
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
-from django.urls import ResolverMatch
 from django.utils.functional import cached_property
 from rest_framework.generics import GenericAPIView
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -61,15 +60,6 @@ def parse_accept() -> Any:
 
 
 PARSED_ACCEPT = parse_accept()
-
-
-def make_unthrottled_view(endpoint: Any, match: ResolverMatch) -> Any:
-    view = endpoint.view()
-    view.args, view.kwargs = match.args, match.kwargs
-    view.headers = view.default_response_headers
-    # Reading what a call gave, or what keeps rows, is no further call.
-    view.check_throttles = lambda request: None
-    return view
 
 
 def names_an_object(view: Any) -> bool:

@@ -189,13 +189,6 @@ class Visibility:
             return False
         return bool(self.caller.find_missing_scopes(view, request, view.get_permissions()))
 
-    def request(self, tool: Any, view: Any, path: str = "", query_string: str = "") -> Request:
-        inner = self.inner(tool, path or tool.endpoint.route.path, query_string)
-        return self.identities.make_request(view, inner)
-
-    def inner(self, tool: Any, path: str, query_string: str) -> ToolRequest:
-        return ToolRequest(self.caller, tool.endpoint.method, path, query_string)
-
 
 class KnownQueryset:
     """Stands for a view's queryset where its model is all that is looked at.

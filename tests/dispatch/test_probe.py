@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import Group
 from django.http import Http404, HttpResponse
 from django.test import RequestFactory
+from django.urls import path
 from rest_framework import permissions, serializers
 from rest_framework.authentication import BasicAuthentication, TokenAuthentication
-from rest_framework.exceptions import MethodNotAllowed, PermissionDenied
+from rest_framework.exceptions import APIException, MethodNotAllowed, PermissionDenied
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import BaseThrottle
@@ -96,6 +98,42 @@ class KeyedGroups(IdempotencyKeyMixin, GroupViewSet):
     permission_classes: list[type] = []
 
 
+class AsyncGroups(GroupViewSet):
+    """Answers by coroutines, in the way of packages for asynchronous views."""
+
+    @classmethod
+    def as_view(cls, *args, **initkwargs):
+        view = super().as_view(*args, **initkwargs)
+
+        async def respond(request, *args, **kwargs):
+            return await view(request, *args, **kwargs)
+
+        vars(respond).update(vars(view))
+        return respond
+
+    def dispatch(self, request, *args, **kwargs):
+        return self.async_dispatch(request, *args, **kwargs)
+
+    async def async_dispatch(self, request, *args, **kwargs):
+        self.headers = self.default_response_headers
+        self.request = request = self.initialize_request(request, *args, **kwargs)
+        try:
+            await sync_to_async(self.initial)(request, *args, **kwargs)
+            response = await getattr(self, request.method.lower())(request, *args, **kwargs)
+        except APIException as exc:
+            response = self.handle_exception(exc)
+        return self.finalize_response(request, response, *args, **kwargs)
+
+    async def alist(self, request):
+        rows = await sync_to_async(
+            lambda: self.get_serializer(self.get_queryset()[:1], many=True)
+        )()
+        return Response(await sync_to_async(lambda: rows.data)())
+
+    async def aretrieve(self, request, pk):
+        raise NotImplementedError
+
+
 router = SimpleRouter()
 router.register("groups", GroupViewSet)
 router.register("closed", GroupViewSet, basename="closed")
@@ -111,6 +149,8 @@ def probe(expose):
     COUNTED.clear()
     expose(
         *router.urls,
+        path("async/", AsyncGroups.as_view({"get": "alist"})),
+        path("async/<int:pk>/", AsyncGroups.as_view({"get": "aretrieve"})),
         AUTHENTICATION_CLASSES=[],
         CALL_MIDDLEWARE=[f"{HERE}.tenant_middleware"],
     )
@@ -153,6 +193,19 @@ def test_the_object_is_the_one_that_the_view_finds(probe):
     assert probe("groups_retrieve", {"pk": str(group.pk)}).get_object() == group
     with pytest.raises(Http404):
         probe("groups_retrieve", {"pk": "0"}).get_object()
+
+
+def test_a_view_that_answers_by_coroutines_is_asked(probe):
+    group = Group.objects.create(name="readers")
+    assert probe("async_retrieve", {"pk": group.pk}).get_object() == group
+    other = Group.objects.create(name="writers")
+    with pytest.raises(PermissionDenied):
+        probe("async_retrieve", {"pk": group.pk}).ask(refuse)
+    assert probe("async_list").find_visible_keys(Group, [group.pk, other.pk]) == {group.pk}
+
+
+def refuse(*args, **kwargs):
+    raise PermissionDenied
 
 
 def test_a_view_of_no_object_has_none(probe):
