@@ -419,7 +419,7 @@ MUTANTS = (
         "dispatch/approach.py",
         "return nullcontext() if self.keeps_locks else Rollback",
         "return nullcontext() if True else Rollback",
-        ("dispatch/test_probe.py",),
+        ("dispatch/test_questions_write_nothing.py",),
     ),
     Mutant(
         "questions run no handler that writes",
