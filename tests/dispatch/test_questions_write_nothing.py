@@ -40,7 +40,7 @@ def probe(expose):
     def make(**mcp_settings) -> Probe:
         expose(path("things/", Things.as_view()), AUTHENTICATION_CLASSES=[], **mcp_settings)
         caller = Caller(RequestFactory().post("/mcp"), None, [], [])
-        return Probe(caller, registry.tool("things_get"))
+        return Probe(caller, registry.tool("things"))
 
     return make
 
