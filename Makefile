@@ -54,9 +54,9 @@ test: lint
 # While you work: each test that starts no program, with one of its parameters, which are others
 # in each run, and with a fifth of the examples of each property.
 test-fast: .venv/installed-test
-	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant"
+	HYPOTHESIS_PROFILE=fast $(run) -m pytest -q -n $(cores) -m "not slow and not variant" $(ARGUMENTS)
 
-# The same tests, with eight times as many examples of each property.
+# Nightly: the same tests, with eight times as many examples of each property.
 test-nightly: .venv/installed-test
 	HYPOTHESIS_PROFILE=nightly $(run) -m pytest -n auto
 
@@ -98,7 +98,7 @@ first-command: .venv/installed-test
 conformance: .venv/installed-test node
 	@$(run) -m tests.conformance $(ARGUMENTS)
 
-# The pictures of the documentation, taken anew: docs/images. Needs Chromium.
+# The pictures of the documentation, taken anew: docs/images. Nightly; needs Chromium.
 pictures: .venv/installed-test
 	@$(run) -m docs.pictures
 
@@ -108,8 +108,8 @@ bench: .venv/installed-test
 	@$(run) -m benchmarks $(ARGUMENTS)
 	@$(run) -m benchmarks.megabytes
 
-# The same requests in instructions of the processor, which no other work disturbs. Needs Valgrind;
-# takes some minutes.
+# The same requests in instructions of the processor, which no other work disturbs. Nightly, as it
+# takes some minutes; needs Valgrind.
 bench-instructions: .venv/installed-test
 	@$(run) -m benchmarks.instructions
 

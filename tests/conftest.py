@@ -40,8 +40,7 @@ shop = SeededShop()
 
 
 def pytest_configure(config) -> None:
-    if config.getoption("markexpr").startswith("not slow"):
-        programs.watch()
+    programs.watch()
 
 
 @pytest.hookimpl(optionalhook=True)
