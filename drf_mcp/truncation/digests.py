@@ -126,8 +126,8 @@ def shrink_digest(
 ) -> str:
     """Return a payload as JSON whose JSON string takes no more tokens than a room.
 
-    The summary keeps a third of the room; then evidence and key points go in turn, the
-    least important first; then the rest of the summary.
+    The summary keeps a third of the room; then evidence and lines of key points go in turn,
+    the least important first; then the rest of the summary.
     """
     small = dict(payload)
     small["summary"] = clip_text(small["summary"], max(room * 4 // 3, SHORT_SUMMARY))
@@ -140,7 +140,10 @@ def shrink_digest(
         if len(evidence) > len(points) or len(evidence) == len(points) > 1:
             small["evidence_snippets"] = evidence[:-1]
         elif points:
-            small["key_points"] = points[:-1]
+            # A point of many lines has the most important first.
+            shown = points[-1].split("\n")
+            kept = ["\n".join(shown[: len(shown) // 2])] if shown[1:] else []
+            small["key_points"] = [*points[:-1], *kept]
         elif small["summary"]:
             length = len(small["summary"])
             small["summary"] = clip_text(small["summary"], min(length * room // size, length - 1))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, zip_longest
 from typing import ClassVar
 
 from django.utils.translation import gettext as _
@@ -15,6 +18,7 @@ from drf_mcp.codes import gettext_noop
 from drf_mcp.truncation.digests import (
     ITEM_LENGTH,
     ITEMS,
+    SHORT_SUMMARY,
     SUMMARY_LENGTH,
     Condensed,
     Digester,
@@ -24,19 +28,22 @@ from drf_mcp.truncation.tokens import clip_text
 
 
 class LeadDigester(Digester):
-    """Shows how a text begins, and its structure; the same text gives the same digest.
+    """Shows how a text begins and ends, and its structure; the same text gives the same digest.
 
     The summary is the beginning. The key points are what a reader looks for in a text of its
-    kind: of prose the headings and the first sentences of paragraphs, of CSV the columns, of
-    JSON the keys, of a log its errors, of code its definitions; of base64 there is the type
-    and the length alone. The evidence is what holds words of the query, the share of them
-    being its relevance. No more than the first `head` characters are read.
+    kind: of prose the sentences with the rarest words, those below headings first, of CSV the
+    columns with what they hold, of JSON the keys with a value, of a log its errors, the last one
+    first, of code its definitions; of base64 there is the type and the length alone. The evidence
+    is what holds words of the query, the share of them being its relevance. No more than the first
+    `head` characters and the last `tail` are read.
 
     Attributes:
-        head: how many characters are read.
+        head: how many characters are read of the beginning.
+        tail: how many characters are read of the end.
     """
 
     head: ClassVar[int] = 64_000
+    tail: ClassVar[int] = 2_000
 
     def condense(self, text: str, query: str) -> Condensed:
         """Return the beginning, the structure, and what answers the query."""
@@ -44,21 +51,24 @@ class LeadDigester(Digester):
         if data:
             return Condensed(data)
         head = text[: self.head]
-        lines = [line for line in head.split("\n") if line.strip()]
-        for get_points in (
-            self.get_json_keys,
-            self.get_columns,
-            self.get_errors,
-            self.get_definitions,
-            self.get_leads,
-        ):
-            points = get_points(head, lines)
-            if points:
-                break
         beginning = self.get_beginning(head)
+        if len(text) <= SUMMARY_LENGTH:
+            return Condensed(beginning, (), self.rank_evidence(head, query))
+        end = text[max(self.head, len(text) - self.tail) :]
+        lines = [line for line in f"{head}\n{end}".split("\n") if line.strip()]
+        structures = (self.get_json_keys, self.get_columns, self.get_errors, self.get_definitions)
+        points = next(filter(None, (get(text, lines) for get in structures)), None)
+        if points:
+            # The structure says more than the beginning.
+            beginning = clip_text(beginning, SHORT_SUMMARY)
+        points = points or self.get_leads(text, lines)
         points = [point for point in dict.fromkeys(points) if point not in beginning]
-        evidence = sorted(self.find_evidence(head, query), key=lambda item: -item.relevance)
-        return Condensed(beginning, points, evidence[:ITEMS])
+        packed = join_lines(points, ITEM_LENGTH)
+        return Condensed(beginning, packed, self.rank_evidence(head, query))
+
+    def rank_evidence(self, head: str, query: str) -> list[Evidence]:
+        """Return the sentences that answer the query, the most relevant first."""
+        return sorted(self.find_evidence(head, query), key=lambda item: -item.relevance)[:ITEMS]
 
     def describe_data(self, text: str) -> str:
         """Return the type and the length of data in letters or of unreadable characters."""
@@ -82,50 +92,86 @@ class LeadDigester(Digester):
         """Return the first sentences, or lines, that a summary holds."""
         if len(head) <= SUMMARY_LENGTH:
             return head
+        head = head[find_content(head) :]
         ends = [end.end() for end in _SENTENCE_END.finditer(head, 0, SUMMARY_LENGTH)]
-        return head[: ends[-1]].rstrip() if ends else head
+        return head[: ends[-1]].rstrip() if ends else clip_text(head, SUMMARY_LENGTH)
 
-    def get_json_keys(self, head: str, lines: Sequence[str]) -> list[str]:
-        """Return the keys of JSON."""
-        keys = list(dict.fromkeys(_JSON_KEY.findall(head))) if head[:1] in ("{", "[") else []
-        facts = {"keys": ", ".join(keys[:60])}
-        return [_("JSON with the keys %(keys)s") % facts] if keys else []
+    def get_json_keys(self, text: str, lines: Sequence[str]) -> list[str]:
+        """Return the keys of JSON, and a value of each, those that stand alone first."""
+        values: dict[str, list[str]] = {}
+        for key, value in _JSON_MEMBER.findall("\n".join(lines)) if text[:1] in ("{", "[") else ():
+            values.setdefault(key, []).append(value.strip('"'))
+        facts = {"keys": ", ".join(list(values)[:60])}
+        points = [_("JSON with the keys %(keys)s") % facts] if values else []
+        for key, found in sorted(values.items(), key=lambda each: len(each[1])):
+            shown = clip_text(next(filter(None, found), ""), 80)
+            if shown:
+                points.append(f"{key}: {shown}" + (f" (x{len(found)})" if found[1:] else ""))
+        return points
 
-    def get_columns(self, head: str, lines: Sequence[str]) -> list[str]:
+    def get_columns(self, text: str, lines: Sequence[str]) -> list[str]:
         """Return the columns of CSV: its first lines have as many of a separator."""
-        for separator in ",;|":
+        for separator in ",;|\t":
             counts = {line.count(separator) for line in lines[:5]}
             if len(lines) > 3 and len(counts) == 1 and min(counts) > 1:
-                return [_("Table with the columns %(columns)s") % {"columns": lines[0]}]
-        return []
+                break
+        else:
+            return []
+        rows = text.count("\n")
+        title = _("Table with the columns %(columns)s") % {"columns": lines[0]}
+        cells = [row.split(separator) for row in lines[1:]]
+        columns = zip(lines[0].split(separator), zip_longest(*cells, fillvalue=""), strict=False)
+        number = ngettext("%(count)d row", "%(count)d rows", rows) % {"count": rows}
+        held = [f"{name.strip()}: {describe_column(column)}" for name, column in columns]
+        return [title, number, *held, lines[-1]]
 
-    def get_errors(self, head: str, lines: Sequence[str]) -> list[str]:
+    def get_errors(self, text: str, lines: Sequence[str]) -> list[str]:
         """Return the errors of a log, each once, where lines start with times or levels."""
         entries = sum(bool(_LOG_LINE.match(line)) for line in lines[:20])
         if entries * 2 < len(lines[:20]) or entries < 3:
             return []
-        # Times and numbers aside, many of them are the same.
-        errors = {re.sub(r"\d+", "0", line): line for line in lines if _LOG_ERROR.search(line)}
+        # Times and numbers aside, many of them are the same: the last one stays.
+        errors: dict[str, str] = {}
+        for line in lines:
+            if _LOG_ERROR.search(line) and not line.startswith("Traceback"):
+                kind = re.sub(r"\d+", "0", line)
+                errors.pop(kind, None)
+                errors[kind] = clip_text(line, 300)
         kinds = len(errors)
         title = ngettext(
             "Log of %(count)d kind of error", "Log of %(count)d kinds of errors", kinds
         )
-        return [title % {"count": kinds}, *errors.values()]
+        *others, last = [lines[-1], *errors.values()]
+        return [title % {"count": kinds}, last, *reversed(others)]
 
-    def get_definitions(self, head: str, lines: Sequence[str]) -> list[str]:
+    def get_definitions(self, text: str, lines: Sequence[str]) -> list[str]:
         """Return the lines that define something, where there are many of them."""
-        definitions = [line.strip() for line in lines if _DEFINITION.match(line)]
-        if len(definitions) < 3 or len(definitions) * 40 < len(lines):
-            return []
-        # Many definitions in few points.
-        return join_lines(definitions, ITEM_LENGTH)
+        definitions = []
+        for line, following in pairwise([*lines, ""]):
+            if match := _DEFINITION.match(line):
+                doc = _DOCSTRING.match(following) if match["name"] else None
+                definitions.append(
+                    f"{line.strip()} {doc['words'].strip()}" if doc else line.strip()
+                )
+        named = sum(1 for line in lines if (match := _DEFINITION.match(line)) and match["name"])
+        return definitions if named >= 3 and named * 40 >= len(lines) else []
 
-    def get_leads(self, head: str, lines: Sequence[str]) -> list[str]:
-        """Return headings and the first sentences of the paragraphs behind the beginning."""
-        rest = head[len(self.get_beginning(head)) :]
-        paragraphs = [part.strip() for part in rest.split("\n\n")[1:]] or lines[1:]
-        leads = (_SENTENCE_END.split(part, 1)[0].strip() for part in paragraphs)
-        return [clip_text(lead.replace("\n", " "), 200) for lead in leads if len(lead) > 3]
+    def get_leads(self, text: str, lines: Sequence[str]) -> list[str]:
+        """Return the last sentence, then those with the rarest words, behind their headings."""
+        found = (part.replace("\n", " ").strip() for part in _SENTENCE_END.split("\n".join(lines)))
+        sentences = [sentence for sentence in found if sentence]
+        words = [set(map(str.casefold, _WORD.findall(sentence))) for sentence in sentences]
+        common = Counter(word for each in words for word in each)
+        weighed = []
+        for before, sentence, each in zip(["", *sentences], sentences, words, strict=False):
+            rarity = sum(math.log(len(words) / common[word]) for word in each)
+            rarity += 3 * sum(word[:1].isdigit() for word in each)
+            leads = is_heading(before) and not is_heading(sentence)
+            shown = clip_text(f"{before}: {sentence}" if leads else sentence, 240)
+            weighed.append((rarity * (1.5 if leads else 1) / (len(shown) + 30), shown))
+        ranked = sorted(weighed, key=lambda each: -each[0])
+        told = [shown for _weight, shown in ranked if len(shown) > 12]
+        return [clip_text(sentences[-1], 240), *told[:80]] if sentences else []
 
     def find_evidence(self, head: str, query: str) -> Iterator[Evidence]:
         """Yield the sentences that hold words of the query, each once."""
@@ -151,17 +197,22 @@ _MAGIC = {
     b"PK\x03\x04": gettext_noop("a ZIP archive or an office document"),
     b"\x1f\x8b": gettext_noop("a gzip archive"),
 }
-_JSON_KEY = re.compile(r'"([^"\\\n]{1,60})"\s?:')
+# A key, and its value unless that is an object or an array.
+_JSON_MEMBER = re.compile(r'"([^"\\\n]{1,60})"\s?:\s?("(?:[^"\\\n]|\\.){0,200}"|[-+.\w]{1,40}|)')
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LOG_LINE = re.compile(
     r"\W?(?:\d{4}-\d\d-\d\d|\d\d?[/. ][A-Z][a-z]{2}|[A-Z][a-z]{2} \d|\d\d:\d\d:\d\d|"
     r"(?:DEBUG|INFO|WARN|ERROR|CRITICAL|FATAL))"
 )
-_LOG_ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL|PANIC|Traceback|[A-Z]\w*(?:Error|Exception))\b")
+_LOG_ERROR = re.compile(
+    r"\b(?:ERROR|CRITICAL|FATAL|PANIC|WARN(?:ING)?|Traceback|[A-Z]\w*(?:Error|Exception))\b"
+)
 _DEFINITION = re.compile(
     r"\s*(?:(?:export|default|public|private|protected|static|final|abstract|async|pub|@\w+) )*"
-    r"(?:class|def|function|func|fn|interface|struct|enum|trait|impl|type|module|package|"
-    r"CREATE TABLE|const \w+ = (?:async )?\()\b"
+    r"(?:(?P<name>class|def|function|func|fn|interface|struct|enum|trait|impl|type|module|package|"
+    r"CREATE TABLE|const \w+ = (?:async )?\()\b|[A-Z][A-Z0-9_]{2,} ?(?::[^=\n]{1,80})?=[^=])"
 )
+_DOCSTRING = re.compile(r"\s*[rR]?(\"\"\"|''')\s*(?P<words>.{3,200}?)(?:\1|$)")
 # After the full stop of a script that separates sentences by spaces; after the full stop of
 # one that does not; at the end of a line, unless it was wrapped there: it is long, no sentence
 # ends with it, and the next line starts in lower case or with a quotation.
@@ -198,3 +249,30 @@ def join_lines(lines: Sequence[str], length: int) -> list[str]:
             texts.append("")
         texts[-1] = f"{texts[-1]}\n{line}".strip()
     return texts
+
+
+def find_content(head: str) -> int:
+    """Return where the first paragraph begins behind a menu: more than five short lines."""
+    position = short = 0
+    for line in head.split("\n"):
+        if len(line) > 80 or line.endswith((".", "!", "?")):
+            return max(head.rfind("\n", 0, position - 1), 0) if short > 5 and position else 0
+        short += bool(line)
+        position += len(line) + 1
+    return 0
+
+
+def is_heading(line: str) -> bool:
+    return 0 < len(line) < 80 and not line.endswith((".", "!", "?", ",", ";"))
+
+
+def describe_column(cells: Iterable[str]) -> str:
+    """Return the least and the greatest number of a column, or its values, the rarest first."""
+    values = Counter(cell.strip() for cell in cells if cell.strip())
+    numbers = sorted((float(value), value) for value in values if _NUMBER.fullmatch(value))
+    if numbers and len(numbers) * 10 > len(values) * 9:
+        return f"{numbers[0][1]} .. {numbers[-1][1]}"
+    shown = [value for value, _count in reversed(values.most_common())]
+    if len(shown) > 12:
+        return f"{min(shown)} .. {max(shown)}"
+    return ", ".join(clip_text(value, 60) for value in shown)
