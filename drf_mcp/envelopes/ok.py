@@ -11,6 +11,7 @@ from drf_mcp.codes import category_of_code, screaming_code
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, Encode, drop_empty
 from drf_mcp.envelopes.metadata import Members, MetaParser
+from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import content_hash
 from drf_mcp.outcomes import Failure, Outcome, Pagination, Problem
 
@@ -143,11 +144,15 @@ class OkEnvelope(ContractEnvelope):
             page = members["pagination"] or Pagination(own=True)
             cursor = meta["next_cursor"]
             members["pagination"] = replace(page, has_more=cursor is not None, cursor=cursor)
+        data, failure = envelope.get("data"), None
+        if not ok:
+            failure = self.parse_failure(envelope, status)
         return Outcome(
             tool="",
             status=status,
-            data=envelope.get("data"),
-            failure=None if ok else self.parse_failure(envelope, status),
+            data=data,
+            failure=failure,
+            body=PlainEnvelope().translate_soft(failure, data),
             **members,
         )
 

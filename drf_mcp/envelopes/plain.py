@@ -67,11 +67,15 @@ class PlainEnvelope(ContractEnvelope):
         return outcome.data if outcome.body is None else outcome.body
 
     def soft_body(self, failure: Failure, outcome: Outcome) -> Any:
-        if outcome.body is not None:
-            return outcome.body
-        # The "no" of an envelope of the view's own, which has a body in another contract.
+        body = self.answer(outcome)
+        return {"detail": failure.message} if body is None else body
+
+    def translate_soft(self, failure: Failure | None, data: Any) -> Any:
+        """Return the body of the "no" that another contract's envelope says, None for any other."""
+        if failure is None or not failure.soft:
+            return None
         detail = {"detail": self.reason(failure, None)}
-        return detail if outcome.data is None else {**detail, "data": outcome.data}
+        return detail if data is None else {**detail, "data": data}
 
     def reason(self, failure: Failure, data: Any) -> str:
         if data is not None:

@@ -9,6 +9,7 @@ from drf_mcp.codes import CODES, HANDLING, category_of_code, screaming_code, sta
 from drf_mcp.envelopes import metadata
 from drf_mcp.envelopes.base import ContractEnvelope, drop_empty
 from drf_mcp.envelopes.metadata import Members, MetaParser
+from drf_mcp.envelopes.plain import PlainEnvelope
 from drf_mcp.json_text import JSONPointer
 from drf_mcp.outcomes import MISSING, Category, Failure, Outcome, Problem
 
@@ -183,6 +184,7 @@ class ResponseV2Envelope(ContractEnvelope):
             status=status,
             data={} if data is None and failure is None else data,
             failure=failure,
+            body=PlainEnvelope().translate_soft(failure, data),
             **MetaParser(meta, STANDARD_META).get_members(),
         )
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -86,7 +86,9 @@ class Command(MCPCommand):
         if options["http"]:
             self.stdout.write(self.get_curl(tool, arguments, options))
             return
-        with contextlib.nullcontext([]) if options["traceback"] else quiet_console() as kept:
+        console: AbstractContextManager[list[Any]]
+        console = nullcontext([]) if options["traceback"] else quiet_console()
+        with console as kept:
             body = self.call(arguments, options)
         if kept:
             self.stderr.write(_("Add --traceback to see where it failed."), self.style.NOTICE)
