@@ -448,7 +448,7 @@ MUTANTS = (
         "dispatch/stored_answers.py",
         'if finding.rights != terms.get("rights"):',
         "if False:",
-        ("archive/test_readable_rows.py",),
+        ("archive/test_rights.py",),
     ),
     Mutant(
         "archived rows that the caller may not read any more",
@@ -458,11 +458,11 @@ MUTANTS = (
         ("archive/test_readable_rows.py",),
     ),
     Mutant(
-        "permissions among the rights",
+        "the flags of a user among the rights",
         "access/rights.py",
-        '"permissions": find_permissions(user),',
-        '"permissions": [],',
-        ("archive/test_readable_rows.py",),
+        '"flags": [bool(getattr(user, name, False)) for name in FLAGS],',
+        '"flags": [],',
+        ("archive/test_rights.py",),
     ),
     Mutant(
         "what is promised stays when there is no room",
@@ -491,6 +491,20 @@ MUTANTS = (
         "return None if narrowed else tool",
         "return tool",
         ("tasks/test_callers.py",),
+    ),
+    Mutant(
+        "objects of a bulk call, in the state that was confirmed",
+        "dispatch/previews.py",
+        "state=hash_json(states)",
+        'state=""',
+        ("guards/confirmation/test_labels.py",),
+    ),
+    Mutant(
+        "quotation marks around texts of rows",
+        "dispatch/labels.py",
+        'return json.dumps(f"{cut}…" if len(text) > LONGEST_TEXT else cut, ensure_ascii=False)',
+        "return cut",
+        ("guards/confirmation/test_labels.py",),
     ),
     # --- Limits --------------------------------------------------------------------------------
     Mutant(
