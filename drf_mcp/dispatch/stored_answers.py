@@ -155,7 +155,13 @@ class StoredAnswer:
             APIException, PermissionDenied, Http404: if the caller may not make the call, whatever
                 became of its object.
         """
-        return self.look(names_object=False).rights
+        probe = self.get_probe()
+        if probe.is_routed or self.many:
+            return self.look(names_object=False).rights
+        # Objects that were sent as items are not in the path.
+        probe.check_permissions()
+        own = ask_view_for_rights(probe.view, probe.view.request)
+        return get_rights_fingerprint(self.caller.authenticate(), own)
 
     def note_terms(self) -> dict[str, Any]:
         """Return what is kept with an answer that is given whole or not at all, as JSON."""
