@@ -266,8 +266,9 @@ class Dispatcher(FailureOutcomes):
             outcome = outcome.changed(warnings=(*outcome.warnings, *further))
         if answer.status == 403:
             return outcome.changed(scopes=self.find_missing_scopes(request.caller, answer.view))
-        if call.fields and outcome.failure is None:
-            unanswered = tool.arguments.fields.find_unanswered(call.fields, outcome.data)
+        selection = tool.arguments.fields
+        if call.fields and selection is not None and outcome.failure is None:
+            unanswered = selection.find_unanswered(call.fields, outcome.data)
             if len(unanswered) == len(call.fields):
                 failure = self.get_error_mapper().from_problems(tuple(unanswered))
                 return self.get_failed_outcome(tool, 400, failure)

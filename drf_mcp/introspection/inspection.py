@@ -193,12 +193,13 @@ class Inspection:
     @cached_property
     def serializer_class(self) -> Any:
         # A view may choose its serializer for some callers alone.
-        for inspection in (self, self.privileged):
-            view: Any = inspection.view
-            found = self.asked_quietly(lambda view=view: view.get_serializer_class())
-            if found is not None:
-                return found
-        return getattr(self.view, "serializer_class", None)
+        found = self.chosen_class or self.privileged.chosen_class
+        return getattr(self.view, "serializer_class", None) if found is None else found
+
+    @property
+    def chosen_class(self) -> Any:
+        view: Any = self.view
+        return self.asked_quietly(lambda: view.get_serializer_class())
 
     def asked_quietly(self, step: Callable[[], Any]) -> Any:
         # A step that may fail without a loss leaves no finding.

@@ -27,6 +27,7 @@ from drf_mcp.tools.arguments.call import (
 )
 from drf_mcp.tools.arguments.encoders import BodyEncoder
 from drf_mcp.tools.arguments.errors import ArgumentsRefused, beside_whole_body
+from drf_mcp.tools.arguments.fields import FieldsArgument
 from drf_mcp.tools.arguments.ids import IdsArgument
 from drf_mcp.tools.arguments.uploads import UploadPlaces
 from drf_mcp.tools.arguments.values import QueryValues, URLValues, find_dropped
@@ -55,7 +56,7 @@ class Arguments:
         encoder: BodyEncoder,
         *,
         extra_query: bool = False,
-        fields: Argument | None = None,
+        fields: FieldsArgument | None = None,
         many: str = "",
         controls: Iterable[Parameter] = (),
     ) -> None:
