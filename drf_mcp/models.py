@@ -73,6 +73,7 @@ class IdempotencyRecord(models.Model):
     operation = models.CharField(_("operation"), max_length=255)
     arguments = models.JSONField(_("hashes of the arguments"), default=dict)
     answer = models.TextField(_("answer"), blank=True)
+    size = models.PositiveBigIntegerField(_("characters"), default=0)
     rights = models.CharField(_("hash of the caller's rights"), max_length=64, blank=True)
     created = models.DateTimeField(_("created"))
     expires = models.DateTimeField(_("expires"), db_index=True)
@@ -80,6 +81,7 @@ class IdempotencyRecord(models.Model):
     class Meta:
         verbose_name = _("idempotency record")
         verbose_name_plural = _("idempotency records")
+        indexes = [models.Index(fields=["owner"], name="drf_mcp_key_owner")]
 
     def __str__(self) -> str:
         return f"{self.operation} {self.key}"
@@ -114,6 +116,7 @@ class CallTask(models.Model):
     class Meta:
         verbose_name = _("task")
         verbose_name_plural = _("tasks")
+        indexes = [models.Index(fields=["owner"], name="drf_mcp_task_owner")]
 
     def __str__(self) -> str:
         return f"{self.tool} {self.task_id}"

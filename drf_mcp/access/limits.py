@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
-from rest_framework.throttling import ScopedRateThrottle, SimpleRateThrottle
+from rest_framework.throttling import BaseThrottle, ScopedRateThrottle, SimpleRateThrottle
 
 from drf_mcp.codes import WARNING_SEVERITIES
+from drf_mcp.exceptions import Refused
 from drf_mcp.outcomes import RateLimit, Warning, iso_time, period_name
 
+# The address of a request, as REST framework's throttles see it.
+get_address = BaseThrottle().get_ident
 APPROACHING = "RATE_LIMIT_APPROACHING"
 LOW_SHARE = 0.1
 
@@ -124,6 +129,29 @@ class EndpointLimits:
             return type(throttle) in self.own_classes
         key = self.quotas.get_key(throttle)
         return key is not None and key in self.own_keys
+
+
+@contextmanager
+def counted_once(caller: Any) -> Iterator[None]:
+    """Count a message that calls no tool by the endpoint's throttles, and nothing that it asks.
+
+    Args:
+        caller: the `Caller`.
+
+    Raises:
+        Refused: if a throttle refuses the message (HTTP 429).
+    """
+    throttles, request = caller.throttles, caller.authenticate()
+    waits = [t.wait() for t in throttles if not t.allow_request(request, caller.view)]
+    if waits:
+        exc = Throttled(max((seconds for seconds in waits if seconds is not None), default=None))
+        headers = {} if exc.wait is None else {"Retry-After": f"{exc.wait:.0f}"}
+        raise Refused(exc.status_code, str(exc.detail), headers=headers)
+    caller.throttles = ()
+    try:
+        yield
+    finally:
+        caller.throttles = throttles
 
 
 def warn_of_quota(quota: RateLimit) -> Iterator[Warning]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from drf_mcp.guards.base import Guard, PendingCall, Proceed
+from rest_framework.exceptions import Throttled
+
+from drf_mcp.guards.base import CallRefused, Guard, PendingCall, Proceed
 from drf_mcp.outcomes import Outcome
 
 
@@ -11,6 +13,10 @@ class DeferralGuard(Guard):
         if pending.is_rerun or pending.is_dry_run or pending.tool.options.defers:
             return proceed(pending)
         refusal: Outcome | None = pending.dispatcher.admit(pending)
-        if refusal is None:
+        if refusal is not None:
+            return refusal
+        try:
             pending.caller.task.defer()
-        return refusal or proceed(pending)
+        except Throttled as exc:
+            raise CallRefused(exc) from exc
+        return proceed(pending)

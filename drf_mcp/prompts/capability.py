@@ -10,6 +10,7 @@ from django.utils.encoding import force_str
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from drf_mcp.access.limits import counted_once
 from drf_mcp.dispatch.encoding import encode_data
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.interaction.rounds import Rounds
@@ -90,6 +91,10 @@ class PromptsCapability(Capability):
         return members if following is None else {**members, "nextCursor": following}
 
     def get_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
+        with counted_once(context.caller):
+            return self.write_prompt(context)
+
+    def write_prompt(self, context: RequestContext) -> dict[str, Any] | InputRequired:
         request, params = context.caller.authenticate(), context.message.params
         prompt = self.find_prompt(params.get("name"))
         arguments = params.get("arguments", {})

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from drf_mcp.access.limits import counted_once
 from drf_mcp.exceptions import InvalidParams
 from drf_mcp.prompts.candidates import NOTHING, Candidates, Completion
 from drf_mcp.prompts.rows import ListedRows
@@ -37,7 +38,10 @@ class CompletionCapability(Capability):
         return super().get_result_members(method, era) if self.is_on else None
 
     def complete(self, context: RequestContext) -> dict[str, Any]:
-        context.caller.authenticate()
+        with counted_once(context.caller):
+            return self.find_values(context)
+
+    def find_values(self, context: RequestContext) -> dict[str, Any]:
         params = context.message.params
         ref, argument = params.get("ref"), params.get("argument")
         if not isinstance(ref, Mapping) or not isinstance(argument, Mapping):

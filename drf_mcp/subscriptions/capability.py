@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from drf_mcp.access.limits import counted_once, get_address
 from drf_mcp.exceptions import (
     InternalError,
     InvalidParams,
@@ -21,6 +22,7 @@ from drf_mcp.resources.routes import RouteResource
 from drf_mcp.subscriptions.bus import get_bus
 from drf_mcp.subscriptions.listening import Listener
 from drf_mcp.subscriptions.news import LISTS
+from drf_mcp.subscriptions.places import STREAMS
 
 # The member of a filter that asks for the changes of a list, by the list.
 MEMBERS: Mapping[str, str] = {name: f"{name}ListChanged" for name in LISTS}
@@ -36,8 +38,12 @@ class SubscriptionsCapability(Capability):
     """Tells clients that listen of lists that change and of resources that are updated.
 
     Where SUBSCRIPTION_BUS_CLASS is set, and the door can keep a stream open: over ASGI.
+
+    Attributes:
+        max_streams: how many streams a caller may keep open in one process.
     """
 
+    max_streams = 20
     name = "subscriptions"
     methods = {"subscriptions/listen": "listen"}
     result_members = {
@@ -63,7 +69,13 @@ class SubscriptionsCapability(Capability):
         return super().get_result_members(method, era) if self.is_on else None
 
     def listen(self, context: RequestContext) -> MessageStream:
-        context.caller.authenticate()
+        # Nothing that the stream reads later counts: no call asks for it.
+        with counted_once(context.caller):
+            listener, agreed = self.make_listener(context)
+        context.caller.throttles = ()
+        return MessageStream(listener.get_messages(agreed))
+
+    def make_listener(self, context: RequestContext) -> tuple[Listener, dict[str, Any]]:
         wanted = context.message.params.get("notifications")
         if not isinstance(wanted, Mapping):
             raise InvalidParams(_('The params must hold "notifications", an object.'))
@@ -77,8 +89,9 @@ class SubscriptionsCapability(Capability):
             agreed[URIS] = list(rows)
         bus = get_bus()
         assert bus is not None
-        listener = Listener(self, context, bus, frozenset(lists), rows)
-        return MessageStream(listener.get_messages(agreed))
+        caller = context.caller
+        place = STREAMS.take(caller.principal or get_address(caller.request), self.max_streams)
+        return Listener(self, context, bus, frozenset(lists), rows, place), agreed
 
     def find_rows(self, uris: Any, context: RequestContext) -> dict[str, Row]:
         """Return the rows behind those of some URIs that the caller can read.

@@ -13,6 +13,7 @@ from drf_mcp.protocol import jsonrpc
 from drf_mcp.protocol.context import RequestContext
 from drf_mcp.subscriptions.bus import Bus
 from drf_mcp.subscriptions.news import sign_value
+from drf_mcp.subscriptions.places import Place
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 # Seconds between two signs of life, and after which the client has to listen anew: so that a
@@ -29,6 +30,7 @@ class Listener:
         capability: the `SubscriptionsCapability`, which knows what news are about.
         lists: the lists whose changes are told.
         rows: those whose updates are told, as `RouteResource.find_row` gives them, by URI.
+        place: the place that the stream takes among those of its caller; it is freed at the end.
     """
 
     def __init__(
@@ -38,7 +40,9 @@ class Listener:
         bus: Bus,
         lists: frozenset[str],
         rows: Mapping[str, tuple[str, str, str]],
+        place: Place,
     ) -> None:
+        self.place = place
         self.capability = capability
         self.context = context
         self.bus = bus
@@ -73,6 +77,7 @@ class Listener:
             yield jsonrpc.encode_result(self.context.message.id, result)
         finally:
             end()
+            self.place.free()
 
     def begin(self) -> None:
         self.release_connections()

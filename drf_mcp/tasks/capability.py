@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -42,15 +43,22 @@ class Deferral:
 
     Args:
         credential: who calls.
+        check_quota: raises Throttled where the caller has too many tasks.
     """
 
     is_running = False
 
-    def __init__(self, credential: Credential) -> None:
+    def __init__(self, credential: Credential, check_quota: Callable[[], None]) -> None:
         self.credential = credential
+        self.check_quota = check_quota
 
     def defer(self) -> None:
-        """End the call here, to be made again by a worker."""
+        """End the call here, to be made again by a worker.
+
+        Raises:
+            Throttled: if the caller has too many tasks.
+        """
+        self.check_quota()
         raise Deferred
 
     def get_rounds(self, context: RequestContext, subject: str) -> Rounds:
@@ -110,7 +118,8 @@ class TasksCapability(Capability):
             return None
         if context.has_extension(TASKS_EXTENSION):
             credential = Credential.of(caller.authenticate())
-            return None if credential is None else Deferral(credential)
+            check_quota = partial(self.ledger.check_quota, caller.principal)
+            return None if credential is None else Deferral(credential, check_quota)
         if tool.options.task == "required":
             self.require(context)
         return None

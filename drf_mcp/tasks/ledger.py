@@ -13,6 +13,7 @@ from typing import Any
 from django.db import router, transaction
 from django.utils import timezone as django_timezone
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import Throttled
 
 from drf_mcp.outcomes import Question
 from drf_mcp.protocol.input import InputRequired
@@ -25,7 +26,15 @@ COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
 
 
 class Ledger:
-    """The tasks of all callers."""
+    """The tasks of all callers.
+
+    Attributes:
+        max_unfinished: how many tasks of an owner may wait or run at once.
+        max_kept: how many tasks an owner may have with those that have ended and are kept.
+    """
+
+    max_unfinished = 20
+    max_kept = 500
 
     @property
     def model(self) -> Any:
@@ -60,6 +69,19 @@ class Ledger:
             request=request,
             rounds={**rounds, "open": {}, "used": []},
         )
+
+    def check_quota(self, owner: str) -> None:
+        """Raise Throttled if an owner has as many tasks as they may have."""
+        kept = self.rows.filter(owner=owner, expires__gt=django_timezone.now())
+        unfinished = kept.filter(status__in=[WORKING, INPUT_REQUIRED]).count()
+        if unfinished >= self.max_unfinished:
+            text = _("%(count)d tasks of yours have not ended. Wait for one, or cancel one.")
+            raise Throttled(detail=text % {"count": unfinished})
+        if kept.count() >= self.max_kept:
+            first = kept.order_by("expires").values_list("expires", flat=True)[0]
+            text = _("%(count)d tasks of yours are kept, which is as many as there may be.")
+            wait = (first - django_timezone.now()).total_seconds()
+            raise Throttled(wait, text % {"count": self.max_kept})
 
     def find(self, task_id: Any, owner: str) -> Any:
         """Return the row of a caller's task, None where there is none."""

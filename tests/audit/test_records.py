@@ -184,7 +184,7 @@ def test_calls_of_this_process(configure, row):
 
 def test_calls_of_the_command(configure, row):
     configure()
-    call_command("mcp_call", TOOL, "name=a", user="alice", stdout=io.StringIO())
+    call_command("mcp_call", TOOL, "name=a", username="alice", stdout=io.StringIO())
     assert (row().user_label, row().verdict) == ("alice", "success")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from base64 import b64encode
 from collections.abc import Callable
@@ -25,7 +26,9 @@ from drf_mcp.protocol.constants import TASKS_EXTENSION
 from drf_mcp.resources import Document
 from drf_mcp.subscriptions import announce_list_change, announce_update
 from drf_mcp.subscriptions.bus import get_bus
+from drf_mcp.subscriptions.capability import SubscriptionsCapability
 from drf_mcp.subscriptions.news import EVERYTHING
+from drf_mcp.subscriptions.places import STREAMS
 from tests.agents import Agent
 from tests.asgi import begin, communicate, frame, read_events
 
@@ -347,3 +350,17 @@ def test_under_asgi_what_can_be_listened_to_is_offered(eve):
     changing = {"listChanged": True}
     assert offered["tools"] == changing
     assert offered["resources"] == {**changing, "subscribe": True}
+
+
+def test_one_stream_more_than_there_may_be_is_refused(listen, monkeypatch):
+    monkeypatch.setattr(SubscriptionsCapability, "max_streams", 0)
+    with pytest.raises(AssertionError, match="429"):
+        listen(count=1, toolsListChanged=True)
+
+
+def test_a_stream_that_ends_frees_its_place(listen, monkeypatch):
+    monkeypatch.setattr(SubscriptionsCapability, "max_streams", 1)
+    for _ in range(3):
+        assert methods_of(listen(count=1, toolsListChanged=True)) == [ACKNOWLEDGED]
+    gc.collect()
+    assert not STREAMS.taken

@@ -9,8 +9,8 @@ import time
 from typing import Any, TypeAlias
 
 from django.utils import timezone
-from rest_framework.throttling import BaseThrottle
 
+from drf_mcp.access.limits import get_address
 from drf_mcp.codes import standard_code
 from drf_mcp.contrib.audit.models import AuditedCall, Verdict
 from drf_mcp.exceptions import contain
@@ -25,8 +25,6 @@ OTHERS = "others"
 
 # How many messages came, by address and HTTP status.
 Counts: TypeAlias = dict[tuple[str, int], int]
-
-get_address = BaseThrottle().get_ident
 
 
 class StrangerCounter:

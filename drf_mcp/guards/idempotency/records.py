@@ -6,15 +6,16 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db import IntegrityError, router, transaction
+from django.db.models import Count, Min, Sum
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, Throttled
 
 from drf_mcp.exceptions import Conflict
 from drf_mcp.json_text import JSONPointer
@@ -29,6 +30,8 @@ MADE = gettext_noop(
     "The change was made before, and is not made again. Its answer is not given: your rights are "
     "others than they were then. Read what was changed."
 )
+# How many answers an owner may have kept at once, and their characters together.
+MAX_RECORDS, MAX_SIZE = 1_000, 20_000_000
 # How often a key is tried for that others take and free again.
 MOST_ATTEMPTS = 20
 
@@ -112,7 +115,7 @@ class Claim:
     def keep(self, answer: str, rights: str) -> None:
         """Keep the answer of a change that was made, and the caller's rights, as a hash."""
         expires = timezone.now() + timedelta(seconds=self.seconds)
-        self.rows.update(answer=answer, rights=rights, expires=expires)
+        self.rows.update(answer=answer, size=len(answer), rights=rights, expires=expires)
 
     def free(self) -> None:
         """Give the key back after a refusal, and keep what the view wrote all the same."""
@@ -169,6 +172,7 @@ class IntendedChange:
         Raises:
             KeyReused: if the key was used for another change.
             Conflict: if others keep taking the key and giving it back.
+            Throttled: if so many answers are kept for the owner that no change is remembered.
         """
         for _attempt in range(MOST_ATTEMPTS):
             try:
@@ -180,8 +184,19 @@ class IntendedChange:
                 return replay(*kept)
         raise Conflict(_("Requests with this idempotency key are still being answered."))
 
+    def check_quota(self, now: datetime) -> None:
+        kept = get_table().filter(owner=self.owner[:OWNER_LENGTH], expires__gt=now)
+        usage = kept.aggregate(count=Count("pk"), size=Sum("size"), first=Min("expires"))
+        if usage["count"] < MAX_RECORDS and (usage["size"] or 0) < MAX_SIZE:
+            return
+        if kept.filter(pk=self.digest).exists():
+            return
+        text = _("Too many changes of yours are remembered by their idempotency keys.")
+        raise Throttled((usage["first"] - now).total_seconds(), text)
+
     def claim(self) -> Claim:
         now = timezone.now()
+        self.check_quota(now)
         try:
             row = get_table().create(
                 digest=self.digest,

@@ -1,0 +1,31 @@
+"""How many streams a caller keeps open in a process."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from drf_mcp.exceptions import Refused
+from drf_mcp.subscriptions.places import Places
+
+
+def test_each_owner_has_places_of_their_own():
+    places = Places()
+    first = places.take("alice", 1)
+    with pytest.raises(Refused) as refused:
+        places.take("alice", 1)
+    assert refused.value.http_status == 429
+    other = places.take("bob", 1)
+    first.free()
+    again = places.take("alice", 1)
+    assert other.free.alive
+    assert again.free.alive
+
+
+def test_a_stream_that_is_never_read_frees_its_place():
+    places = Places()
+    place = places.take("alice", 1)
+    del place
+    gc.collect()
+    assert not places.taken
