@@ -364,3 +364,8 @@ def test_a_stream_that_ends_frees_its_place(listen, monkeypatch):
         assert methods_of(listen(count=1, toolsListChanged=True)) == [ACKNOWLEDGED]
     gc.collect()
     assert not STREAMS.taken
+
+
+def test_one_uri_more_than_there_may_be_is_refused(listen, team):
+    with pytest.raises(AssertionError, match="at most 100 URIs"):
+        listen(count=1, resourceSubscriptions=[f"shop://x/{n}" for n in range(101)])
